@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url'
+import {
+  createAppChannel,
+  createArrivalList,
+  createPublisher,
+  createUnitOfWork,
+  createWeb,
+  type Logger,
+  type Sidecar,
+} from '@orderflow/service-kit'
+import type { Express } from 'express'
+import { createCommands } from './commands.ts'
+import { orderRoutes } from './routes/orders.ts'
+import type { Settings } from './settings.ts'
+import { createStore } from './store.ts'
+import { createSubscriptions } from './subscriptions.ts'
+
+export interface AppDependencies {
+  settings: Settings
+  log: Logger
+  sidecar: Sidecar
+  now: () => Date
+  newId: () => string
+}
+
+/** The whole service without its listeners: `web` for the public, `channel` for the sidecar. */
+export function createApp({ settings, log, sidecar, now, newId }: AppDependencies): { web: Express; channel: Express } {
+  const app = { id: settings.App.Id, name: settings.App.Name }
+  const publish = createPublisher(sidecar)
+  const store = createStore(sidecar, createUnitOfWork(sidecar, createArrivalList(now)))
+  const commands = createCommands({ app, store, publish, now, newId })
+  const consumers = createSubscriptions({ app, store, publish, log, now })
+
+  return {
+    web: createWeb({
+      title: 'order-service',
+      description: 'Orders, and what became of them. An order is paid a moment after it is created: get it again.',
+      apiFiles: [fileURLToPath(new URL('./routes/orders.ts', import.meta.url))],
+      routes: orderRoutes(commands, store),
+      isReady: sidecar.isReady,
+      log,
+    }),
+    channel: createAppChannel({ token: settings.AppChannel.Token, consumers, log }),
+  }
+}

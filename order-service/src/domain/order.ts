@@ -1,0 +1,104 @@
+import type { Received } from '@orderflow/service-kit'
+
+/** The events that tell an order's story, from whatever publisher. */
+export const orderEventNames = [
+  'OrderCreated',
+  'OrderCancelled',
+  'PaymentApproved',
+  'PaymentRejected',
+  'PaymentRefunded',
+] as const
+export type OrderEventName = (typeof orderEventNames)[number]
+export type OrderEvent = Received<OrderEventName>
+
+/** What is known of an order: at most one event of each name, each immutable. */
+export type OrderFacts = { readonly [N in OrderEventName]?: Received<N> }
+
+export type OrderStatus = 'Created' | 'Paid' | 'PaymentRejected' | 'Cancelled' | 'Refunded'
+
+/** An order as the API shows it. */
+export interface Order {
+  id: string
+  customerName: string
+  customerTaxId: string
+  total: number
+  status: OrderStatus
+  /** ISO 8601, as its publisher wrote it. */
+  createdAt: string
+  correlationId: string
+  traceId: string
+  payment?: { id: string; amount: number; policy: string; reason?: string }
+  /** Set when what was charged is not the order's total. */
+  warning?: string
+}
+
+/**
+ * Adds an event to the facts. Commutes and is idempotent for every pair of events, since publishers outside hash
+ * their keys to other partitions and nothing arrives in a promised order: of two events with one name the earlier
+ * one stays, whichever came first.
+ */
+export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
+  const known = facts[event.Name]
+  return known && !isEarlier(event, known) ? facts : { ...facts, [event.Name]: event }
+}
+
+/** A total order on events: by date, then by Id. */
+export function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
+  const byDate = instant(a) - instant(b)
+  return byDate === 0 ? a.Id < b.Id : byDate < 0
+}
+
+/** A leap second is valid ISO 8601 and no date to JavaScript. */
+function instant({ CreationDate }: OrderEvent): number {
+  const time = Date.parse(CreationDate)
+  return Number.isNaN(time) ? 0 : time
+}
+
+/** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */
+export function orderOf(facts: OrderFacts): Order | undefined {
+  const created = facts.OrderCreated
+  if (!created) return undefined
+  const result = facts.PaymentApproved ?? facts.PaymentRejected
+  const charged = facts.PaymentApproved?.Payload.Amount
+  const { OrderId, CustomerName, CustomerTaxId, Total } = created.Payload
+  return {
+    id: OrderId,
+    customerName: CustomerName,
+    customerTaxId: CustomerTaxId,
+    total: Total,
+    status: statusOf(facts),
+    createdAt: created.CreationDate,
+    correlationId: created.CorrelationId,
+    traceId: created.TraceId,
+    ...(result && { payment: paymentOf(result) }),
+    ...(charged !== undefined && charged !== Total && { warning: `${charged} was charged, the total is ${Total}` }),
+  }
+}
+
+/** The table in docs/orders.md, from its last row to its first. */
+function statusOf(facts: OrderFacts): OrderStatus {
+  if (facts.PaymentRefunded) return 'Refunded'
+  if (facts.OrderCancelled) return 'Cancelled'
+  if (facts.PaymentApproved) return 'Paid'
+  if (facts.PaymentRejected) return 'PaymentRejected'
+  return 'Created'
+}
+
+function paymentOf({ Name, Payload }: Received<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
+  const payment = { id: Payload.PaymentId, amount: Payload.Amount, policy: Payload.Policy }
+  return Name === 'PaymentRejected' ? { ...payment, reason: (Payload as { Reason: string }).Reason } : payment
+}
+
+/** Whether two OrderCreated tell of the same order: what the contract names must agree, the rest is the publisher's. */
+export function isSameOrder(a: Received<'OrderCreated'>, b: Received<'OrderCreated'>): boolean {
+  const [one, other] = [a.Payload, b.Payload]
+  return (
+    one.CustomerName === other.CustomerName && one.CustomerTaxId === other.CustomerTaxId && one.Total === other.Total
+  )
+}
+
+/** What a cancellation comes to: a new event is due, it has happened already, or there is nothing left to cancel. */
+export function decideCancel(status: OrderStatus): 'cancel' | 'already' | 'refused' {
+  if (status === 'Cancelled' || status === 'Refunded') return 'already'
+  return status === 'PaymentRejected' ? 'refused' : 'cancel'
+}

@@ -1,0 +1,118 @@
+import {
+  type Page,
+  PermanentFault,
+  type Received,
+  readPage,
+  type Sidecar,
+  type UnitOfWork,
+} from '@orderflow/service-kit'
+import {
+  evolve,
+  isEarlier,
+  isSameOrder,
+  type Order,
+  type OrderEvent,
+  type OrderFacts,
+  orderEventNames,
+  orderOf,
+} from './domain/order.ts'
+
+/** One fact as it is stored: the event itself and, on an order's first, its place in the list. */
+interface FactDocument {
+  event: OrderEvent
+  listed?: string
+}
+
+const factKey = (orderId: string, name: string) => `order/${orderId}/${name}`
+const claimKey = (orderId: string) => `order/${orderId}/claim`
+
+export interface Claim {
+  holder: Received<'OrderCreated'>
+  isStored: boolean
+}
+
+export interface OrderStore {
+  /**
+   * Stores the event as a fact of its order; a duplicate changes nothing.
+   * @throws {PermanentFault} `conflicting-order` for an OrderCreated that contradicts the one known
+   */
+  record(event: OrderEvent): Promise<void>
+  /**
+   * Reserves an OrderId that an Idempotency-Key stands for, before anything is published. Answers the event that
+   * holds it, the very one of the first request, so that a retry publishes the same bytes; and whether that order
+   * is stored already, so that nothing is left to publish.
+   */
+  claim(event: Received<'OrderCreated'>): Promise<Claim>
+  find(orderId: string): Promise<OrderFacts>
+  page(options: { cursor: string | undefined; limit: number }): Promise<Page<Order>>
+}
+
+export function createStore(sidecar: Sidecar, commit: UnitOfWork): OrderStore {
+  async function load(orderIds: string[]): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
+    const documents = await sidecar.read(orderIds.flatMap((id) => orderEventNames.map((name) => factKey(id, name))))
+    return orderIds.map((id) => {
+      const known = orderEventNames.flatMap((name) => {
+        const document = documents.get(factKey(id, name))?.value as FactDocument | undefined
+        return document ? [document] : []
+      })
+      const facts = known.reduce((sum: OrderFacts, { event }) => evolve(sum, event), {})
+      return { facts, listed: known.find(({ listed }) => listed)?.listed }
+    })
+  }
+
+  return {
+    record(event) {
+      const orderId = event.Payload.OrderId
+      const key = factKey(orderId, event.Name)
+      return commit({
+        keys: [key],
+        bytes: sizeOf(event),
+        decide(view) {
+          const known = view.get<FactDocument>(key)
+          if (!known) {
+            const listed = event.Name === 'OrderCreated' ? { listed: view.list(orderId) } : {}
+            return view.put(key, { event, ...listed })
+          }
+          if (event.Name === 'OrderCreated' && !isSameOrder(event, known.event as typeof event)) {
+            throw new PermanentFault('conflicting-order', 'this OrderId is known with another payload')
+          }
+          if (isEarlier(event, known.event)) view.put(key, { ...known, event })
+        },
+      })
+    },
+
+    claim(event) {
+      const orderId = event.Payload.OrderId
+      const [claim, created] = [claimKey(orderId), factKey(orderId, 'OrderCreated')]
+      return commit({
+        keys: [claim, created],
+        bytes: sizeOf(event),
+        decide(view) {
+          const stored = view.get<FactDocument>(created)?.event as Received<'OrderCreated'> | undefined
+          if (stored) return { holder: stored, isStored: true }
+          const claimed = view.get<Received<'OrderCreated'>>(claim)
+          if (!claimed) view.replace(claim, event)
+          return { holder: claimed ?? event, isStored: false }
+        },
+      })
+    },
+
+    async find(orderId) {
+      const [found] = await load([orderId])
+      return found?.facts ?? {}
+    },
+
+    page(options) {
+      return readPage(sidecar, options, async (orderIds) => {
+        return (await load(orderIds)).map(({ facts, listed }) => {
+          const item = orderOf(facts)
+          return item && { item, listed }
+        })
+      })
+    },
+  }
+}
+
+function sizeOf(event: OrderEvent): number {
+  return JSON.stringify(event).length
+}

@@ -1,0 +1,36 @@
+/** What the pages of all services share: paging parameters and the shape of a problem. */
+export const sharedComponents = {
+  parameters: {
+    Limit: { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+    Cursor: { name: 'cursor', in: 'query', description: 'The `next` of the page before.', schema: { type: 'string' } },
+  },
+  schemas: {
+    Problem: {
+      type: 'object',
+      description: 'RFC 9457 problem details.',
+      properties: {
+        type: { type: 'string' },
+        title: { type: 'string' },
+        status: { type: 'integer' },
+        detail: { type: 'string', description: 'What is wrong, and how to mend it.' },
+        instance: { type: 'string' },
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              pointer: { type: 'string', description: 'JSON pointer into the body, or the name of a parameter.' },
+              detail: { type: 'string' },
+            },
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    Problem: {
+      description: 'What is wrong, and how to mend it.',
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  },
+}

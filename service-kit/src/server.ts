@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { Logger } from './log.ts'
+import type { BaseSettings } from './settings.ts'
+
+/** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
+const drainMs = 9_000
+
+/**
+ * Opens a service's listeners: public http, public https (when a certificate is set) and the sidecar's channel.
+ * SIGTERM and SIGINT let the requests in flight finish, then end the process.
+ * @throws {Error} naming the setting to change when a port is taken
+ */
+export async function serve(
+  app: { web: RequestListener; channel: RequestListener },
+  settings: BaseSettings,
+  log: Logger,
+): Promise<void> {
+  const { Web: web, AppChannel: channel } = settings
+  const servers = [
+    await listen(createServer(app.web), web.Host, web.HttpPort, 'Web__HttpPort'),
+    await listen(createServer(app.channel), channel.Host, channel.Port, 'AppChannel__Port'),
+  ]
+  if (web.CertificateFile) {
+    const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
+    servers.push(await listen(createSecureServer(tls, app.web), web.Host, web.HttpsPort, 'Web__HttpsPort'))
+  }
+  log.info({ http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }, 'up')
+
+  const stop = async (signal: string) => {
+    log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), drainMs).unref()
+    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
+}
+
+function listen(server: Server, host: string, port: number, variable: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE'
+      reject(taken ? new Error(`port ${port} is in use: stop what listens there, or set ${variable}`) : error)
+    })
+    server.listen(port, host, () => resolve(server))
+  })
+}

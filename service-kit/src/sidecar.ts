@@ -1,0 +1,134 @@
+import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect'
+import { createGrpcTransport } from '@connectrpc/connect-node'
+import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
+import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
+import type { BaseSettings } from './settings.ts'
+
+/** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
+export interface OutgoingEvent {
+  topic: string
+  key: string | undefined
+  value: Uint8Array
+  headers: Record<string, string>
+}
+
+/** A document of the state store, with the etag it was read at. */
+export interface StoredDocument {
+  value: unknown
+  etag: string
+}
+
+/**
+ * A write of a transaction. With `guard` the store refuses it, and the transaction with it, when the document has
+ * changed since it was read: `etag` as read, or `absent` when there was none. Without, the last writer wins.
+ */
+export interface Write {
+  key: string
+  value: string
+  guard?: { etag: string } | 'absent'
+}
+
+/** A sidecar call failed. The outcome of a write is then unknown. `conflict`: somebody else wrote first. */
+export class SidecarError extends Error {
+  readonly code = 'sidecar'
+  readonly conflict: boolean
+  constructor(what: string, cause: unknown, conflict = false) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'SidecarError'
+    this.conflict = conflict
+  }
+}
+
+/** The sidecar as the services see it: batches only, every result checked, every failure a `SidecarError`. */
+export interface Sidecar {
+  /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
+  publish(topic: string, events: OutgoingEvent[]): Promise<void>
+  /** The documents that exist, by key. */
+  read(keys: string[]): Promise<Map<string, StoredDocument>>
+  /** All writes or none. */
+  transact(writes: Write[]): Promise<void>
+  /** Whether the sidecar and its components answer. */
+  isReady(): Promise<boolean>
+}
+
+const callTimeoutMs = 10_000
+/** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
+const readParallelism = 16
+
+/**
+ * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
+ * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
+ */
+export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' | 'State'>): Sidecar {
+  const { Sidecar: sidecar, Stream: stream, State: state } = settings
+  const authorize: Interceptor = (next) => (request) => {
+    request.header.set('dapr-api-token', sidecar.Token)
+    return next(request)
+  }
+  const client = createClient(
+    daprProto.Dapr,
+    createGrpcTransport({
+      baseUrl: `http://${sidecar.Host}:${sidecar.GrpcPort}`,
+      interceptors: [authorize],
+      defaultTimeoutMs: callTimeoutMs,
+    }),
+  )
+
+  return {
+    async publish(topic, events) {
+      const entries = events.map((event, index) => ({
+        entryId: String(index),
+        event: event.value,
+        contentType: 'application/json',
+        metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
+      }))
+      const request = { pubsubName: stream.PubSub, topic, entries, metadata: { rawPayload: 'true' } }
+      const response = await client.bulkPublishEventAlpha1(request).catch(fail(`publish to ${topic}`))
+      const failed = response.failedEntries[0]
+      if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
+    },
+
+    async read(keys) {
+      const request = { storeName: state.Store, keys, parallelism: readParallelism }
+      const response = await client.getBulkState(request).catch(fail('read state'))
+      const found = new Map<string, StoredDocument>()
+      for (const item of response.items) {
+        if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
+        if (item.data.length > 0)
+          found.set(item.key, { value: JSON.parse(Buffer.from(item.data).toString()), etag: item.etag })
+      }
+      return found
+    },
+
+    async transact(writes) {
+      const operations = writes.map(({ key, value, guard }) => ({
+        operationType: 'upsert',
+        request: {
+          key,
+          value: Buffer.from(value),
+          ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
+          ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
+        },
+      }))
+      await client.executeStateTransaction({ storeName: state.Store, operations }).catch(fail('write state'))
+    },
+
+    async isReady() {
+      const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
+      return fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+        (response) => response.ok,
+        () => false,
+      )
+    },
+  }
+}
+
+/** Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). */
+const conflictCodes = [Code.Internal, Code.Aborted]
+
+function fail(what: string) {
+  return (error: unknown): never => {
+    const conflict = error instanceof ConnectError && conflictCodes.includes(error.code) && /etag/i.test(error.message)
+    throw new SidecarError(what, error, conflict)
+  }
+}

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+
+const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
+
+/**
+ * The envelope's TraceId for an incoming W3C `traceparent`: the same 32 hex digits, written as a GUID.
+ * Undefined when the header is missing or not valid (https://www.w3.org/TR/trace-context/).
+ */
+export function traceIdFrom(header: string | undefined): string | undefined {
+  const hex = traceparent.exec(header ?? '')?.[1]
+  if (!hex || /^0+$/.test(hex)) return undefined
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** A sampled `traceparent` with a new span id, in the trace that a GUID TraceId names. */
+export function traceparentOf(traceId: string): string {
+  return `00-${traceId.replaceAll('-', '').toLowerCase()}-${randomBytes(8).toString('hex')}-01`
+}

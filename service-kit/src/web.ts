@@ -1,0 +1,50 @@
+import express, { type Express, type Router } from 'express'
+import swaggerJsdoc from 'swagger-jsdoc'
+import swaggerUi from 'swagger-ui-express'
+import type { Logger } from './log.ts'
+import { sharedComponents } from './openapi.ts'
+import { Problem, problemHandler, unknownRoute } from './problem.ts'
+
+export interface WebOptions {
+  title: string
+  description: string
+  /** Files whose `@openapi` comments describe the operations. */
+  apiFiles: string[]
+  routes: Router
+  isReady: () => Promise<boolean>
+  log: Logger
+}
+
+/** Larger than any request here needs, smaller than an event may be (256 KiB, stack/topics.json). */
+const maxBodyBytes = 64 * 1024
+
+/** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
+export function createWeb({ title, description, apiFiles, routes, isReady, log }: WebOptions): Express {
+  const info = { title, description, version: '1' }
+  const definition = { openapi: '3.0.3', info, servers: [{ url: '/' }], components: sharedComponents }
+  const openapi = swaggerJsdoc({ definition, apis: apiFiles, failOnErrors: true })
+
+  const app = express().disable('x-powered-by')
+  app.get('/', (_request, response) => response.redirect('/docs/'))
+  app.get('/openapi.json', (_request, response) => response.json(openapi))
+  app.use('/docs', swaggerUi.serve, swaggerUi.setup(openapi, { customSiteTitle: title }))
+  app.get('/healthz', (_request, response) => response.json({ status: 'up' }))
+  app.get('/readyz', async (_request, response) => {
+    const ready = await isReady()
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'the sidecar does not answer' })
+  })
+  app.use((request, _response, next) => {
+    const isJson = request.method !== 'POST' || !hasBody(request.headers) || request.is('json')
+    if (isJson) return next()
+    throw new Problem(415, 'not-json', 'The body is not JSON', { detail: 'Send Content-Type: application/json.' })
+  })
+  app.use(express.json({ limit: maxBodyBytes }))
+  app.use(routes)
+  app.use(unknownRoute)
+  app.use(problemHandler(log))
+  return app
+}
+
+function hasBody(headers: Record<string, unknown>): boolean {
+  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
+}

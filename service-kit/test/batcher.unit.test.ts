@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../src/batcher.ts'
+
+const double = async (items: number[]) => items.map((item): Settled<number> => ({ ok: true, value: item * 2 }))
+const recordingIn = (batches: number[][]) => async (items: number[]) => {
+  batches.push(items)
+  return double(items)
+}
+const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
+  createBatcher<number, number>({
+    flush: double,
+    sizeOf: () => 1,
+    maxItems: 100,
+    maxBytes: 100,
+    maxWaiting: 100,
+    ...options,
+  })
+
+describe('group commit', () => {
+  it('shares one flush among items that arrive together, and answers each its own', async () => {
+    const batches: number[][] = []
+    const add = batcherOf({ flush: recordingIn(batches) })
+    expect(await Promise.all([add(1), add(2), add(3)])).to.deep.equal([2, 4, 6])
+    expect(batches).to.deep.equal([[1, 2, 3]])
+  })
+
+  it('keeps one flush in flight and the order of arrival', async () => {
+    const batches: number[][] = []
+    let inFlight = 0
+    const add = batcherOf({
+      maxItems: 2,
+      async flush(items) {
+        inFlight += 1
+        expect(inFlight).to.equal(1)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        inFlight -= 1
+        batches.push(items)
+        return double(items)
+      },
+    })
+    await Promise.all([1, 2, 3, 4, 5].map(add))
+    expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
+  })
+
+  it('ends a batch before it grows over its bytes, yet takes a single larger item', async () => {
+    const batches: number[][] = []
+    const add = batcherOf({
+      sizeOf: (item) => item,
+      maxBytes: 10,
+      flush: recordingIn(batches),
+    })
+    await Promise.all([6, 4, 1, 50, 2].map(add))
+    expect(batches).to.deep.equal([[6, 4], [1], [50], [2]])
+  })
+
+  it('refuses an item when too many wait, without touching those', async () => {
+    const add = batcherOf({ maxWaiting: 2 })
+    const accepted = [add(1), add(2)]
+    const refused = await add(3).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(OverloadError)
+    expect(await Promise.all(accepted)).to.deep.equal([2, 4])
+  })
+
+  it('fails the whole batch when the flush throws, and goes on with the next', async () => {
+    let failing = true
+    const add = batcherOf({
+      async flush(items) {
+        if (failing) throw new Error('down')
+        return double(items)
+      },
+    })
+    const results = await Promise.allSettled([add(1), add(2)])
+    expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
+    failing = false
+    expect(await add(4)).to.equal(8)
+  })
+})
