@@ -3,6 +3,7 @@ import {
   createAppChannel,
   createArrivalList,
   createPublisher,
+  createReader,
   createUnitOfWork,
   createWeb,
   type Logger,
@@ -27,7 +28,7 @@ export interface AppDependencies {
 export function createApp({ settings, log, sidecar, now, newId }: AppDependencies): { web: Express; channel: Express } {
   const app = { id: settings.App.Id, name: settings.App.Name }
   const publish = createPublisher(sidecar)
-  const store = createStore(sidecar, createUnitOfWork(sidecar, createArrivalList(now)))
+  const store = createStore(createReader(sidecar), createUnitOfWork(sidecar, createArrivalList(now)))
   const commands = createCommands({ app, store, publish, now, newId })
   const consumers = createSubscriptions({ app, store, publish, log, now })
 

@@ -1,11 +1,4 @@
-import {
-  type Page,
-  PermanentFault,
-  type Received,
-  readPage,
-  type Sidecar,
-  type UnitOfWork,
-} from '@orderflow/service-kit'
+import { type Page, PermanentFault, type Read, type Received, readPage, type UnitOfWork } from '@orderflow/service-kit'
 import {
   evolve,
   isEarlier,
@@ -47,9 +40,9 @@ export interface OrderStore {
   page(options: { cursor: string | undefined; limit: number }): Promise<Page<Order>>
 }
 
-export function createStore(sidecar: Sidecar, commit: UnitOfWork): OrderStore {
+export function createStore(read: Read, commit: UnitOfWork): OrderStore {
   async function load(orderIds: string[]): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
-    const documents = await sidecar.read(orderIds.flatMap((id) => orderEventNames.map((name) => factKey(id, name))))
+    const documents = await read(orderIds.flatMap((id) => orderEventNames.map((name) => factKey(id, name))))
     return orderIds.map((id) => {
       const known = orderEventNames.flatMap((name) => {
         const document = documents.get(factKey(id, name))?.value as FactDocument | undefined
@@ -103,7 +96,7 @@ export function createStore(sidecar: Sidecar, commit: UnitOfWork): OrderStore {
     },
 
     page(options) {
-      return readPage(sidecar, options, async (orderIds) => {
+      return readPage(read, options, async (orderIds) => {
         return (await load(orderIds)).map(({ facts, listed }) => {
           const item = orderOf(facts)
           return item && { item, listed }

@@ -1,5 +1,6 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { type Consumer, createConsumer, type Logger, type Publish } from '@orderflow/service-kit'
+import type { OrderEvent, OrderEventName } from './domain/order.ts'
 import type { OrderStore } from './store.ts'
 
 export interface SubscriptionDependencies {
@@ -21,10 +22,14 @@ export function createSubscriptions({
   log,
   now,
 }: SubscriptionDependencies): Record<string, Consumer> {
-  const common = { app: app.name, handle: store.record, publish, log, now }
+  const common = { app: app.name, publish, log, now, handle: (event: OrderEvent) => store.record(event) }
   return {
-    [orderEvents]: createConsumer({ ...common, topic: orderEvents, handles: ['OrderCreated', 'OrderCancelled'] }),
-    [paymentEvents]: createConsumer({
+    [orderEvents]: createConsumer<OrderEventName>({
+      ...common,
+      topic: orderEvents,
+      handles: ['OrderCreated', 'OrderCancelled'],
+    }),
+    [paymentEvents]: createConsumer<OrderEventName>({
       ...common,
       topic: paymentEvents,
       handles: ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'],

@@ -3,6 +3,7 @@ import {
   createAppChannel,
   createArrivalList,
   createPublisher,
+  createReader,
   createUnitOfWork,
   createWeb,
   type Logger,
@@ -29,7 +30,7 @@ export function createApp({ settings, log, sidecar, now, newId }: AppDependencie
   const app = { id: settings.App.Id, name: settings.App.Name }
   const publish = createPublisher(sidecar)
   const commit = createUnitOfWork(sidecar, createArrivalList(now))
-  const store = createStore(sidecar, commit, amountLimit(settings.Policy.ApproveUpTo))
+  const store = createStore(createReader(sidecar), commit, amountLimit(settings.Policy.ApproveUpTo))
   const commands = createCommands({ app, store, publish, now, newId })
   const consumers = createSubscriptions({ app, store, publish, log, now })
 

@@ -1,5 +1,5 @@
 import { deterministicId } from '@orderflow/envelope-schema'
-import { type Page, readPage, type Sidecar, type UnitOfWork } from '@orderflow/service-kit'
+import { type Page, type Read, readPage, type UnitOfWork } from '@orderflow/service-kit'
 import { decide, evolve, type Payment, type PaymentCommand, type PaymentState, paymentOf } from './domain/payment.ts'
 import type { Policy } from './domain/policy.ts'
 
@@ -26,9 +26,9 @@ export interface PaymentStore {
   page(options: { cursor: string | undefined; limit: number }): Promise<Page<Payment>>
 }
 
-export function createStore(sidecar: Sidecar, commit: UnitOfWork, policy: Policy): PaymentStore {
+export function createStore(read: Read, commit: UnitOfWork, policy: Policy): PaymentStore {
   async function load(paymentIds: string[]): Promise<({ item: Payment; listed: string | undefined } | undefined)[]> {
-    const documents = await sidecar.read(paymentIds.map(paymentKey))
+    const documents = await read(paymentIds.map(paymentKey))
     return paymentIds.map((id) => {
       const document = documents.get(paymentKey(id))?.value as PaymentDocument | undefined
       const item = document && paymentOf(id, document.state)
@@ -60,6 +60,6 @@ export function createStore(sidecar: Sidecar, commit: UnitOfWork, policy: Policy
       return found?.item
     },
 
-    page: (options) => readPage(sidecar, options, load),
+    page: (options) => readPage(read, options, load),
   }
 }

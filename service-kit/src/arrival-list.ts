@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from './problem.ts'
-import type { Sidecar } from './sidecar.ts'
+import type { Read } from './reader.ts'
 
 /** Where the list begins: the key of the document that names the newest chunk. */
 export const listRootKey = 'list/root'
@@ -89,14 +89,14 @@ export interface Page<T> {
  * @throws {Problem} 400 when the cursor is not one of ours
  */
 export async function readPage<T>(
-  sidecar: Sidecar,
+  read: Read,
   options: { cursor: string | undefined; limit: number },
   load: (ids: string[]) => Promise<({ item: T; listed: string | undefined } | undefined)[]>,
 ): Promise<Page<T>> {
   const items: T[] = []
-  let place = options.cursor === undefined ? await newest(sidecar) : decodeCursor(options.cursor)
+  let place = options.cursor === undefined ? await newest(read) : decodeCursor(options.cursor)
   while (place) {
-    const chunk = await readDocument<Chunk>(sidecar, chunkKey(place.chunk))
+    const chunk = await readDocument<Chunk>(read, chunkKey(place.chunk))
     if (!chunk) {
       if (options.cursor === undefined) break
       throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
@@ -125,13 +125,13 @@ interface Place {
   before: number | undefined
 }
 
-async function newest(sidecar: Sidecar): Promise<Place | undefined> {
-  const root = await readDocument<Root>(sidecar, listRootKey)
+async function newest(read: Read): Promise<Place | undefined> {
+  const root = await readDocument<Root>(read, listRootKey)
   return root && { chunk: root.newest, before: undefined }
 }
 
-async function readDocument<T>(sidecar: Sidecar, key: string): Promise<T | undefined> {
-  return (await sidecar.read([key])).get(key)?.value as T | undefined
+async function readDocument<T>(read: Read, key: string): Promise<T | undefined> {
+  return (await read([key])).get(key)?.value as T | undefined
 }
 
 function encodeCursor({ chunk, before }: Place): string {

@@ -5,6 +5,7 @@ export { type Consumer, createConsumer, PermanentFault, type Received } from './
 export { createLog, type Logger } from './log.ts'
 export { type FieldError, invalid, notFound, Problem, unavailable } from './problem.ts'
 export { createPublisher, type Publish } from './publisher.ts'
+export { createReader, type Read } from './reader.ts'
 export { bodyReader, readGuid, readIdempotencyKey, readPageOptions, readQueryGuid } from './request.ts'
 export { serve } from './server.ts'
 export { type BaseSettings, loadSettings, SettingsError, section } from './settings.ts'

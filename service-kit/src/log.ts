@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
 
 export type { Logger }
 
@@ -12,5 +12,11 @@ const secret = ['token', 'Token', 'password', 'ConnectionString', 'authorization
 export function createLog(name: string, level: string): Logger {
   const keys = [...personal, ...secret]
   const paths = keys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`])
-  return pino({ name, level, redact: { paths, censor: '***' } })
+  return pino({
+    level,
+    base: { app: name },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths, censor: '***' },
+  })
 }

@@ -31,10 +31,17 @@ export async function serve(
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), drainMs).unref()
-    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
+    await Promise.all(servers.map(drain))
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
+}
+
+/** Ends when the last request has been answered. A kept-alive connection is closed as soon as it is idle. */
+async function drain(server: Server): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  await new Promise((done) => server.close(done))
+  clearInterval(sweep)
 }
 
 function listen(server: Server, host: string, port: number, variable: string): Promise<Server> {

@@ -105,11 +105,14 @@ describe('list of arrivals', () => {
   const add = (commit: UnitOfWork, id: string) =>
     commit({ keys: [id], bytes: 10, decide: (view) => view.put(id, { listed: view.list(id) }) })
   const page = (limit: number, cursor?: string) =>
-    readPage(sidecar, { limit, cursor }, async (ids) =>
-      ids.map((id) => {
-        const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
-        return document && { item: id, listed: document.listed }
-      }),
+    readPage(
+      (keys) => sidecar.read(keys),
+      { limit, cursor },
+      async (ids) =>
+        ids.map((id) => {
+          const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
+          return document && { item: id, listed: document.listed }
+        }),
     )
 
   it('pages through everything, newest first, each once', async () => {

@@ -39,19 +39,13 @@ export interface Order {
  */
 export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   const known = facts[event.Name]
-  return known && !isEarlier(event, known) ? facts : { ...facts, [event.Name]: event }
+  return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
 /** A total order on events: by date, then by Id. */
 export function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
-  const byDate = instant(a) - instant(b)
+  const byDate = Date.parse(a.CreationDate) - Date.parse(b.CreationDate)
   return byDate === 0 ? a.Id < b.Id : byDate < 0
-}
-
-/** A leap second is valid ISO 8601 and no date to JavaScript. */
-function instant({ CreationDate }: OrderEvent): number {
-  const time = Date.parse(CreationDate)
-  return Number.isNaN(time) ? 0 : time
 }
 
 /** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */

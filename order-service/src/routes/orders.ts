@@ -20,7 +20,7 @@ const readPlaceOrder = bodyReader<PlaceOrder>({
  *       required: true
  *       description: The order's id. The example is the order that the create example makes.
  *       schema: { type: string, format: uuid }
- *       example: 00000000-0000-0000-0000-000000000000
+ *       example: 031aff78-1624-538c-8cad-a151a472f9fd
  *   schemas:
  *     NewOrder:
  *       type: object

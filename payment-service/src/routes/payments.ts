@@ -18,7 +18,7 @@ const readMakePayment = bodyReader<MakePayment>({
  *       required: true
  *       description: The payment's id. The example is the payment that the create example makes.
  *       schema: { type: string, format: uuid }
- *       example: 00000000-0000-0000-0000-000000000000
+ *       example: 8a5b431c-2e4a-5a35-86fa-306159454d19
  *   schemas:
  *     NewPayment:
  *       type: object

@@ -1,0 +1,77 @@
+import type { Fault, Problem } from './error.ts'
+import { eventNameHint } from './hints.ts'
+import { infiniteNumbers } from './numbers.ts'
+import { onePerPointer, toProblems } from './problems.ts'
+import { envelopeValidators, payloadSchemas, type Variant } from './schemas.ts'
+
+/** The fields that say what an event is, of any type. */
+interface EventFields {
+  Name?: unknown
+  Version?: unknown
+  Payload?: unknown
+}
+
+/** What is wrong with the whole document, whose fields need no look of their own then. */
+const tombstone: Problem = { pointer: '', message: 'is null', hint: 'a null value is a tombstone, not an event' }
+const cloudEvent: Problem = {
+  pointer: '',
+  message: 'is a CloudEvent, not an envelope',
+  hint: 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)',
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** `specversion` is the attribute that every CloudEvent has (CloudEvents 1.0.2, required attributes). */
+function isCloudEvent(document: object): boolean {
+  return Object.hasOwn(document, 'specversion') && !Object.hasOwn(document, 'Payload')
+}
+
+/** What keeps `document` from being an envelope of the variant. Its Payload is only looked at for its type. */
+export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
+  const problems = envelopeProblems(document, variant)
+  return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
+}
+
+function envelopeProblems(document: unknown, variant: Variant): Problem[] {
+  if (document === null) return [tombstone]
+  if (isObject(document) && isCloudEvent(document)) return [cloudEvent]
+  const validate = envelopeValidators[variant]
+  return validate(document) ? [] : toProblems(validate.errors ?? [])
+}
+
+/** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
+export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
+  if (typeof Name !== 'string') return undefined
+  const versions = payloadSchemas.get(Name)
+  if (!versions) {
+    const hint = eventNameHint(Name, [...payloadSchemas.keys()])
+    return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
+  }
+  const schema = versions.get(Version as number)
+  if (!schema) {
+    const hint = `known versions of ${Name}: ${[...versions.keys()].join(', ')}`
+    return { code: 'unknown-version', problems: [{ pointer: '/Version', message: 'is not a known version', hint }] }
+  }
+  if (schema.validate(Payload)) return undefined
+  return { code: 'invalid-payload', problems: toProblems(schema.validate.errors ?? [], '/Payload') }
+}
+
+/** What keeps `document` from being a known event in an envelope of the variant: the problems of both. */
+export function eventFault(document: unknown, variant: Variant): Fault | undefined {
+  return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
+}
+
+/** Numbers that JSON can write and no double can hold. `document` comes straight from JSON.parse. */
+export function numberFault(document: unknown): Fault | undefined {
+  const message = 'has a number that is too large for a 64-bit double'
+  const problems = infiniteNumbers(document).map((pointer) => ({ pointer, message }))
+  return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
+}
+
+/** The problems of both under the code of the first. */
+export function together(first: Fault | undefined, second: Fault | undefined): Fault | undefined {
+  if (!first || !second) return first ?? second
+  return { code: first.code, problems: onePerPointer([...first.problems, ...second.problems]) }
+}

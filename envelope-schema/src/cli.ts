@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { describeProblem, EnvelopeError } from './error.ts'
+import { parseEvent, parseFullEnvelope } from './parse.ts'
+
+const usage = `Usage: node envelope-schema/src/cli.ts validate [--received] FILE...
+Checks that each FILE (- is standard input) holds a known event in the full envelope, as a publisher must send it.
+  --received   check it by the tolerant rules of a receiver instead
+Exits with 0 if all are right, with 1 if not, with 2 if called wrongly.
+`
+
+/** What to print of a document that passes. */
+function verdict(bytes: Uint8Array, received: boolean): string {
+  try {
+    const { Name, Version } = received ? parseEvent(bytes) : parseFullEnvelope(bytes)
+    return `ok ${Name} ${Version} (${received ? 'received' : 'full'})`
+  } catch (error) {
+    // The envelope is right then, and a receiver lets pass what nobody here handles.
+    const foreign = received && error instanceof EnvelopeError && error.code === 'unknown-event'
+    if (foreign) return 'ok (received; not a known event, so the Payload was not checked)'
+    throw error
+  }
+}
+
+/** Prints what `file` is; true if it passes. */
+function validate(file: string, received: boolean): boolean {
+  try {
+    console.log(`${file}: ${verdict(readFileSync(file === '-' ? 0 : file), received)}`)
+    return true
+  } catch (error) {
+    if (error instanceof EnvelopeError) {
+      console.log([`${file}: ${error.code}`, ...error.problems.map(describeProblem)].join('\n  '))
+    } else {
+      console.log(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    }
+    return false
+  }
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ options: { received: { type: 'boolean', default: false } }, allowPositionals: true })
+  } catch {
+    return undefined
+  }
+}
+
+const { positionals = [], values } = readArguments() ?? {}
+const [command, ...files] = positionals
+if (command === 'validate' && files.length > 0) {
+  const passed = files.map((file) => validate(file, values?.received ?? false))
+  process.exitCode = passed.every(Boolean) ? 0 : 1
+} else {
+  process.stderr.write(usage)
+  process.exitCode = 2
+}

@@ -1,0 +1,46 @@
+import { v4 } from 'uuid'
+import { eventFault } from './check.ts'
+import { refuse } from './error.ts'
+import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
+import type { Envelope, EventName, EventOf, EventPayloads } from './types.ts'
+
+/** What a publisher says about its event; the type of `payload` and `version` follows from `name`. All ids are GUIDs. */
+export interface NewEvent<N extends EventName> {
+  /** The publishing application: AppId, which never changes, and AppName. */
+  app: { id: string; name: string }
+  name: N
+  version: EventOf<N>['Version']
+  payload: EventPayloads[N]
+  /** When the event happened; written as ISO 8601 in UTC with milliseconds. */
+  creationDate: Date
+  /** Default: a new UUID v4. Give one that derives from the cause, so that a retry publishes the same event. */
+  id?: string | undefined
+  /** Default: the trace id. A reaction gives its cause's. */
+  correlationId?: string | undefined
+  /** Default: a new UUID v4. A reaction gives its cause's. */
+  traceId?: string | undefined
+  headers?: Record<string, unknown> | undefined
+}
+
+/**
+ * A full envelope, its fields always in the same order, so that the same event is the same bytes; GUIDs in lower case,
+ * as every receiver sees them.
+ * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/)
+ */
+export function createEnvelope<N extends EventName>(event: NewEvent<N>): Envelope & EventOf<N> {
+  const traceId = event.traceId ?? v4()
+  const envelope = {
+    ...(event.headers && { Headers: event.headers }),
+    Id: event.id ?? v4(),
+    CorrelationId: event.correlationId ?? traceId,
+    TraceId: traceId,
+    AppId: event.app.id,
+    AppName: event.app.name,
+    Version: event.version,
+    Name: event.name,
+    CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
+    Payload: event.payload,
+  }
+  refuse(eventFault(envelope, 'full'))
+  return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<N>
+}

@@ -1,0 +1,54 @@
+/** One thing that is wrong with a document. */
+export interface Problem {
+  /**
+   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Total`; of a missing field the
+   * pointer it should have; empty for the document itself.
+   */
+  pointer: string
+  /** What is wrong, in plain English. Never holds the value found there, which may be personal data. */
+  message: string
+  /** How to mend it, when the mistake is a known one. */
+  hint?: string
+}
+
+/**
+ * - `not-utf8`, `not-json`: the bytes are no JSON text;
+ * - `not-an-envelope`: JSON, but not by the envelope's schema;
+ * - `unknown-event`, `unknown-version`: there is no payload schema for the Name, or for this Version of it;
+ * - `invalid-payload`: the Payload is not by its schema.
+ */
+export type EnvelopeErrorCode =
+  | 'not-utf8'
+  | 'not-json'
+  | 'not-an-envelope'
+  | 'unknown-event'
+  | 'unknown-version'
+  | 'invalid-payload'
+
+/** Why a document is refused: its stable code, and every problem of it. Safe to log: holds no values of the document. */
+export interface Fault {
+  code: EnvelopeErrorCode
+  problems: Problem[]
+}
+
+/** A document was refused. `message` names every problem in one line; `problems` has them one by one. */
+export class EnvelopeError extends Error {
+  readonly code: EnvelopeErrorCode
+  readonly problems: Problem[]
+  constructor({ code, problems }: Fault, options?: ErrorOptions) {
+    super(`${code}: ${problems.map(describeProblem).join('; ')}`, options)
+    this.name = 'EnvelopeError'
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** A problem in one line: pointer, message and hint. */
+export function describeProblem({ pointer, message, hint }: Problem): string {
+  return `${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`
+}
+
+/** Throws what was found, if anything was. */
+export function refuse(fault: Fault | undefined): void {
+  if (fault) throw new EnvelopeError(fault)
+}

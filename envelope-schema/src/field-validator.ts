@@ -1,0 +1,16 @@
+import type { Problem } from './error.ts'
+import { toProblems } from './problems.ts'
+import { compileFields } from './schemas.ts'
+import type { EventName } from './types.ts'
+
+/**
+ * A check for another JSON document, such as a request's body, whose fields become fields of an event: each obeys the
+ * rules of the payload field it is mapped to, in the event's newest version. All of them are required.
+ * @returns a function that lists every problem of a document; the list is empty if there is none
+ */
+export function fieldValidator(
+  fields: Record<string, readonly [event: EventName, field: string]>,
+): (body: unknown) => Problem[] {
+  const validate = compileFields(fields)
+  return (body) => (validate(body) ? [] : toProblems(validate.errors ?? []))
+}

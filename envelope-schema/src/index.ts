@@ -1,0 +1,7 @@
+export { createEnvelope, type NewEvent } from './create.ts'
+export { EnvelopeError, type EnvelopeErrorCode, type Problem } from './error.ts'
+export { fieldValidator } from './field-validator.ts'
+export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
+export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
+export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
+export type { Envelope, EventName, EventOf, EventPayloads, KnownEvent, ReceivedEnvelope } from './types.ts'

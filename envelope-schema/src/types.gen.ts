@@ -1,0 +1,227 @@
+// Generated from schemas/ by `npm run types -w @orderflow/envelope-schema`. Do not edit.
+
+/**
+ * What a publisher on the platform sends: every field that tracing needs.
+ */
+export interface FullEnvelope {
+  /**
+   * Extra metadata. A reaction to another event carries that event's Id in CausationId.
+   */
+  Headers?: {
+    [k: string]: unknown
+  }
+  /**
+   * The event's unique id, made by the publisher.
+   */
+  Id: string
+  /**
+   * Correlates related events, made by the publisher of the first one.
+   */
+  CorrelationId: string
+  /**
+   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID.
+   */
+  TraceId: string
+  /**
+   * Identifies the publishing application and never changes.
+   */
+  AppId: string
+  /**
+   * The publishing application's name, 1 to 200 characters.
+   */
+  AppName: string
+  /**
+   * Incremented when the payload's format changes. Starts at 1.
+   */
+  Version: number
+  /**
+   * What happened, for example OrderCreated, 1 to 200 characters.
+   */
+  Name: string
+  /**
+   * When the event was made: ISO 8601 date-time with T and an offset.
+   */
+  CreationDate: string
+  /**
+   * The event's data, by Name and Version: see the schemas in events/.
+   */
+  Payload: {
+    [k: string]: unknown
+  }
+  /**
+   * May be empty; carried, not interpreted.
+   */
+  TenantID?: string
+  /**
+   * May be empty; carried, not interpreted.
+   */
+  TenantUserID?: string
+}
+
+/**
+ * What a receiver accepts: the reduced variant's six fields. The other fields are optional, but have their type when present.
+ */
+export interface ReceivedEnvelope {
+  /**
+   * Extra metadata. A reaction to another event carries that event's Id in CausationId.
+   */
+  Headers?: {
+    [k: string]: unknown
+  }
+  /**
+   * The event's unique id, made by the publisher.
+   */
+  Id?: string
+  /**
+   * Correlates related events, made by the publisher of the first one.
+   */
+  CorrelationId?: string
+  /**
+   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID.
+   */
+  TraceId?: string
+  /**
+   * Identifies the publishing application and never changes.
+   */
+  AppId: string
+  /**
+   * The publishing application's name, 1 to 200 characters.
+   */
+  AppName: string
+  /**
+   * Incremented when the payload's format changes. Starts at 1.
+   */
+  Version: number
+  /**
+   * What happened, for example OrderCreated, 1 to 200 characters.
+   */
+  Name: string
+  /**
+   * When the event was made: ISO 8601 date-time with T and an offset.
+   */
+  CreationDate: string
+  /**
+   * The event's data, by Name and Version: see the schemas in events/.
+   */
+  Payload: {
+    [k: string]: unknown
+  }
+  /**
+   * May be empty; carried, not interpreted.
+   */
+  TenantID?: string
+  /**
+   * May be empty; carried, not interpreted.
+   */
+  TenantUserID?: string
+}
+
+/**
+ * The customer or an operator cancelled an order.
+ */
+export interface OrderCancelledV1 {
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+}
+
+/**
+ * A customer placed an order.
+ */
+export interface OrderCreatedV1 {
+  /**
+   * The new order.
+   */
+  OrderId: string
+  /**
+   * The customer's name, 1 to 200 characters.
+   */
+  CustomerName: string
+  /**
+   * The customer's tax id, free text of 1 to 64 characters. Personal data: keep it out of logs.
+   */
+  CustomerTaxId: string
+  /**
+   * What the order costs.
+   */
+  Total: number
+}
+
+/**
+ * The payment of an order was approved.
+ */
+export interface PaymentApprovedV1 {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What was charged.
+   */
+  Amount: number
+  /**
+   * The policy that decided, with its version, for example amount-limit@1.
+   */
+  Policy: string
+  /**
+   * What made the payment: the order's event, or an operator by hand.
+   */
+  Source: 'OrderCreated' | 'Manual'
+}
+
+/**
+ * An approved payment was given back.
+ */
+export interface PaymentRefundedV1 {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What was given back.
+   */
+  Amount: number
+  /**
+   * Why it was given back. At most 1000 characters.
+   */
+  Reason: string
+}
+
+/**
+ * The payment of an order was rejected.
+ */
+export interface PaymentRejectedV1 {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What would have been charged.
+   */
+  Amount: number
+  /**
+   * The policy that decided, with its version, for example amount-limit@1.
+   */
+  Policy: string
+  /**
+   * What made the payment: the order's event, or an operator by hand.
+   */
+  Source: 'OrderCreated' | 'Manual'
+  /**
+   * Why the policy said no. At most 1000 characters.
+   */
+  Reason: string
+}

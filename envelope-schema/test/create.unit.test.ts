@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { createEnvelope, parseFullEnvelope } from '../src/index.ts'
+import { app, bytesOf, errorOf, orderCreated, orderId } from './support/documents.ts'
+
+const creationDate = new Date('2026-03-14T09:26:53.589Z')
+const event = { app, name: 'OrderCreated', version: 1, payload: orderCreated, creationDate } as const
+const v4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+describe('createEnvelope', () => {
+  it('writes the fields in one order, whatever order they were given in', () => {
+    const ids = { traceId: orderId, correlationId: app.id, id: orderId }
+    expect(JSON.stringify(createEnvelope({ ...ids, headers: { a: 1 }, ...event }))).to.equal(
+      JSON.stringify({
+        Headers: { a: 1 },
+        Id: orderId,
+        CorrelationId: app.id,
+        TraceId: orderId,
+        AppId: app.id,
+        AppName: app.name,
+        Version: 1,
+        Name: 'OrderCreated',
+        CreationDate: '2026-03-14T09:26:53.589Z',
+        Payload: orderCreated,
+      }),
+    )
+  })
+
+  it('leaves Headers out when none are given', () => {
+    expect(createEnvelope(event)).not.to.have.property('Headers')
+  })
+
+  it('makes a new Id and a new TraceId, and correlates by the trace', () => {
+    const [first, second] = [createEnvelope(event), createEnvelope(event)]
+    expect(first.Id).to.match(v4)
+    expect(first.TraceId).to.match(v4)
+    expect(first.CorrelationId).to.equal(first.TraceId)
+    expect(new Set([first.Id, first.TraceId, second.Id, second.TraceId])).to.have.lengthOf(4)
+  })
+
+  it('takes a given TraceId for the correlation too', () => {
+    expect(createEnvelope({ ...event, traceId: orderId }).CorrelationId).to.equal(orderId)
+  })
+
+  it('lower-cases GUIDs, so that the publisher sees the ids that receivers see', () => {
+    const payload = { ...orderCreated, OrderId: orderId.toUpperCase() }
+    const made = createEnvelope({ ...event, payload, id: orderId.toUpperCase() })
+    expect([made.Id, made.Payload.OrderId]).to.deep.equal([orderId, orderId])
+    expect(payload.OrderId).to.equal(orderId.toUpperCase())
+  })
+
+  it('makes what the strict check accepts', () => {
+    const made = createEnvelope(event)
+    expect(parseFullEnvelope(bytesOf(made))).to.deep.equal(made)
+  })
+
+  it('refuses with every problem of envelope and payload', () => {
+    const wrong = { ...event, app: { id: 'me', name: '' }, payload: { ...orderCreated, Total: Number.NaN } }
+    const error = errorOf(() => createEnvelope({ ...wrong, creationDate: new Date('yesterday') }))
+    const pointers = error.problems.map(({ pointer }) => pointer)
+    expect(pointers).to.have.members(['/AppId', '/AppName', '/CreationDate', '/Payload/Total'])
+  })
+
+  it('refuses a payload with inherited fields, which JSON would leave out', () => {
+    const error = errorOf(() => createEnvelope({ ...event, payload: Object.create(orderCreated) }))
+    expect(error.problems).to.have.lengthOf(4)
+  })
+
+  it('refuses a year that takes more than four digits', () => {
+    const error = errorOf(() => createEnvelope({ ...event, creationDate: new Date(8.64e15) }))
+    expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/CreationDate'])
+  })
+
+  it('refuses names and versions without a schema, which the compiler refuses too', () => {
+    // @ts-expect-error no such event
+    expect(errorOf(() => createEnvelope({ ...event, name: 'ParcelSent' })).code).to.equal('unknown-event')
+    // @ts-expect-error no such version
+    expect(errorOf(() => createEnvelope({ ...event, version: 2 })).code).to.equal('unknown-version')
+    // @ts-expect-error another event's payload
+    expect(errorOf(() => createEnvelope({ ...event, name: 'PaymentApproved' })).code).to.equal('invalid-payload')
+  })
+})

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { fieldValidator } from '../src/index.ts'
+
+const validate = fieldValidator({ name: ['OrderCreated', 'CustomerName'], total: ['OrderCreated', 'Total'] })
+
+describe('fieldValidator', () => {
+  it('finds nothing wrong with fields that obey the rules of the event', () => {
+    expect(validate({ name: 'Ada', total: 0, other: null })).to.deep.equal([])
+  })
+
+  it('lists every problem under the names of the document', () => {
+    expect(validate({ Name: 'Ada', total: '1' })).to.deep.equal([
+      { pointer: '/name', message: 'is missing', hint: 'rename Name to name' },
+      {
+        pointer: '/total',
+        message: 'must be a number, not a string',
+        hint: 'send it without quotes: 12.5, not "12.5"',
+      },
+    ])
+    expect(validate({ name: '', total: 1e13 }).map(({ message }) => message)).to.deep.equal([
+      'must not be empty',
+      'must be at most 1000000000000',
+    ])
+  })
+
+  it('refuses what is no object', () => {
+    expect(validate(null).map(({ message }) => message)).to.deep.equal(['must be an object, not null'])
+  })
+
+  it('does not start with a field that the event does not have', () => {
+    expect(() => fieldValidator({ name: ['OrderCreated', 'Customer'] })).to.throw('Customer')
+  })
+})

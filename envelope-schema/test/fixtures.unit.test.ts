@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { type EnvelopeErrorCode, parseEvent, parseFullEnvelope } from '../src/index.ts'
+import { bytesOf, errorOf } from './support/documents.ts'
+
+interface ValidFixture {
+  variant: 'full' | 'reduced'
+  envelope: Record<string, unknown>
+}
+
+interface InvalidFixture {
+  check: 'full' | 'received'
+  input?: unknown
+  inputText?: string
+  inputBase64?: string
+  code: EnvelopeErrorCode
+  problems: { pointer: string; hint?: string }[]
+}
+
+function fixtures<T>(kind: 'valid' | 'invalid'): (T & { file: string; description: string })[] {
+  const folder = new URL(`../fixtures/${kind}/`, import.meta.url)
+  return readdirSync(folder).map((file) => ({ file, ...JSON.parse(readFileSync(new URL(file, folder), 'utf8')) }))
+}
+
+function bytesIn({ input, inputText, inputBase64 }: InvalidFixture): Uint8Array {
+  if (inputBase64 !== undefined) return Buffer.from(inputBase64, 'base64')
+  return inputText === undefined ? bytesOf(JSON.stringify(input)) : bytesOf(inputText)
+}
+
+/** Undoes what receiving does to GUIDs, for a comparison of all else. */
+const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
+
+describe('valid fixtures', () => {
+  for (const { file, description, variant, envelope } of fixtures<ValidFixture>('valid')) {
+    it(`${file}: ${description}`, () => {
+      const bytes = bytesOf(envelope)
+      expect(foldCase(parseEvent(bytes))).to.deep.equal(foldCase(envelope))
+      if (variant === 'full') expect(foldCase(parseFullEnvelope(bytes))).to.deep.equal(foldCase(envelope))
+      else expect(errorOf(() => parseFullEnvelope(bytes)).code).to.equal('not-an-envelope')
+    })
+  }
+})
+
+describe('invalid fixtures', () => {
+  for (const fixture of fixtures<InvalidFixture>('invalid')) {
+    it(`${fixture.file}: ${fixture.description}`, () => {
+      const parse = fixture.check === 'full' ? parseFullEnvelope : parseEvent
+      const error = errorOf(() => parse(bytesIn(fixture)))
+      const found = error.problems.map(({ pointer, hint }) => (hint ? { pointer, hint } : { pointer }))
+      expect(found).to.have.deep.members(fixture.problems)
+      expect(error.code).to.equal(fixture.code)
+    })
+  }
+})

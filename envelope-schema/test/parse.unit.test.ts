@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { checkPayload, parseEnvelope, parseEvent } from '../src/index.ts'
+import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
+
+/** The document as text, with `json` in place of the string "HERE". */
+const withRaw = (document: unknown, json: string) => bytesOf(JSON.stringify(document).replace('"HERE"', json))
+
+describe('parseEnvelope', () => {
+  it('lower-cases the GUIDs of the envelope and leaves the Payload alone', () => {
+    const upper = orderId.toUpperCase()
+    const ids = { Id: upper, CorrelationId: upper, TraceId: upper, AppId: app.id.toUpperCase() }
+    const parsed = parseEnvelope(bytesOf(reduced({ ...ids, Payload: { OrderId: upper } })))
+    expect(parsed).to.include({ Id: orderId, CorrelationId: orderId, TraceId: orderId, AppId: app.id })
+    expect(parsed.Payload).to.deep.equal({ OrderId: upper })
+  })
+
+  it('accepts an event that it does not know', () => {
+    expect(parseEnvelope(bytesOf(reduced({ Name: 'ParcelSent', Version: 7, Payload: {} })))).to.include({ Version: 7 })
+  })
+
+  it('drops a byte order mark', () => {
+    expect(parseEnvelope(bytesOf(`\uFEFF${JSON.stringify(reduced())}`))).to.deep.equal(reduced())
+  })
+
+  it('reads on after a value that ends within a character', () => {
+    expect(errorOf(() => parseEnvelope(Uint8Array.of(0x22, 0xe2, 0x82))).code).to.equal('not-utf8')
+    expect(parseEnvelope(bytesOf(reduced({ AppName: '€' })))).to.include({ AppName: '€' })
+  })
+
+  it('keeps a __proto__ key as data, which changes nothing else', () => {
+    const text = JSON.stringify(reduced()).replace('{', '{"__proto__":{"Id":"x","polluted":true},')
+    const parsed = parseEnvelope(bytesOf(text))
+    expect(JSON.parse(JSON.stringify(parsed))).to.deep.equal(JSON.parse(text))
+    expect(Object.getPrototypeOf(parsed)).to.equal(Object.prototype)
+    expect(parsed.Id).to.equal(undefined)
+  })
+
+  it('does not take an inherited __proto__ for the required fields', () => {
+    const text = `{"__proto__":${JSON.stringify(reduced())}}`
+    expect(errorOf(() => parseEnvelope(bytesOf(text))).problems).to.have.lengthOf(6)
+  })
+
+  it('takes the last of duplicate keys', () => {
+    const text = JSON.stringify(reduced()).replace('{', '{"AppName":"first",')
+    expect(parseEnvelope(bytesOf(text))).to.include({ AppName: 'legacy-shop' })
+  })
+
+  it('keeps lone surrogates', () => {
+    expect(parseEnvelope(withRaw(reduced({ AppName: 'HERE' }), '"\\ud800x\\udc00"')).AppName).to.equal('\ud800x\udc00')
+  })
+
+  it('accepts any nesting in what no schema names', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const document = reduced({ Payload: { ...orderCreated, Deep: 'HERE' } })
+    expect(parseEvent(withRaw(document, deep))).to.include({ Name: 'OrderCreated' })
+  })
+
+  it('finds numbers beyond a double below any nesting, with a short pointer for all of them', () => {
+    const deep = `${'['.repeat(100_000)}1e400${']'.repeat(100_000)}`
+    const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' }, b: 1 }), `[${deep},-1e999]`)))
+    expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
+  })
+
+  it('ends a pointer before a key that is no plain name', () => {
+    const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { 'tax 123/45': 'HERE' } }), '1e400')))
+    expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers'])
+  })
+})
+
+describe('checkPayload', () => {
+  it("lower-cases the schema's GUIDs in a copy and keeps other fields as they came", () => {
+    const upper = orderId.toUpperCase()
+    const envelope = parseEnvelope(bytesOf(reduced({ Payload: { ...orderCreated, OrderId: upper, PaymentId: upper } })))
+    const event = checkPayload(envelope)
+    expect(event.Payload).to.deep.equal({ ...orderCreated, OrderId: orderId, PaymentId: upper })
+    expect(envelope.Payload.OrderId).to.equal(upper)
+  })
+
+  it('refuses by Name, Version and the schema of both', () => {
+    const changes = [{ Name: 'ParcelSent' }, { Version: 2 }, { Payload: {} }]
+    const codes = changes.map((change) => errorOf(() => checkPayload(parseEnvelope(bytesOf(reduced(change))))).code)
+    expect(codes).to.deep.equal(['unknown-event', 'unknown-version', 'invalid-payload'])
+  })
+
+  it('narrows to the payload type by Name', () => {
+    const event = checkPayload(parseEnvelope(bytesOf(reduced())))
+    // @ts-expect-error not every event has a Total
+    event.Payload.Total
+    expect(event.Name === 'OrderCreated' && event.Payload.Total.toFixed(2)).to.equal('42.50')
+  })
+})
+
+describe('EnvelopeError', () => {
+  it('says every problem with its hint in one line', () => {
+    const { AppId: _, ...rest } = reduced({ appId: app.id, Version: 0 })
+    expect(errorOf(() => parseEvent(bytesOf(rest))).message).to.equal(
+      'not-an-envelope: /AppId is missing (rename appId to AppId); /Version must be at least 1',
+    )
+  })
+
+  it('does not repeat a long name as a near miss', () => {
+    const { AppId: _, ...rest } = reduced({ [`app${'_'.repeat(100)}id`]: app.id })
+    expect(errorOf(() => parseEvent(bytesOf(rest))).problems).to.deep.equal([
+      { pointer: '/AppId', message: 'is missing' },
+    ])
+  })
+
+  it('tells where the JSON text is wrong', () => {
+    expect(errorOf(() => parseEvent(bytesOf('{"a": 1,\n "b" 2}'))).message).to.equal(
+      'not-json: the document is not JSON: see position 14 (line 2, column 6)',
+    )
+  })
+
+  it('keeps the cause where that says nothing of the document', () => {
+    expect(errorOf(() => parseEvent(Uint8Array.of(0xff))).cause).to.be.instanceOf(TypeError)
+    expect(errorOf(() => parseEvent(bytesOf('{"TaxId": GB-1}'))).cause).to.equal(undefined)
+  })
+})

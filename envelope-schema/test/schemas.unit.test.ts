@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { generatedFile, generateTypes } from '../generate-types.ts'
+
+interface Schema {
+  $id?: string
+  title?: string
+  description?: string
+  properties?: Record<string, Schema>
+  $defs?: Record<string, Schema>
+  $ref?: string
+}
+
+const folder = new URL('../schemas/', import.meta.url)
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+const schemas = files.map((file): [string, Schema] => [file, JSON.parse(readFileSync(new URL(file, folder), 'utf8'))])
+const common = new Map(schemas).get('common.json')
+
+describe('schemas', () => {
+  it('are what the committed types were generated from', async () => {
+    expect(readFileSync(generatedFile, 'utf8'), 'run `npm run types -w @orderflow/envelope-schema`').to.equal(
+      await generateTypes(),
+    )
+  }).timeout(20_000)
+
+  for (const [file, schema] of schemas) {
+    it(`${file} has an id that ends like its path, so that references work by id and by file`, () => {
+      expect(schema.$id).to.equal(`https://orderflow.example/schemas/${file}`)
+    })
+
+    it(`${file} has a title and a description of itself and of every field`, () => {
+      for (const [name, field] of Object.entries({ schema, ...schema.properties, ...schema.$defs })) {
+        const shared = field.title ? undefined : common?.$defs?.[field.$ref?.split('/').at(-1) ?? '']
+        const { title, description } = shared ?? field
+        expect(title, name).to.be.a('string').and.not.equal('')
+        expect(description, name).to.be.a('string').and.not.equal('')
+      }
+    })
+  }
+})

@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  decideCancel,
+  evolve,
+  isSameOrder,
+  type OrderEvent,
+  type OrderFacts,
+  orderEventNames,
+  orderOf,
+} from '../src/domain/order.ts'
+
+const payloads = {
+  OrderCreated: { OrderId: 'o', CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
+  OrderCancelled: { OrderId: 'o' },
+  PaymentApproved: { PaymentId: 'p', OrderId: 'o', Amount: 42.5, Policy: 'amount-limit@1', Source: 'OrderCreated' },
+  PaymentRejected: {
+    PaymentId: 'p',
+    OrderId: 'o',
+    Amount: 42.5,
+    Policy: 'amount-limit@1',
+    Source: 'OrderCreated',
+    Reason: 'too much',
+  },
+  PaymentRefunded: { PaymentId: 'p', OrderId: 'o', Amount: 42.5, Reason: 'cancelled' },
+} as const
+
+function event(
+  Name: keyof typeof payloads,
+  changes: { Id?: string; CreationDate?: string; Payload?: object } = {},
+): OrderEvent {
+  const { Id = Name, CreationDate = '2026-11-21T10:00:00Z', Payload = {} } = changes
+  const envelope = { CorrelationId: 'c', TraceId: 't', AppId: 'a', AppName: 'app', Version: 1, Name, Id, CreationDate }
+  return { ...envelope, Payload: { ...payloads[Name], ...Payload } } as OrderEvent
+}
+
+const factsOf = (...events: OrderEvent[]) => events.reduce(evolve, {} as OrderFacts)
+
+/** The table of docs/orders.md: what has been seen, and the status it gives. */
+const statuses: [(keyof typeof payloads)[], string | undefined][] = [
+  [[], undefined],
+  [['PaymentApproved'], undefined],
+  [['OrderCancelled', 'PaymentApproved', 'PaymentRefunded'], undefined],
+  [['OrderCreated'], 'Created'],
+  [['OrderCreated', 'PaymentApproved'], 'Paid'],
+  [['OrderCreated', 'PaymentRejected'], 'PaymentRejected'],
+  [['OrderCreated', 'PaymentApproved', 'PaymentRejected'], 'Paid'],
+  [['OrderCreated', 'OrderCancelled'], 'Cancelled'],
+  [['OrderCreated', 'OrderCancelled', 'PaymentApproved'], 'Cancelled'],
+  [['OrderCreated', 'OrderCancelled', 'PaymentRejected'], 'Cancelled'],
+  [['OrderCreated', 'OrderCancelled', 'PaymentApproved', 'PaymentRefunded'], 'Refunded'],
+  [['OrderCreated', 'PaymentRefunded'], 'Refunded'],
+]
+
+describe('order', () => {
+  for (const [names, status] of statuses) {
+    it(`is ${status ?? 'not visible'} after ${names.join(', ') || 'nothing'}`, () => {
+      expect(orderOf(factsOf(...names.map((name) => event(name))))?.status).to.equal(status)
+    })
+  }
+
+  it('comes to the same whatever the order and number of its events', () => {
+    const anyEvent = fc
+      .record({
+        name: fc.constantFrom(...orderEventNames),
+        id: fc.constantFrom('1', '2', '3'),
+        date: fc.constantFrom('2026-11-21T10:00:00Z', '2026-11-21T12:00:00+02:00', '2026-11-21T11:00:00Z'),
+      })
+      .map(({ name, id, date }) =>
+        event(name, { Id: id, CreationDate: date, Payload: { Version: `${id}${Date.parse(date)}` } }),
+      )
+    const property = fc.property(fc.array(anyEvent), fc.infiniteStream(fc.nat()), (events, random) => {
+      const shuffled = [...events, ...events.slice(0, 3)]
+        .map((item) => ({ item, place: random.next().value as number }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ item }) => item)
+      const known = (facts: OrderFacts) =>
+        orderEventNames.map((name) => [name, facts[name]?.Id, Date.parse(facts[name]?.CreationDate ?? '')])
+      expect(known(factsOf(...shuffled))).to.deep.equal(known(factsOf(...events)))
+    })
+    fc.assert(property)
+  })
+
+  it('shows its payment, and why it was rejected', () => {
+    const order = orderOf(factsOf(event('OrderCreated'), event('PaymentRejected')))
+    expect(order?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1', reason: 'too much' })
+  })
+
+  it('says so when another amount than its total was charged', () => {
+    const facts = factsOf(event('OrderCreated'), event('PaymentApproved', { Payload: { Amount: 5 } }))
+    expect(orderOf(facts)?.warning).to.equal('5 was charged, the total is 42.5')
+    expect(orderOf(factsOf(event('OrderCreated'), event('PaymentApproved')))).not.to.have.property('warning')
+  })
+
+  it('is the same order when only what the contract does not name differs', () => {
+    const created = (payload: object) =>
+      event('OrderCreated', { Payload: payload }) as Parameters<typeof isSameOrder>[0]
+    expect(isSameOrder(created({}), created({ Note: 'extra' }))).to.equal(true)
+    expect(isSameOrder(created({ Total: 0 }), created({ Total: -0 }))).to.equal(true)
+    expect(isSameOrder(created({}), created({ Total: 42.51 }))).to.equal(false)
+    expect(isSameOrder(created({}), created({ CustomerTaxId: 't' }))).to.equal(false)
+  })
+
+  it('can be cancelled until it has been, unless its payment was rejected', () => {
+    expect(decideCancel('Created')).to.equal('cancel')
+    expect(decideCancel('Paid')).to.equal('cancel')
+    expect(decideCancel('Cancelled')).to.equal('already')
+    expect(decideCancel('Refunded')).to.equal('already')
+    expect(decideCancel('PaymentRejected')).to.equal('refused')
+  })
+})

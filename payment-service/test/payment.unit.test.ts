@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  type Charge,
+  decide,
+  evolve,
+  type PaymentCommand,
+  type PaymentState,
+  paymentOf,
+} from '../src/domain/payment.ts'
+import { amountLimit } from '../src/domain/policy.ts'
+
+const policy = amountLimit(10_000)
+const cause = { causationId: 'e1', correlationId: 'c', traceId: 't', at: '2026-11-21T10:00:00.000Z' }
+const charge = (changes: Partial<Charge> = {}): PaymentCommand => ({
+  type: 'charge',
+  charge: { ...cause, orderId: 'o', amount: 42.5, source: 'OrderCreated', ...changes },
+})
+const cancel: PaymentCommand = {
+  type: 'cancel',
+  cause: { ...cause, causationId: 'e2', at: '2026-11-21T11:00:00.000Z' },
+}
+
+function stateAfter(...commands: PaymentCommand[]): PaymentState {
+  return commands.reduce((state: PaymentState, command) => {
+    const fact = decide(state, command, policy)
+    return fact ? evolve(state, fact) : state
+  }, {})
+}
+const statusAfter = (...commands: PaymentCommand[]) => paymentOf('p', stateAfter(...commands))?.status
+
+describe('payment', () => {
+  it('is approved up to the limit and rejected above it, with the reason', () => {
+    expect(statusAfter(charge({ amount: 10_000 }))).to.equal('Approved')
+    expect(paymentOf('p', stateAfter(charge({ amount: 10_000.01 })))).to.include({
+      status: 'Rejected',
+      policy: 'amount-limit@1',
+      reason: 'the amount is above the limit of 10000',
+    })
+  })
+
+  it('is decided once, whatever comes after', () => {
+    const again = charge({ amount: 1, causationId: 'e3', source: 'Manual' })
+    expect(stateAfter(charge(), again)).to.deep.equal(stateAfter(charge()))
+  })
+
+  it('is refunded when its order is cancelled, with the time of the cancellation', () => {
+    expect(paymentOf('p', stateAfter(charge(), cancel))).to.include({
+      status: 'Refunded',
+      createdAt: '2026-11-21T10:00:00.000Z',
+      refundedAt: '2026-11-21T11:00:00.000Z',
+    })
+  })
+
+  it('stays rejected when its order is cancelled', () => {
+    expect(statusAfter(charge({ amount: 10_001 }), cancel)).to.equal('Rejected')
+  })
+
+  it('is never charged when the cancellation came first', () => {
+    expect(paymentOf('p', stateAfter(cancel))).to.equal(undefined)
+    expect(paymentOf('p', stateAfter(cancel, charge()))).to.include({
+      status: 'Rejected',
+      policy: 'cancelled-before-payment@1',
+    })
+  })
+
+  it('leaves no money taken from a cancelled order, and never changes a decision, in any interleaving', () => {
+    const commands = fc.array(
+      fc.constantFrom(charge(), charge({ amount: 20_000 }), charge({ source: 'Manual' }), cancel),
+    )
+    const property = fc.property(commands, (some) => {
+      const states = some.map((_, index) => stateAfter(...some.slice(0, index + 1)))
+      const decisions = new Set(states.flatMap(({ decision }) => (decision ? [JSON.stringify(decision)] : [])))
+      expect(decisions.size).to.be.at.most(1)
+      if (some.includes(cancel)) expect(statusAfter(...some)).not.to.equal('Approved')
+    })
+    fc.assert(property)
+  })
+})

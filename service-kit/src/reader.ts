@@ -1,0 +1,18 @@
+import { createBatcher, type Settled } from './batcher.ts'
+import type { Sidecar, StoredDocument } from './sidecar.ts'
+
+export type Read = Sidecar['read']
+
+const limits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000 }
+
+/** A reader whose concurrent callers share bulk reads. Bounded by the number of keys, 2,000 a read. */
+export function createReader(sidecar: Sidecar): Read {
+  async function flush(requests: string[][]): Promise<Settled<Map<string, StoredDocument>>[]> {
+    const documents = await sidecar.read([...new Set(requests.flat())])
+    return requests.map((keys) => {
+      const own = keys.flatMap((key) => (documents.has(key) ? [[key, documents.get(key)] as const] : []))
+      return { ok: true, value: new Map(own as [string, StoredDocument][]) }
+    })
+  }
+  return createBatcher({ flush, sizeOf: (keys: string[]) => keys.length, ...limits })
+}

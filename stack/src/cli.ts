@@ -1,0 +1,63 @@
+import { clean, down, showLogs, status, up } from './commands.ts'
+import { demo } from './demo.ts'
+import { StackError } from './error.ts'
+import { followLog } from './logs.ts'
+import { localFolder } from './paths.ts'
+import { provision } from './provision.ts'
+import { publish } from './publish.ts'
+import { timed } from './terminal.ts'
+
+const commands = ['up', 'down', 'status', 'logs', 'clean', 'demo', 'publish', 'provision'] as const
+
+/** Runs one command of the Makefile and returns the exit code. */
+async function run([command, ...args]: string[]): Promise<number> {
+  switch (command as (typeof commands)[number]) {
+    case 'up':
+      await up(process.env, interruption())
+      return 0
+    case 'down':
+      await down()
+      return 0
+    case 'status':
+      return status()
+    case 'logs':
+      if (args[0]) await followLog(localFolder, args[0])
+      else showLogs()
+      return 0
+    case 'clean':
+      clean()
+      return 0
+    case 'demo':
+      await demo()
+      return 0
+    case 'publish': {
+      const [file, key] = args
+      if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
+      await publish({ file, key, raw: process.env.RAW === '1' })
+      return 0
+    }
+    case 'provision':
+      await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+      return 0
+    default:
+      throw new StackError('usage', `unknown command ${command ?? '(none)'}`, {
+        nextStep: `one of ${commands.join(', ')}`,
+      })
+  }
+}
+
+/** Ctrl-C once ends the command in an orderly way, twice at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof StackError)) throw error
+  process.stderr.write(`error: ${error.message}\n`)
+  if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
+  process.exitCode = error.code === 'interrupted' ? 130 : 1
+}

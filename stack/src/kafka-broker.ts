@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { StackError } from './error.ts'
+import { javaCommand } from './java.ts'
+import { kafkaJarsFolder, repository } from './paths.ts'
+import { dataFolder, type Plan } from './plan.ts'
+
+/** Arguments of java for the broker. The heap is Kafka's need at this size, measured; its own default is 1 GB. */
+export function kafkaCommand(plan: Plan): string[] {
+  return [...javaArguments('-Xmx512m'), 'kafka.Kafka', propertiesFile(plan.folder)]
+}
+
+function javaArguments(...more: string[]): string[] {
+  const logging = `-Dlog4j2.configurationFile=${join(repository, 'stack/kafka/log4j2.properties')}`
+  return ['-XX:+UseG1GC', '-Djava.awt.headless=true', logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
+}
+
+function propertiesFile(folder: string): string {
+  return join(dataFolder(folder), 'kafka.properties')
+}
+
+/** Writes the broker's properties and, once, formats its log folder (in a temporary place: half a format must not count). */
+export async function prepareKafka(plan: Plan): Promise<void> {
+  const logs = join(dataFolder(plan.folder), 'kafka')
+  mkdirSync(dataFolder(plan.folder), { recursive: true })
+  if (!existsSync(logs)) {
+    const temporary = `${logs}.new`
+    rmSync(temporary, { recursive: true, force: true })
+    writeFileSync(propertiesFile(plan.folder), brokerProperties(plan, temporary))
+    await format(propertiesFile(plan.folder))
+    renameSync(temporary, logs)
+  }
+  writeFileSync(propertiesFile(plan.folder), brokerProperties(plan, logs))
+}
+
+async function format(properties: string): Promise<void> {
+  const clusterId = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
+  // With '=', since an id may begin with a dash.
+  const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
+  try {
+    await promisify(execFile)(javaCommand(), [...javaArguments('-Xmx128m'), ...storageTool])
+  } catch (cause) {
+    const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
+    throw new StackError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })
+  }
+}
+
+/** One broker that is its own controller (KRaft), on loopback only. */
+function brokerProperties({ ports }: Plan, logs: string): string {
+  const properties = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${ports.kafkaController}`,
+    listeners: `PLAINTEXT://127.0.0.1:${ports.kafka},CONTROLLER://127.0.0.1:${ports.kafkaController}`,
+    'controller.listener.names': 'CONTROLLER',
+    'log.dirs': logs,
+    // Topics are created with their partitions and limits by the stack, never by a misspelt name.
+    'auto.create.topics.enable': false,
+    'log.retention.ms': -1,
+    // A killed sidecar's partitions move after components/kafka.yaml's sessionTimeout, and the first member does not wait.
+    'group.min.session.timeout.ms': 2000,
+    'group.initial.rebalance.delay.ms': 0,
+    // One broker: nothing to replicate to, and fifty partitions of offsets only slow the start.
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 1,
+  }
+  return Object.entries(properties)
+    .map(([key, value]) => `${key}=${String(value).replaceAll('\\', '\\\\')}\n`)
+    .join('')
+}

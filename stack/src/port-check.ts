@@ -1,0 +1,32 @@
+import { StackError } from './error.ts'
+import { portOwner } from './port-owner.ts'
+import { isPortFree } from './ports.ts'
+import { commandOf } from './process-table.ts'
+
+export interface PortUse {
+  port: number
+  /** Who wants it: `order-service http`. */
+  use: string
+}
+
+/**
+ * Looks at every port before anything is started.
+ * @throws {StackError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
+ */
+export async function requireFreePorts(uses: PortUse[]): Promise<void> {
+  const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
+  const taken = uses.filter((_, index) => !free[index])
+  if (taken.length === 0) return
+  throw new StackError('port-in-use', taken.map(describeTaken).join('\n'), {
+    nextStep: 'stop it, then run make up again',
+  })
+}
+
+function describeTaken({ port, use }: PortUse): string {
+  const pid = portOwner(port)
+  const owner = pid ? ` by pid ${pid} (${commandOf(pid)})` : ' by another process'
+  // On macOS port 5000 belongs to AirPlay; its switch is in System Settings.
+  const airPlay = process.platform === 'darwin' && port === 5000
+  const hint = airPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
+  return `port ${port} (${use}) is in use${owner}${hint}`
+}

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+export interface ProcessEntry {
+  pid: number
+  /** Process group id. */
+  group: number
+  /** Differs between two processes that had the same pid: boot and clock ticks on Linux, start time elsewhere. */
+  startId: string
+}
+
+/** Every live process by pid. Zombies are left out: they are dead, and some containers' first process never reaps them. */
+export function readProcessTable(): Map<number, ProcessEntry> {
+  const entries = process.platform === 'linux' ? readProc() : readPs()
+  return new Map(entries.map((entry) => [entry.pid, entry]))
+}
+
+/** Resident memory of a process in bytes, 0 when it is gone. */
+export function residentBytes(pid: number): number {
+  try {
+    const kilobytes =
+      process.platform === 'linux'
+        ? /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+        : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+    return Number(kilobytes ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
+/** Command line of a process without its folder, shortened: for messages. */
+export function commandOf(pid: number): string {
+  try {
+    const words =
+      process.platform === 'linux'
+        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+            .trim()
+            .split(' ')
+    const [program = '', argument = ''] = words
+    return [program, argument]
+      .map((word) => word.split('/').at(-1))
+      .join(' ')
+      .trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+function readProc(): ProcessEntry[] {
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => parseStat(name, boot) ?? [])
+}
+
+/** Fields of /proc/PID/stat after the command's closing parenthesis: state, ppid, pgrp, ...; the 20th is the start time. */
+function parseStat(pid: string, boot: string): ProcessEntry | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    return { pid: Number(pid), group: Number(fields[2]), startId: `${boot}:${fields[19]}` }
+  } catch {
+    return undefined
+  }
+}
+
+function readPs(): ProcessEntry[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,pgid=,stat=,lstart='], { encoding: 'utf8' }).split('\n')
+  return lines.flatMap((line) => {
+    const [pid, group, state, ...start] = line.trim().split(/\s+/)
+    if (!pid || state?.startsWith('Z')) return []
+    return [{ pid: Number(pid), group: Number(group), startId: start.join(' ') }]
+  })
+}

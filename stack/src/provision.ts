@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import { StackError } from './error.ts'
+import { withLock } from './pid-lock.ts'
+import { missingBrowser, provisionBrowser } from './provision-browser.ts'
+import { daprdTool } from './provision-daprd.ts'
+import { kafkaTool } from './provision-kafka.ts'
+import { java, missingTools, type Tool } from './tools.ts'
+
+export interface ProvisionOptions {
+  onProgress: (line: string) => void
+  /** Also the browser that tests drive. */
+  browser?: boolean
+  signal?: AbortSignal | undefined
+}
+
+/** A thing the cache holds, and how it gets there. */
+export interface Provisioned {
+  /** The folder in the cache; it exists only when complete. */
+  folder: string
+  /** What making it needs. */
+  needs: Tool[]
+  /** Makes it in an empty folder, which then takes its final name. */
+  make: (folder: string, options: ProvisionOptions) => Promise<void>
+}
+
+/** A build of daprd takes minutes; whoever waits for another's must not give up first. */
+const lockTimeoutMs = 45 * 60 * 1000
+
+/**
+ * Makes sure daprd, Kafka and Java are there (and a browser, if asked for). Fast when they are.
+ * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
+ */
+export async function provision(options: ProvisionOptions): Promise<void> {
+  const absent = [daprdTool(), kafkaTool()].filter((tool) => !existsSync(tool.folder))
+  const missing = await missingTools([...new Set([java, ...absent.flatMap((tool) => tool.needs)])])
+  if (options.browser) missing.push(...missingBrowser())
+  if (missing.length > 0) {
+    throw new StackError('tools-missing', missing.join('\n'), {
+      nextStep: 'install what is missing, then run this again',
+    })
+  }
+  await allOrNothing(absent, options)
+  if (options.browser) await provisionBrowser(options)
+}
+
+/** In parallel. When one fails the other is stopped, so that the failure is told at once; the next run goes on from there. */
+async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])
+  const runs = tools.map((tool) => install(tool, { ...options, signal }))
+  try {
+    await Promise.all(runs)
+  } finally {
+    failed.abort()
+    await Promise.allSettled(runs)
+  }
+}
+
+async function install(tool: Provisioned, options: ProvisionOptions): Promise<void> {
+  const name = basename(tool.folder)
+  const onWait = (pid: number) => options.onProgress(`${name}: process ${pid} is making it, waiting for it`)
+  await withLock(`${tool.folder}.lock`, { timeoutMs: lockTimeoutMs, onWait }, async () => {
+    if (existsSync(tool.folder)) return
+    const partial = `${tool.folder}.partial`
+    rmSync(partial, { recursive: true, force: true })
+    mkdirSync(partial, { recursive: true })
+    try {
+      await tool.make(partial, options)
+      renameSync(partial, tool.folder)
+    } finally {
+      rmSync(partial, { recursive: true, force: true })
+    }
+    options.onProgress(`${name}: ready`)
+  })
+}

@@ -1,0 +1,71 @@
+import { deadLetterTopic, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { Producer } from '@platformatic/kafka'
+import { StackError } from './error.ts'
+import { type EventRecord, readEventFile } from './event-file.ts'
+import { localFolder } from './paths.ts'
+import { defaultPorts } from './ports.ts'
+import { stackStatus } from './status.ts'
+import { print } from './terminal.ts'
+
+export interface PublishOptions {
+  file: string
+  key: string | undefined
+  /** Sends what the schema refuses, to see a dead letter. */
+  raw: boolean
+}
+
+/** `make publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
+export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
+  const event = readEventFile(file, key)
+  if (!raw) requireValid(event.value)
+  if (stackStatus(localFolder).find((row) => row.name === 'kafka')?.state !== 'running') {
+    throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
+  }
+  const { partition, offset } = await send(`127.0.0.1:${defaultPorts.kafka}`, event)
+  print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
+  print(
+    raw
+      ? `next: if it is not a valid event, a dead letter on ${deadLetterTopic(event.topic)} has the reason`
+      : nextStep(event),
+  )
+}
+
+function nextStep({ key, topic }: EventRecord): string {
+  if (!key) return 'next: make logs SERVICE=order-service'
+  if (topic === paymentEvents) return `next: curl http://localhost:5000/v1/orders/${key}`
+  return `next: curl http://localhost:5000/v1/orders/${key} and curl 'http://localhost:5003/v1/payments?orderId=${key}'`
+}
+
+function requireValid(value: Buffer): void {
+  try {
+    parseEvent(value)
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) throw error
+    const problems = error.problems.map(
+      ({ pointer, message, hint }) => `  ${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`,
+    )
+    throw new StackError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
+      nextStep: 'correct the file, or send it as it is with RAW=1 to see a dead letter',
+    })
+  }
+}
+
+/** Sends one record and returns where it went. */
+export async function send(
+  brokers: string,
+  { topic, key, value }: EventRecord,
+): Promise<{ partition: number; offset: bigint }> {
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
+    clientId: 'orderflow-publish',
+    bootstrapBrokers: brokers.split(','),
+    retries: 0,
+  })
+  try {
+    const record = key === undefined ? { topic, value } : { topic, value, key: Buffer.from(key) }
+    const { offsets } = await producer.send({ messages: [record], acks: -1 })
+    const { partition = 0, offset = 0n } = offsets?.[0] ?? {}
+    return { partition, offset }
+  } finally {
+    await producer.close()
+  }
+}

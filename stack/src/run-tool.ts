@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { StackError } from './error.ts'
+
+export interface RunToolOptions {
+  cwd: string
+  env?: Record<string, string>
+  /** Called for each line of standard error. */
+  onLine?: (line: string) => void
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Runs a program to its end and returns its standard output.
+ * @throws {StackError} `provision-failed` with the last lines it printed, `interrupted` when the signal aborts
+ */
+export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const abort = () => child.kill('SIGINT')
+  options.signal?.addEventListener('abort', abort)
+  if (options.signal?.aborted) abort()
+  let output = ''
+  const last: string[] = []
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+  })
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    last.push(line)
+    if (last.length > 20) last.shift()
+    options.onLine?.(line)
+  })
+  const code = await new Promise<number | string>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
+  }).finally(() => options.signal?.removeEventListener('abort', abort))
+  if (options.signal?.aborted) throw new StackError('interrupted', 'interrupted')
+  if (code === 0) return output
+  const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
+  throw new StackError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
+}

@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Waits until `probe` answers something, for at most `timeoutMs`. What it says last stands in the error. */
+export async function eventually<T>(
+  probe: () => T | undefined | Promise<T | undefined>,
+  what: string,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const found = await probe()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`)
+    await delay(20)
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
+
+/** A Kafka record as a reader outside the platform sees it, headers as text. */
+export interface LogRecord {
+  topic: string
+  partition: number
+  offset: bigint
+  key: string
+  value: Buffer
+  headers: Record<string, string>
+}
+
+export interface OutsideRecord {
+  topic: string
+  key?: string
+  value: string | Buffer | null
+  headers?: Record<string, string>
+}
+
+/** A publisher outside the platform: a Kafka client that knows nothing of Dapr. */
+export function createProducer(brokers: string) {
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
+    clientId: 'older-application',
+    bootstrapBrokers: [brokers],
+  })
+  return {
+    async send(...records: OutsideRecord[]): Promise<void> {
+      const messages = records.map(({ topic, key, value, headers = {} }) => ({
+        topic,
+        ...(key !== undefined && { key: Buffer.from(key) }),
+        value: (value === null ? null : Buffer.from(value)) as Buffer,
+        headers: new Map(Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)])),
+      }))
+      await producer.send({ messages })
+    },
+    close: () => producer.close(),
+  }
+}
+
+/** All records of some topics from the oldest on, as they come in. */
+export async function openLog(brokers: string, topics: string[]) {
+  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', bootstrapBrokers: [brokers] })
+  const stream = await consumer.consume({
+    topics,
+    mode: MessagesStreamModes.EARLIEST,
+    autocommit: false,
+    maxWaitTime: 50,
+  })
+  const records: LogRecord[] = []
+  stream.on('data', (message: Message) => {
+    const headers = Object.fromEntries([...message.headers].map(([name, value]) => [name.toString(), value.toString()]))
+    const { topic, partition, offset } = message
+    records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value: message.value, headers })
+  })
+  return { records, close: () => consumer.close(true) }
+}
