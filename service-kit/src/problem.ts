@@ -47,8 +47,21 @@ export function unavailable(detail: string, extra: Record<string, unknown> = {})
   return new Problem(503, 'unavailable', 'Not available right now', { detail, extra, headers: { 'retry-after': '1' } })
 }
 
-export const unknownRoute: RequestHandler = (request) => {
-  throw notFound('Route', `There is no ${request.method} ${request.path} here. The operations are listed at /docs.`)
+/**
+ * Answers what no route took: 405 with `Allow` where the path is an operation's, else 404.
+ * @param paths the page's operations, by path template (`/v1/orders/{id}`) and method
+ */
+export function unknownRoute(paths: Record<string, object>): RequestHandler {
+  const routes = Object.entries(paths).map(([template, operations]) => ({
+    path: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`),
+    methods: Object.keys(operations).join(', ').toUpperCase(),
+  }))
+  return (request) => {
+    const allow = routes.find(({ path }) => path.test(request.path))?.methods
+    const detail = `There is no ${request.method} ${request.path} here. The operations are listed at /docs.`
+    if (!allow) throw notFound('Route', detail)
+    throw new Problem(405, 'method-not-allowed', 'Method not allowed', { detail, headers: { allow } })
+  }
 }
 
 /** The last middleware: whatever was thrown leaves as `application/problem+json`, without internals. */

@@ -22,7 +22,7 @@ const maxBodyBytes = 64 * 1024
 export function createWeb({ title, description, apiFiles, routes, isReady, log }: WebOptions): Express {
   const info = { title, description, version: '1' }
   const definition = { openapi: '3.0.3', info, servers: [{ url: '/' }], components: sharedComponents }
-  const openapi = swaggerJsdoc({ definition, apis: apiFiles, failOnErrors: true })
+  const openapi = swaggerJsdoc({ definition, apis: apiFiles, failOnErrors: true }) as { paths: Record<string, object> }
 
   const app = express().disable('x-powered-by')
   app.get('/', (_request, response) => response.redirect('/docs/'))
@@ -40,7 +40,7 @@ export function createWeb({ title, description, apiFiles, routes, isReady, log }
   })
   app.use(express.json({ limit: maxBodyBytes }))
   app.use(routes)
-  app.use(unknownRoute)
+  app.use(unknownRoute(openapi.paths))
   app.use(problemHandler(log))
   return app
 }
