@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { createLog, SidecarError } from '@orderflow/service-kit'
+import { expect } from 'chai'
+import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
+import { withServer } from '../../service-kit/test/serve-app.ts'
+import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
+import { createApp } from '../src/app.ts'
+import type { Order } from '../src/domain/order.ts'
+import { readSettings } from '../src/settings.ts'
+
+const settings = readSettings({ APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const down = () => new SidecarError('call', new Error('connection refused'))
+
+describe('order-service when its platform fails', () => {
+  let sidecar: FakeSidecar
+  let app: ReturnType<typeof createApp>
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+    restart()
+  })
+  /** A new process on the same store and log. */
+  function restart(): void {
+    const log = createLog('order-service', 'silent')
+    app = createApp({ settings, log, sidecar, now: () => new Date(), newId: randomUUID })
+  }
+
+  const create = (key?: string) =>
+    withServer(app.web, (url) =>
+      post<Order & Pick<ProblemBody, 'detail' | 'orderId'>>(
+        `${url}/v1/orders`,
+        anOrder,
+        key ? { 'idempotency-key': key } : {},
+      ),
+    )
+  const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
+
+  /** Delivers what was published, as the sidecar would. */
+  const deliver = () =>
+    withServer(app.channel, (url) => {
+      const entries = sidecar.published.map(({ value, key }, offset) => ({
+        entryId: String(offset),
+        event: Buffer.from(value).toString('base64'),
+        metadata: { __key: key, __partition: '0', __offset: String(offset) },
+      }))
+      return post<{ statuses: { status: string }[] }>(
+        `${url}/subscriptions/orderevents`,
+        { entries },
+        { 'dapr-api-token': 'app' },
+      )
+    })
+
+  it('answers 202 when the event is in the log and the store is down, and its subscription saves it later', async () => {
+    sidecar.failures.transact.push(down())
+    const created = await create()
+    expect([created.status, created.body.status]).to.deep.equal([202, 'Created'])
+    expect((await get(created.body.id)).status).to.equal(404)
+    expect((await deliver()).body.statuses).to.deep.equal([{ entryId: '0', status: 'SUCCESS' }])
+    const { traceId, correlationId, ...order } = created.body
+    expect((await get(order.id)).body).to.include(order)
+  })
+
+  it('answers 503 with the order’s id when nobody knows whether the event is in the log', async () => {
+    sidecar.failures.publish.push(down())
+    const failed = await create('key-1')
+    expect(failed.status).to.equal(503)
+    expect(failed.headers.get('retry-after')).to.equal('1')
+    expect(failed.body.detail).to.contain('same Idempotency-Key')
+    const retried = await create('key-1')
+    expect([retried.status, retried.body.id]).to.deep.equal([201, failed.body.orderId])
+  })
+
+  it('publishes the same bytes when a request is retried in a new process', async () => {
+    sidecar.failures.transact.push(down())
+    const publish = sidecar.publish.bind(sidecar)
+    sidecar.publish = async (topic, events) => {
+      sidecar.publish = publish
+      await publish(topic, events)
+      throw down()
+    }
+    sidecar.failures.transact.length = 0
+    expect((await create('key-2')).status).to.equal(503)
+    restart()
+    expect((await create('key-2')).status).to.equal(201)
+    const values = sidecar.published.map(({ value }) => Buffer.from(value).toString())
+    expect(values).to.have.length(2)
+    expect(values[0]).to.equal(values[1])
+  })
+
+  it('publishes nothing for a key when it cannot reserve it', async () => {
+    sidecar.failures.transact.push(down())
+    expect((await create('key-3')).status).to.equal(503)
+    expect(sidecar.published).to.deep.equal([])
+  })
+
+  it('asks for a delivery again while the store is down', async () => {
+    await create()
+    sidecar.failures.read.push(down())
+    expect((await deliver()).body.statuses).to.deep.equal([{ entryId: '0', status: 'RETRY' }])
+  })
+
+  it('shows none of its internals in a problem', async () => {
+    sidecar.failures.read.push(new SidecarError('read state', new Error('secret-host:50001 refused')))
+    const failed = await withServer(app.web, (url) => send(`${url}/v1/orders/${randomUUID()}`))
+    expect(failed.status).to.equal(503)
+    expect(JSON.stringify(failed.body)).not.to.contain('secret-host')
+  })
+})

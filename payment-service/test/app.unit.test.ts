@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope } from '@orderflow/envelope-schema'
+import { createLog, SidecarError } from '@orderflow/service-kit'
+import { expect } from 'chai'
+import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
+import { withServer } from '../../service-kit/test/serve-app.ts'
+import { type ProblemBody, paymentsOf, post } from '../../test/support/api.ts'
+import { createApp } from '../src/app.ts'
+import type { Payment } from '../src/domain/payment.ts'
+import { readSettings } from '../src/settings.ts'
+
+const settings = readSettings({ APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const down = () => new SidecarError('call', new Error('connection refused'))
+
+describe('payment-service when its platform fails', () => {
+  let sidecar: FakeSidecar
+  let app: ReturnType<typeof createApp>
+  let clock: number
+  let orderId: string
+  beforeEach(() => {
+    clock = Date.parse('2026-11-21T10:00:00Z')
+    orderId = randomUUID()
+    sidecar = new FakeSidecar()
+    app = newProcess()
+  })
+  function newProcess(): ReturnType<typeof createApp> {
+    const log = createLog('payment-service', 'silent')
+    const now = () => {
+      clock += 1_000
+      return new Date(clock)
+    }
+    return createApp({ settings, log, sidecar, now, newId: randomUUID })
+  }
+
+  const eventOf = (name: 'OrderCreated' | 'OrderCancelled') =>
+    createEnvelope({
+      app: { id: randomUUID(), name: 'older-application' },
+      name,
+      version: 1,
+      id: randomUUID(),
+      creationDate: new Date(clock),
+      payload: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
+    })
+
+  const deliver = (target: ReturnType<typeof createApp>, ...events: object[]) =>
+    withServer(target.channel, async (url) => {
+      const entries = events.map((event, offset) => ({
+        entryId: String(offset),
+        event: Buffer.from(JSON.stringify(event)).toString('base64'),
+        metadata: { __key: orderId, __partition: '0', __offset: String(offset) },
+      }))
+      const headers = { 'dapr-api-token': 'app' }
+      const { body } = await post<{ statuses: { status: string }[] }>(
+        `${url}/subscriptions/orderevents`,
+        { entries },
+        headers,
+      )
+      return body.statuses.map(({ status }) => status)
+    })
+  const pay = (amount = 42.5) =>
+    withServer(app.web, (url) =>
+      post<Payment & Pick<ProblemBody, 'paymentId'>>(`${url}/v1/payments`, { orderId, amount }),
+    )
+  const payments = () => withServer(app.web, (url) => paymentsOf(url, orderId))
+  const announced = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
+
+  it('announces the very same payment when it died between saving and announcing', async () => {
+    const created = eventOf('OrderCreated')
+    sidecar.failures.publish.push(down())
+    expect(await deliver(app, created)).to.deep.equal(['RETRY'])
+    const [saved] = await payments()
+    expect(await deliver(newProcess(), created, created)).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect(await payments()).to.deep.equal([saved])
+    const [event, ...others] = announced()
+    expect(new Set([event, ...others]).size).to.equal(1)
+    expect(JSON.parse(event ?? '')).to.deep.include({ Name: 'PaymentApproved', CreationDate: saved?.createdAt })
+  })
+
+  it('decides once when two processes hold the same event', async () => {
+    const other = newProcess()
+    const created = eventOf('OrderCreated')
+    const statuses = await Promise.all([deliver(app, created), deliver(other, created)])
+    expect(statuses).to.deep.equal([['SUCCESS'], ['SUCCESS']])
+    expect(await payments()).to.have.length(1)
+    expect(new Set(announced()).size).to.equal(1)
+  })
+
+  it('takes one payment when a person and an order pay at the same time', async () => {
+    const created = eventOf('OrderCreated')
+    const [made] = await Promise.all([pay(), deliver(app, created)])
+    expect(made.status).to.be.oneOf([201, 409])
+    const [payment, ...others] = await payments()
+    expect(others).to.deep.equal([])
+    expect(payment?.source).to.equal(made.status === 201 ? 'Manual' : 'OrderCreated')
+    expect(new Set(announced()).size).to.equal(1)
+  })
+
+  it('leaves no charge when a cancellation and a charge pass each other in two processes', async () => {
+    const other = newProcess()
+    await Promise.all([deliver(app, eventOf('OrderCreated')), deliver(other, eventOf('OrderCancelled'))])
+    expect((await payments()).map(({ status }) => status))
+      .to.have.length(1)
+      .and.not.to.include('Approved')
+  })
+
+  it('says so when a payment by hand is stored but not announced, and announces it on the next try', async () => {
+    sidecar.failures.publish.push(down())
+    const made = await pay()
+    expect(made.status).to.equal(503)
+    const again = await pay()
+    expect([again.status, again.body.paymentId]).to.deep.equal([409, made.body.paymentId])
+    expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
+  })
+})

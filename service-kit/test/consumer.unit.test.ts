@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { pino } from 'pino'
+import { createConsumer, PermanentFault, type Received } from '../src/consumer.ts'
+import type { BulkEntry } from '../src/delivery.ts'
+import { createPublisher } from '../src/publisher.ts'
+import { SidecarError } from '../src/sidecar.ts'
+import { FakeSidecar } from './fake-sidecar.ts'
+
+const orderId = randomUUID()
+const envelope = {
+  AppId: randomUUID(),
+  AppName: 'older-application',
+  Version: 1,
+  Name: 'OrderCreated',
+  CreationDate: '2026-11-21T10:00:00Z',
+  Payload: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'SECRET-TAX-ID', Total: 1 },
+}
+
+let offset = 0
+function entry(value: object | string | null, key?: string): BulkEntry {
+  offset += 1
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const metadata = { __partition: '2', __offset: String(offset), ...(key !== undefined && { __key: key }) }
+  return { entryId: `e${offset}`, event: value === null ? null : Buffer.from(text).toString('base64'), metadata }
+}
+
+describe('consumer', () => {
+  let sidecar: FakeSidecar
+  let handled: Received<'OrderCreated'>[]
+  let logged: string[]
+  let handle: (event: Received<'OrderCreated'>) => Promise<void>
+  beforeEach(() => {
+    offset = 0
+    sidecar = new FakeSidecar()
+    handled = []
+    logged = []
+    handle = async (event) => {
+      handled.push(event)
+    }
+  })
+
+  async function consume(...entries: BulkEntry[]) {
+    const consumer = createConsumer<'OrderCreated'>({
+      app: 'order-service',
+      topic: 'orderevents',
+      handles: ['OrderCreated'],
+      handle: (event) => handle(event),
+      publish: createPublisher(sidecar),
+      log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
+      now: () => new Date('2026-11-21T10:00:00Z'),
+    })
+    return (await consumer(entries)).map(({ status }) => status)
+  }
+
+  it('hands over every event of a batch, in order, with the ids that a reduced envelope lacks', async () => {
+    expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    const [first, second] = handled
+    expect(first?.Id).to.match(/^[0-9a-f-]{36}$/)
+    expect(first?.CorrelationId).to.equal(first?.TraceId)
+    expect(second?.Id).not.to.equal(first?.Id)
+    const again = handled.length
+    offset = 0
+    await consume(entry(envelope))
+    expect(handled[again]?.Id).to.equal(first?.Id)
+  })
+
+  it('lets events pass that it does not handle, whatever their payload', async () => {
+    expect(
+      await consume(entry({ ...envelope, Name: 'OrderShipped' }), entry({ ...envelope, Name: 'PaymentApproved' })),
+    ).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect([handled, sidecar.published]).to.deep.equal([[], []])
+  })
+
+  it('turns one bad event into one dead letter and handles the others', async () => {
+    const bad = JSON.stringify({ ...envelope, CreationDate: undefined, CreateDate: '2026-11-21T10:00:00Z' })
+    expect(await consume(entry(envelope), entry(bad, 'a+b%2Fc'), entry(envelope))).to.deep.equal([
+      'SUCCESS',
+      'SUCCESS',
+      'SUCCESS',
+    ])
+    expect(handled).to.have.length(2)
+    const [letter] = sidecar.published
+    expect(letter).to.include({ topic: 'orderevents.dead', key: 'a b/c' })
+    expect(Buffer.from(letter?.value ?? []).toString()).to.equal(bad)
+    expect(letter?.headers).to.include({
+      'deadletter-reason': 'not-an-envelope',
+      'deadletter-app': 'order-service',
+      'deadletter-topic': 'orderevents',
+      'deadletter-partition': '2',
+      'deadletter-offset': '2',
+      'deadletter-time': '2026-11-21T10:00:00.000Z',
+    })
+    expect(letter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
+  })
+
+  it('gives the dead letter of one origin the same id whenever it is delivered', async () => {
+    await consume(entry('{'))
+    offset = 0
+    await consume(entry('{'))
+    const ids = sidecar.published.map(({ headers }) => headers['deadletter-id'])
+    expect(ids).to.have.length(2)
+    expect(new Set(ids).size).to.equal(1)
+  })
+
+  it('dead-letters what contradicts the known, and what a bug in the handler cannot take', async () => {
+    handle = async () => {
+      throw new PermanentFault('conflicting-order', 'known with another payload')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    handle = async () => {
+      throw new TypeError('x is undefined')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal([
+      'conflicting-order',
+      'handler-error',
+    ])
+  })
+
+  it('asks for an event again when the store or broker failed, and for all later ones of its key', async () => {
+    let calls = 0
+    handle = async () => {
+      calls += 1
+      if (calls === 2) throw new SidecarError('write state', new Error('down'))
+    }
+    const statuses = await consume(
+      entry(envelope, 'k'),
+      entry(envelope, 'k'),
+      entry(envelope, 'other'),
+      entry(envelope, 'k'),
+      entry(envelope),
+    )
+    expect(statuses).to.deep.equal(['SUCCESS', 'RETRY', 'SUCCESS', 'RETRY', 'SUCCESS'])
+    expect(sidecar.published).to.deep.equal([])
+  })
+
+  it('asks for a bad event again when its dead letter could not be published', async () => {
+    sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
+    expect(await consume(entry('{'))).to.deep.equal(['RETRY'])
+  })
+
+  it('logs no personal data of a bad event', async () => {
+    await consume(entry({ ...envelope, Version: 'one' }), entry(`${JSON.stringify(envelope)}}`))
+    expect(logged.join('')).to.contain('dead-lettered').and.not.to.contain('SECRET-TAX-ID')
+  })
+})

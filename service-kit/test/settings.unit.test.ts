@@ -1,0 +1,73 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { loadSettings, SettingsError, section } from '../src/settings.ts'
+
+const settings = {
+  App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },
+  Web: { Host: '127.0.0.1', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '' },
+  AppChannel: { Host: '127.0.0.1', Port: 5100 },
+  Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 50001 },
+  Stream: { PubSub: 'pubsub', Brokers: '' },
+  State: { Store: 'statestore', ConnectionString: '' },
+  Policy: { ApproveUpTo: 10_000 },
+  Log: { Level: 'info' },
+}
+const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
+
+function load(env: NodeJS.ProcessEnv, content: object = settings) {
+  const file = join(mkdtempSync(join(tmpdir(), 'settings-')), 'appsettings.json')
+  writeFileSync(file, JSON.stringify(content))
+  return loadSettings(pathToFileURL(file), { Policy: section({ ApproveUpTo: { type: 'number' } }) }, env)
+}
+
+function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[] {
+  try {
+    load(env, content)
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems
+    throw error
+  }
+  throw new Error('the settings were accepted')
+}
+
+describe('settings', () => {
+  it('come from the file, with the environment over it and the tokens from Dapr’s variables', () => {
+    const loaded = load({
+      ...tokens,
+      Web__HttpPort: '8080',
+      State__ConnectionString: 'x',
+      Policy__ApproveUpTo: '1.5',
+      HOME: '/',
+    })
+    expect(loaded.Web).to.include({ HttpPort: 8080, HttpsPort: 5001 })
+    expect(loaded.State.ConnectionString).to.equal('x')
+    expect(loaded).to.have.nested.property('Policy.ApproveUpTo', 1.5)
+    expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
+  })
+
+  it('name every problem with the variable that mends it', () => {
+    expect(
+      problemsOf({ ...tokens, Web__HttpPort: 'eighty', Policy__ApproveUpTo: '', Web__HtpPort: '1' }),
+    ).to.have.members([
+      'Web__HttpPort: must be integer',
+      'Policy__ApproveUpTo: must be number',
+      'Web__HtpPort: no such setting',
+    ])
+  })
+
+  it('do without no token, since the sidecar’s listener must not be open to anyone', () => {
+    expect(problemsOf({})).to.deep.equal([
+      'APP_API_TOKEN: is missing; set this variable',
+      'DAPR_API_TOKEN: is missing; set this variable',
+    ])
+  })
+
+  it('say which section the file lacks', () => {
+    expect(problemsOf(tokens, { ...settings, Policy: undefined })).to.deep.equal([
+      'Policy: is missing; set this variable',
+    ])
+  })
+})
