@@ -180,8 +180,7 @@ describe('publishers outside the platform', () => {
         expect(letter.headers['deadletter-detail']).to.contain(tells)
         expect(letter.headers['deadletter-topic']).to.equal('orderevents')
         expect(letter.headers['deadletter-offset']).not.to.equal('7')
-        // Dapr delivers a tombstone as the JSON text `null`.
-        expect(Buffer.compare(letter.value, Buffer.from(value ?? 'null'))).to.equal(0)
+        expect(letter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
       }
     })
   }
@@ -210,7 +209,7 @@ describe('publishers outside the platform', () => {
     await publish(unknown, 'same key')
     await publish(healthy, 'same key')
     await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
-    expect(dead.records.filter((record) => record.value?.includes('OrderShipped'))).to.deep.equal([])
+    expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
   })
 
   it('see a cancellation that overtakes its order prevent the charge', async () => {

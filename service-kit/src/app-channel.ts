@@ -5,10 +5,10 @@ import type { BulkEntry } from './delivery.ts'
 import type { Logger } from './log.ts'
 
 /**
- * Above any bulk delivery: 500 records (components/subscriptions.yaml) of 256 KiB (stack/topics.json) in base64.
+ * Above any bulk delivery: 200 records (components/subscriptions.yaml) of 256 KiB (stack/topics.json) in base64.
  * Dapr retries a 413 for ever, so there must be none.
  */
-const maxDeliveryBytes = 256 * 1024 * 1024
+const maxDeliveryBytes = 128 * 1024 * 1024
 
 /**
  * The listener that only the sidecar may call, on Dapr's HTTP contract. Subscriptions themselves are declared in

@@ -53,6 +53,10 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
+// A reader that leaves early (make up | head) must not end the command in the middle of its work.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {

@@ -5,7 +5,7 @@ import { type SeenEvent, watchEvents } from './event-watch.ts'
 import { stringifyMasked } from './mask.ts'
 import { localFolder } from './paths.ts'
 import { defaultPorts } from './ports.ts'
-import { isUp, stackStatus } from './status.ts'
+import { requireUp } from './status.ts'
 import { paint, print, timed } from './terminal.ts'
 
 interface Order {
@@ -22,9 +22,7 @@ const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', tota
 
 /** `make demo`: places an order and shows its events and its status as they come, until it is paid. */
 export async function demo(): Promise<void> {
-  if (!isUp(stackStatus(localFolder))) {
-    throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
-  }
+  requireUp(localFolder)
   let order: Order | undefined
   const early: SeenEvent[] = []
   let show = (event: SeenEvent) => void early.push(event)

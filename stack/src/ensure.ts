@@ -1,14 +1,13 @@
 import { mkdirSync } from 'node:fs'
-import { StackError } from './error.ts'
 import { prepareKafka } from './kafka-broker.ts'
 import { dataFolder, type Plan, type ProcessName } from './plan.ts'
 import { requireFreePorts } from './port-check.ts'
 import { startProcess } from './process-control.ts'
 import { type ProcessSpec, processSpecs } from './process-spec.ts'
-import { groupMembers, groupsMissing, kafkaMissing, type Missing, serviceMissing } from './readiness.ts'
+import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from './readiness.ts'
 import { processState } from './run-record.ts'
 import { ensureTopics } from './topics.ts'
-import { waitUntil } from './wait.ts'
+import { requireAlive, waitUntil } from './wait.ts'
 
 export interface EnsureOptions {
   onProgress: (line: string) => void
@@ -48,6 +47,7 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   others.forEach(start)
   const waits = names.filter((name) => name !== 'kafka').map((name) => waitForProcess(plan, name, stale, options))
   await Promise.all(waits)
+  requireAlive({ folder: plan.folder, processes: names })
 }
 
 const portUses = (spec: ProcessSpec) =>
@@ -93,10 +93,9 @@ async function waitForProcess(
 }
 
 function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<Missing> {
-  if (isSidecar(name)) return groupsMissing(brokersOf(plan), [groupOf(name)], stale)
-  if (name === 'order-service') return serviceMissing(name, plan.ports.order.http)
-  if (name === 'payment-service') return serviceMissing(name, plan.ports.payment.http)
-  throw new StackError('usage', `no readiness check for ${name}`)
+  if (isSidecar(name)) return groupMissing(brokersOf(plan), groupOf(name), stale)
+  const { http } = name === 'order-service' ? plan.ports.order : plan.ports.payment
+  return serviceMissing(name, http)
 }
 
 const isSidecar = (name: ProcessName) => name.endsWith('-sidecar')

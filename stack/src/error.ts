@@ -8,7 +8,6 @@ export type StackErrorCode =
   | 'interrupted'
   | 'not-running'
   | 'still-running'
-  | 'topic-mismatch'
   | 'invalid-event'
   | 'demo-failed'
   | 'usage'

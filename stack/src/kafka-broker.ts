@@ -63,6 +63,9 @@ function brokerProperties({ ports }: Plan, logs: string): string {
     // A killed sidecar's partitions move after components/kafka.yaml's sessionTimeout, and the first member does not wait.
     'group.min.session.timeout.ms': 2000,
     'group.initial.rebalance.delay.ms': 0,
+    // A broker that was killed cannot register again before its last session ends; the default is 9 s.
+    'broker.session.timeout.ms': 3000,
+    'broker.heartbeat.interval.ms': 500,
     // One broker: nothing to replicate to, and fifty partitions of offsets only slow the start.
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 1,

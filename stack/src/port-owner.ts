@@ -29,12 +29,18 @@ function listenerInodes(table: string, port: number): string[] {
 
 function socketInodes(pid: number): string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]
-      return inode ? [inode] : []
-    })
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(`/proc/${pid}/fd/${fd}`))
   } catch {
     return []
+  }
+}
+
+/** Empty for a descriptor that is no socket, or closed meanwhile. */
+function socketInode(descriptor: string): string {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''
+  } catch {
+    return ''
   }
 }
 

@@ -54,12 +54,15 @@ function readProc(): ProcessEntry[] {
     .flatMap((name) => parseStat(name, boot) ?? [])
 }
 
-/** Fields of /proc/PID/stat after the command's closing parenthesis: state, ppid, pgrp, ...; the 20th is the start time. */
+/**
+ * Fields of /proc/PID/stat after the command's closing parenthesis: state, ppid, pgrp; the 18th is the number of threads,
+ * the 20th the start time. A killed process is a zombie while its other threads end, and holds its ports until they did.
+ */
 function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+    if (fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1)) return undefined
     return { pid: Number(pid), group: Number(fields[2]), startId: `${boot}:${fields[19]}` }
   } catch {
     return undefined

@@ -36,20 +36,20 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * Every consumer group of stack/topics.json really consumes: it is stable and live members hold every partition of its
- * topics. A sidecar's own health stays green when its group is denied. `stale` are members of killed sidecars, which
- * keep their partitions until their session ends.
+ * A consumer group really consumes: it is stable and live members hold every partition of its topics (stack/topics.json).
+ * A sidecar's own health stays green when its group is denied. `stale` are members of killed sidecars, which keep their
+ * partitions until their session ends.
  */
-export async function groupsMissing(brokers: string, names: string[], stale: ReadonlySet<string>): Promise<Missing> {
+export async function groupMissing(brokers: string, name: string, stale: ReadonlySet<string>): Promise<Missing> {
   try {
-    const groups = await withAdmin(brokers, (admin) => admin.describeGroups({ groups: names }))
-    return names.map((name) => groupMissing(name, groups.get(name), stale)).find((missing) => missing !== undefined)
+    const groups = await withAdmin(brokers, (admin) => admin.describeGroups({ groups: [name] }))
+    return unassigned(name, groups.get(name), stale)
   } catch (error) {
-    return `the consumer groups cannot be read: ${(error as Error).message}`
+    return `consumer group ${name} cannot be read: ${(error as Error).message}`
   }
 }
 
-function groupMissing(name: string, group: Group | undefined, stale: ReadonlySet<string>): Missing {
+function unassigned(name: string, group: Group | undefined, stale: ReadonlySet<string>): Missing {
   if (group?.state !== 'Stable') return `consumer group ${name} is ${group?.state ?? 'missing'}`
   const members = [...group.members.values()]
   if (members.some((member) => stale.has(member.id)))

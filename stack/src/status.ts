@@ -1,3 +1,4 @@
+import { StackError } from './error.ts'
 import { type ProcessName, processNames } from './plan.ts'
 import { defaultPorts } from './ports.ts'
 import { readProcessTable, residentBytes } from './process-table.ts'
@@ -39,6 +40,16 @@ export function stackStatus(folder: string): StatusRow[] {
 /** True when every process runs. */
 export function isUp(rows: StatusRow[]): boolean {
   return rows.every((row) => row.state === 'running')
+}
+
+/** @throws {StackError} `not-running` naming what does not run of the stack of `make up` */
+export function requireUp(folder: string): void {
+  const down = stackStatus(folder).filter((row) => row.state !== 'running')
+  if (down.length === 0) return
+  const names = down.map((row) => row.name).join(', ')
+  const message =
+    down.length === processNames.length ? 'the stack is not running' : `not all of the stack is running: ${names}`
+  throw new StackError('not-running', message, { nextStep: 'make up' })
 }
 
 /** The rows as a table, a line each, without colours. */

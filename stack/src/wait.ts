@@ -38,7 +38,10 @@ export async function waitUntil(
   }
 }
 
-function requireAlive({ folder, processes }: WaitOptions): void {
+/**
+ * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run
+ */
+export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
   for (const name of processes) {
     const state = processState(folder, name, table)

@@ -7,6 +7,7 @@ export interface LogRecord {
   partition: number
   offset: bigint
   key: string
+  /** Empty for a tombstone. */
   value: Buffer
   headers: Record<string, string>
 }
@@ -51,7 +52,8 @@ export async function openLog(brokers: string, topics: string[]) {
   stream.on('data', (message: Message) => {
     const headers = Object.fromEntries([...message.headers].map(([name, value]) => [name.toString(), value.toString()]))
     const { topic, partition, offset } = message
-    records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value: message.value, headers })
+    const value = message.value ?? Buffer.alloc(0)
+    records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
   return { records, close: () => consumer.close(true) }
 }

@@ -1,12 +1,10 @@
-import { freePorts, type RunningStack, startStack } from '@orderflow/stack'
+import { freePorts, type RunningStack, startStack, testFolder } from '@orderflow/stack'
 
 let started: Promise<RunningStack> | undefined
 
 /** The stack all end-to-end tests share: real Kafka, sidecars and services on free ports, started on first use. */
 export function theStack(): Promise<RunningStack> {
-  started ??= freePorts().then((ports) =>
-    startStack({ folder: new URL('../../.stack/test/', import.meta.url).pathname, ports, detached: false }),
-  )
+  started ??= freePorts().then((ports) => startStack({ folder: testFolder('e2e'), ports, detached: false }))
   return started
 }
 

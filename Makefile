@@ -1,0 +1,49 @@
+# The one place to start anything. stack/node brings Node and the npm packages when they are missing.
+run := stack/node
+stack := $(run) stack/src/cli.ts
+bin := $(run) node_modules/.bin
+
+.DEFAULT_GOAL := help
+.PHONY: help up down status logs clean demo publish test check format provision bench-latency
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+up: ## Start Kafka, both services and their sidecars (again: start what is missing)
+	@$(stack) up
+
+down: ## Stop all of it; data stays
+	@$(stack) down
+
+status: ## Show each process: state, pid, port, memory, uptime
+	@$(stack) status
+
+logs: ## Show the end of each log; SERVICE=order-service follows one
+	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+
+clean: ## Remove the data and logs of a stopped stack
+	@$(stack) clean
+
+demo: ## Place an order and watch its events until it is paid
+	@$(stack) demo
+
+publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
+	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
+
+test: ## Lint, types and all tests, with everything they need
+	@$(stack) provision browser
+	@$(MAKE) --no-print-directory check
+	@$(bin)/mocha
+
+check: ## Lint and types
+	@$(bin)/biome check
+	@$(bin)/tsc --noEmit
+
+format: ## Format all files and apply safe lint fixes
+	@$(bin)/biome check --write
+
+provision: ## Build or download daprd and Kafka into the cache
+	@$(stack) provision
+
+bench-latency: ## Measure how long an order takes, on a stack of its own
+	@$(run) bench/latency.ts

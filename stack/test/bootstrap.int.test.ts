@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { repository, versions } from '../src/paths.ts'
+import { removeFolders, temporaryFolder } from './support.ts'
+
+const run = promisify(execFile)
+const systemTools = ['bash', 'cat', 'cmp', 'dirname', 'env', 'ln', 'mkdir', 'mv', 'rm', 'sed', 'sh', 'sleep', 'uname']
+
+/** Installs what stack/node asks for as npm would, slowly: a Node that is a link to ours. */
+const fakeNpm = `#!/bin/sh
+for package; do :; done
+echo "$package" >> "$NPM_CALLS"
+sleep 0.3
+mkdir -p "node_modules/\${package%@*}/bin"
+ln -s "${process.execPath}" "node_modules/\${package%@*}/bin/node"
+`
+
+describe('stack/node', function () {
+  this.timeout(20_000)
+  let folder: string
+  let bin: string
+
+  const start = (...args: string[]) => {
+    const env = { PATH: bin, HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache'), NPM_CALLS: join(folder, 'calls') }
+    return run(join(repository, 'stack/node'), args, { env })
+  }
+  const script = (name: string, content: string) => {
+    writeFileSync(join(bin, name), content)
+    chmodSync(join(bin, name), 0o755)
+  }
+
+  beforeEach(() => {
+    folder = temporaryFolder()
+    bin = join(folder, 'bin')
+    mkdirSync(bin)
+    for (const tool of systemTools) {
+      const found = (process.env.PATH ?? '').split(delimiter).find((path) => existsSync(join(path, tool)))
+      symlinkSync(join(found ?? '/bin', tool), join(bin, tool))
+    }
+  })
+  afterEach(removeFolders)
+
+  it('uses the machine’s Node when it is new enough, and passes arguments on as they are', async () => {
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const { stdout } = await start('-p', 'process.argv[1]', 'with a space')
+    expect(stdout).to.equal('with a space\n')
+    expect(existsSync(join(folder, 'cache'))).to.equal(false)
+  })
+
+  it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
+    script('node', '#!/bin/sh\nexit 1\n')
+    script('npm', fakeNpm)
+    const results = await Promise.all([start('-p', '6*7'), start('-p', '6*7')])
+    expect(results.map(({ stdout }) => stdout)).to.deep.equal(['42\n', '42\n'])
+    await start('-p', '1')
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
+    expect(calls).to.have.length(1)
+    expect(calls[0]).to.match(new RegExp(`^node-(linux|darwin)-(x64|arm64)@${versions.node}$`))
+    expect(results.map(({ stderr }) => stderr).join('')).to.match(/waiting for process \d+/)
+  })
+
+  it('says how to install npm when there is none', async () => {
+    const failure = await start('-v').catch((error: { stderr: string }) => error)
+    expect(failure)
+      .to.have.property('stderr')
+      .that.matches(/^error: needs Node\.js 18 or newer with npm: not found; install/)
+  })
+})

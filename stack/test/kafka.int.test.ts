@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { ensureRunning } from '../src/ensure.ts'
+import { watchEvents } from '../src/event-watch.ts'
+import { testFolder } from '../src/paths.ts'
+import { createPlan, type Plan } from '../src/plan.ts'
+import { freePorts } from '../src/ports.ts'
+import { provision } from '../src/provision.ts'
+import { send } from '../src/publish.ts'
+import { runningStack } from '../src/running-stack.ts'
+import { claimFolder } from '../src/test-owner.ts'
+import { ensureTopics, topics, withAdmin } from '../src/topics.ts'
+import { eventually } from './support.ts'
+
+describe('the local Kafka', function () {
+  this.timeout(120_000)
+  let plan: Plan
+  let brokers: string
+  const startKafka = () => ensureRunning(plan, ['kafka'], { onProgress: () => {} })
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    await claimFolder(testFolder('kafka'))
+    plan = await createPlan(testFolder('kafka'), await freePorts())
+    brokers = `127.0.0.1:${plan.ports.kafka}`
+    await startKafka()
+  })
+  after(() => runningStack(plan, false).stop())
+
+  it('has the topics of stack/topics.json with their partitions and limits', async () => {
+    const names = topics.map((topic) => topic.name)
+    const found = await withAdmin(brokers, async (admin) => ({
+      partitions: (await admin.metadata({ topics: names })).topics,
+      configs: await admin.describeConfigs({
+        resources: names.map((name) => ({ resourceType: 2, resourceName: name, configurationKeys: null })),
+      }),
+    }))
+    for (const { name, partitions, configs } of topics) {
+      expect(found.partitions.get(name)?.partitionsCount).to.equal(partitions)
+      const actual = found.configs.find((topic) => topic.resourceName === name)?.configs ?? []
+      for (const [key, value] of Object.entries(configs)) {
+        expect(actual.find((config) => config.name === key)?.value).to.equal(value)
+      }
+    }
+  })
+
+  it('creates topics once, and warns of one with other partitions', async () => {
+    expect(await ensureTopics(brokers)).to.deep.equal([])
+    const [first] = topics
+    if (!first) throw new Error('no topics')
+    const warnings = await ensureTopics(brokers, [{ ...first, partitions: 99 }])
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, stack/topics.json says 99`)
+  })
+
+  it('creates no topic by a misspelt name', async () => {
+    const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
+    expect(await send(brokers, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
+    expect(await withAdmin(brokers, (admin) => admin.listTopics())).to.not.include('ordervents')
+  })
+
+  it('shows a watcher each event published from then on', async () => {
+    const seen: string[] = []
+    const stop = await watchEvents(brokers, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
+    for (const value of ['{"Name":"OrderCreated"}', 'not json', 'null']) {
+      await send(brokers, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
+    }
+    await eventually('all three were seen', () => seen.length === 3)
+    await stop()
+    expect(seen).to.deep.equal(['OrderCreated', '?', '?'])
+  })
+
+  it('keeps its events and starts again after kill -9', async () => {
+    const record = { topic: 'paymentevents', key: 'k', value: Buffer.from('{"Name":"PaymentApproved"}') }
+    const { partition, offset } = await send(brokers, record)
+    await runningStack(plan, false).kill('kafka')
+    await startKafka()
+    expect(await send(brokers, record)).to.deep.equal({ partition, offset: offset + 1n })
+  })
+})

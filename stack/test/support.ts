@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startProcess } from '../src/process-control.ts'
+import { readProcessTable } from '../src/process-table.ts'
+
+const made: string[] = []
+
+/** An empty folder with a space in its path; `removeFolders` ends it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'orderflow stack '))
+  made.push(folder)
+  return folder
+}
+
+export function removeFolders(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+}
+
+/** Starts JavaScript as one of the stack's processes. */
+export function startScript(folder: string, name: string, script: string): number {
+  return startProcess(folder, { name, command: process.execPath, args: ['-e', script], env: {}, ports: {} })
+}
+
+/** A pid no process has. */
+export function deadPid(): number {
+  const table = readProcessTable()
+  for (let pid = 300_000; ; pid += 1) if (!table.has(pid)) return pid
+}
+
+export const isRunning = (pid: number) => readProcessTable().has(pid)
+
+export async function eventually(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; ) {
+    if (await check()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`not within ${timeoutMs} ms: ${what}`)
+}
