@@ -29,7 +29,7 @@ export const defaultPorts: StackPorts = {
     channel: 5100,
     daprHttp: 3500,
     daprGrpc: 50001,
-    daprInternalGrpc: 50003,
+    daprInternalGrpc: 3510,
     metrics: 9090,
   },
   payment: {
@@ -38,7 +38,7 @@ export const defaultPorts: StackPorts = {
     channel: 5103,
     daprHttp: 3501,
     daprGrpc: 50002,
-    daprInternalGrpc: 50004,
+    daprInternalGrpc: 3511,
     metrics: 9091,
   },
 }

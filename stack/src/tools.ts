@@ -28,8 +28,7 @@ export const java: Tool = {
   // 17.0.15, or 1.8.0 for Java 8; an early access build says just "25".
   version: /version "(\d+)(?:\.(\d+))?/,
   minimum: [17, 0],
-  install:
-    'install with apt-get install openjdk-17-jre-headless, brew install openjdk@17, or from https://adoptium.net/',
+  install: 'install with apt-get install default-jre-headless, brew install openjdk, or from https://adoptium.net/',
 }
 
 export const maven: Tool = {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { requireFreePorts } from '../src/port-check.ts'
 import { defaultPorts, freePorts, isPortFree, type StackPorts } from '../src/ports.ts'
@@ -36,6 +36,15 @@ describe('ports', () => {
       expect(await isPortFree(await listen(host))).to.equal(false)
     })
   }
+
+  it('may be held by an outgoing connection, which the error says', async () => {
+    const target = await listen('127.0.0.1')
+    const client = connect({ port: target, host: '127.0.0.1' })
+    await once(client, 'connect')
+    const failure = await requireFreePorts([{ port: client.localPort ?? 0, use: 'x' }]).catch((error: Error) => error)
+    client.destroy()
+    expect((failure as Error).message).to.include(`is in use by an outgoing connection of pid ${process.pid}`)
+  })
 
   it('in use are all named in one error, with the process that holds them', async () => {
     const port = await listen('127.0.0.1')

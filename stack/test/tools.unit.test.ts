@@ -17,7 +17,7 @@ describe('a needed tool', () => {
 
   const tooOld = [
     [go, 'go version go1.21.3 linux/amd64', /^needs Go 1\.26 or newer: found 1\.21; install from https:\/\/go\.dev/],
-    [java, 'java version "1.8.0_392"', /^needs Java 17 or newer: found 1\.8; install with apt-get install openjdk/],
+    [java, 'java version "1.8.0_392"', /^needs Java 17 or newer: found 1\.8; install with apt-get install default-jre/],
     [java, 'openjdk version "11.0.21" 2023-10-17', /^needs Java 17 or newer: found 11\.0;/],
     [maven, 'Apache Maven 3.0.5', /^needs Maven 3\.6 or newer: found 3\.0;/],
   ] as const
