@@ -33,7 +33,7 @@ publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] 
 test: ## Lint, types and all tests, with everything they need
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha
+	@$(bin)/mocha '*/test/**/*.test.ts' 'test/**/*.test.ts'
 
 check: ## Lint and types
 	@$(bin)/biome check

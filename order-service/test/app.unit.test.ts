@@ -99,7 +99,7 @@ describe('order-service when its platform fails', () => {
   })
 
   it('shows none of its internals in a problem', async () => {
-    sidecar.failures.read.push(new SidecarError('read state', new Error('secret-host:50001 refused')))
+    sidecar.failures.read.push(new SidecarError('read state', new Error('secret-host:3502 refused')))
     const failed = await withServer(app.web, (url) => send(`${url}/v1/orders/${randomUUID()}`))
     expect(failed.status).to.equal(503)
     expect(JSON.stringify(failed.body)).not.to.contain('secret-host')
