@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { invalid } from './problem.ts'
-import type { Read } from './reader.ts'
 
 /** Where the list begins: the key of the document that names the newest chunk. */
 export const listRootKey = 'list/root'
 export const chunkKey = (chunk: string): string => `list/${chunk}`
 
 /** Ids in order of arrival, and the next older chunk. */
-interface Chunk {
+export interface Chunk {
   ids: string[]
   older: string | undefined
 }
 
-interface Root {
+export interface Root {
   newest: string
 }
 
@@ -75,73 +73,4 @@ export function createArrivalList(now: () => Date): ArrivalList {
       mine = undefined
     },
   }
-}
-
-export interface Page<T> {
-  items: T[]
-  /** Opaque; hand it back for the next older page. Null at the end of the list. */
-  next: string | null
-}
-
-/**
- * Reads a page, newest arrival first. `load` answers, in order, what stands under the ids; an id counts only where
- * its document's `listed` names this very place, so one that two replicas listed at once shows up once.
- * @throws {Problem} 400 when the cursor is not one of ours
- */
-export async function readPage<T>(
-  read: Read,
-  options: { cursor: string | undefined; limit: number },
-  load: (ids: string[]) => Promise<({ item: T; listed: string | undefined } | undefined)[]>,
-): Promise<Page<T>> {
-  const items: T[] = []
-  let place = options.cursor === undefined ? await newest(read) : decodeCursor(options.cursor)
-  while (place) {
-    const chunk = await readDocument<Chunk>(read, chunkKey(place.chunk))
-    if (!chunk) {
-      if (options.cursor === undefined) break
-      throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
-    }
-    const name = place.chunk
-    const slots = chunk.ids.map((id, slot) => ({ id, slot })).slice(0, place.before)
-    while (slots.length > 0 && items.length < options.limit) {
-      const some = slots.splice(-Math.min(slots.length, options.limit - items.length)).reverse()
-      const loaded = await load(some.map(({ id }) => id))
-      for (const [index, { slot }] of some.entries()) {
-        const found = loaded[index]
-        if (found?.listed === `${name}:${slot}`) items.push(found.item)
-      }
-    }
-    const rest = slots.length > 0 ? { chunk: name, before: slots.length } : undefined
-    const after = rest ?? (chunk.older ? { chunk: chunk.older, before: undefined } : undefined)
-    if (!after || items.length >= options.limit) return { items, next: after ? encodeCursor(after) : null }
-    place = after
-  }
-  return { items, next: null }
-}
-
-interface Place {
-  chunk: string
-  /** Slots below this one are still to come; undefined: all of the chunk. */
-  before: number | undefined
-}
-
-async function newest(read: Read): Promise<Place | undefined> {
-  const root = await readDocument<Root>(read, listRootKey)
-  return root && { chunk: root.newest, before: undefined }
-}
-
-async function readDocument<T>(read: Read, key: string): Promise<T | undefined> {
-  return (await read([key])).get(key)?.value as T | undefined
-}
-
-function encodeCursor({ chunk, before }: Place): string {
-  return Buffer.from(`${chunk}:${before ?? ''}`).toString('base64url')
-}
-
-function decodeCursor(cursor: string): Place {
-  const match = /^([0-9a-f-]{36}):(\d{0,9})$/.exec(Buffer.from(cursor, 'base64url').toString())
-  if (!match?.[1]) {
-    throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
-  }
-  return { chunk: match[1], before: match[2] ? Number(match[2]) : undefined }
 }
