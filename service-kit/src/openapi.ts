@@ -8,6 +8,14 @@ export const sharedComponents = {
     Problem: {
       type: 'object',
       description: 'RFC 9457 problem details.',
+      example: {
+        type: 'urn:orderflow:problem:invalid-request',
+        title: 'The request is not valid',
+        status: 400,
+        detail: '/total: is missing',
+        instance: '/v1/orders',
+        errors: [{ pointer: '/total', detail: 'is missing' }],
+      },
       properties: {
         type: { type: 'string' },
         title: { type: 'string' },
