@@ -1,7 +1,15 @@
-import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect'
-import { createGrpcTransport } from '@connectrpc/connect-node'
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { BaseSettings } from './settings.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
@@ -55,24 +63,41 @@ const callTimeoutMs = 10_000
 /** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
 const readParallelism = 16
 
+/** A sidecar that comes back is used within half a second, not after grpc-js's growing delays. Bulk reads may be large. */
+const channelOptions = {
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 500,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+}
+
 /**
  * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
  * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
  */
 export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' | 'State'>): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
-  const authorize: Interceptor = (next) => (request) => {
-    request.header.set('dapr-api-token', sidecar.Token)
-    return next(request)
+  const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
+  const metadata = new Metadata()
+  metadata.set('dapr-api-token', sidecar.Token)
+
+  function call<I extends DescMessage, O extends DescMessage>(
+    what: string,
+    { parent, name, input, output }: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    const path = `/${parent.typeName}/${name}`
+    const options = { deadline: Date.now() + callTimeoutMs }
+    const encode = (message: MessageShape<I>) => Buffer.from(toBinary(input, message))
+    const decode = (bytes: Buffer) => fromBinary(output, bytes)
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(path, encode, decode, create(input, request), metadata, options, (error, response) => {
+        if (error) reject(new SidecarError(what, error, isConflict(error)))
+        else resolve(response as MessageShape<O>)
+      })
+    })
   }
-  const client = createClient(
-    daprProto.Dapr,
-    createGrpcTransport({
-      baseUrl: `http://${sidecar.Host}:${sidecar.GrpcPort}`,
-      interceptors: [authorize],
-      defaultTimeoutMs: callTimeoutMs,
-    }),
-  )
+  const { bulkPublishEventAlpha1, getBulkState, executeStateTransaction } = daprProto.Dapr.method
 
   return {
     async publish(topic, events) {
@@ -83,14 +108,14 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
         metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
       }))
       const request = { pubsubName: stream.PubSub, topic, entries, metadata: { rawPayload: 'true' } }
-      const response = await client.bulkPublishEventAlpha1(request).catch(fail(`publish to ${topic}`))
+      const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
       const failed = response.failedEntries[0]
       if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
     },
 
     async read(keys) {
       const request = { storeName: state.Store, keys, parallelism: readParallelism }
-      const response = await client.getBulkState(request).catch(fail('read state'))
+      const response = await call('read state', getBulkState, request)
       const found = new Map<string, StoredDocument>()
       for (const item of response.items) {
         if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
@@ -110,7 +135,7 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
           ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
         },
       }))
-      await client.executeStateTransaction({ storeName: state.Store, operations }).catch(fail('write state'))
+      await call('write state', executeStateTransaction, { storeName: state.Store, operations })
     },
 
     async isReady() {
@@ -124,11 +149,6 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
 }
 
 /** Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). */
-const conflictCodes = [Code.Internal, Code.Aborted]
-
-function fail(what: string) {
-  return (error: unknown): never => {
-    const conflict = error instanceof ConnectError && conflictCodes.includes(error.code) && /etag/i.test(error.message)
-    throw new SidecarError(what, error, conflict)
-  }
+function isConflict({ code, details }: ServiceError): boolean {
+  return (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
 }
