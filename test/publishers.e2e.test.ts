@@ -111,7 +111,7 @@ describe('publishers outside the platform', () => {
     })
   }
 
-  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
   const poison: Record<string, { value: string | Buffer | null; reason: string; tells: string }> = {
     'not UTF-8': { value: Buffer.from([0x7b, 0xff, 0xfe]), reason: 'not-utf8', tells: 'UTF-8' },
     'not JSON': { value: '{"Name": OrderCreated}', reason: 'not-json', tells: 'JSON' },
@@ -153,10 +153,10 @@ describe('publishers outside the platform', () => {
       reason: 'unknown-version',
       tells: 'known versions',
     },
-    'nesting too deep to be stored': {
+    'nesting of 20,000 levels': {
       value: JSON.stringify(reduced({ Note: 'DEEP' })).replace('"DEEP"', deep),
-      reason: 'handler-error',
-      tells: 'RangeError',
+      reason: 'not-an-envelope',
+      tells: 'levels',
     },
   }
   for (const [what, { value, reason, tells }] of Object.entries(poison)) {
@@ -164,7 +164,7 @@ describe('publishers outside the platform', () => {
       const key = `poison ${randomUUID()} ü/+%`
       const healthy = full()
       await producer.send(
-        { topic: 'orderevents', key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '7' } },
+        { topic: 'orderevents', key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } },
         { topic: 'orderevents', key, value: JSON.stringify(healthy) },
       )
       await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
@@ -179,7 +179,7 @@ describe('publishers outside the platform', () => {
         expect(letter.headers['deadletter-reason']).to.equal(reason)
         expect(letter.headers['deadletter-detail']).to.contain(tells)
         expect(letter.headers['deadletter-topic']).to.equal('orderevents')
-        expect(letter.headers['deadletter-offset']).not.to.equal('7')
+        expect(letter.headers['deadletter-offset']).not.to.equal('999999')
         expect(letter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
       }
     })

@@ -28,8 +28,8 @@ export interface AppDependencies {
 export function createApp({ settings, log, sidecar, now, newId }: AppDependencies): { web: Express; channel: Express } {
   const app = { id: settings.App.Id, name: settings.App.Name }
   const publish = createPublisher(sidecar)
-  const store = createStore(createReader(sidecar), createUnitOfWork(sidecar, createArrivalList(now)))
-  const commands = createCommands({ app, store, publish, now, newId })
+  const store = createStore(app, createReader(sidecar), createUnitOfWork(sidecar, createArrivalList(now)))
+  const commands = createCommands({ app, store, publish, now, newId, log })
   const consumers = createSubscriptions({ app, store, publish, log, now })
 
   return {

@@ -1,12 +1,14 @@
 import { createEnvelope, deterministicId, orderEvents } from '@orderflow/envelope-schema'
 import {
+  isInfrastructure,
+  type Logger,
   notFound,
   Problem,
   type Publish,
   type Received,
+  recordOf,
   SidecarError,
   traceIdFrom,
-  traceparentOf,
   unavailable,
 } from '@orderflow/service-kit'
 import { decideCancel, evolve, isSameOrder, type Order, type OrderEvent, orderOf } from './domain/order.ts'
@@ -18,6 +20,7 @@ export interface CommandDependencies {
   publish: Publish
   now: () => Date
   newId: () => string
+  log: Logger
 }
 
 export interface PlaceOrder {
@@ -51,23 +54,22 @@ export interface Commands {
   cancel(orderId: string, context: Pick<RequestContext, 'traceparent'>): Promise<Placed>
 }
 
-export function createCommands({ app, store, publish, now, newId }: CommandDependencies): Commands {
+export function createCommands({ app, store, publish, now, newId, log }: CommandDependencies): Commands {
   /** Publishes and then saves; from the publish on, the log has the event and the subscription repairs the rest. */
   async function commit(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
-    await publish({
-      topic: orderEvents,
-      key: orderId,
-      value: Buffer.from(JSON.stringify(event)),
-      headers: { traceparent: traceparentOf(event.TraceId) },
-    }).catch((error: unknown) => {
+    await publish(recordOf(orderEvents, orderId, event)).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
       throw unavailable(`It is not known whether the event reached the log. ${retry}`, { orderId })
     })
-    return store.record(event).then(
-      () => true,
-      () => false,
-    )
+    try {
+      await store.record(event)
+      return true
+    } catch (error) {
+      if (!isInfrastructure(error)) throw error
+      log.warn({ err: error, orderId }, 'the order is in the log and not stored yet')
+      return false
+    }
   }
 
   async function reserve(event: Received<'OrderCreated'>): Promise<Claim> {

@@ -1,6 +1,7 @@
 import { type Page, PermanentFault, type Read, type Received, readPage, type UnitOfWork } from '@orderflow/service-kit'
 import {
   evolve,
+  factOf,
   isEarlier,
   isSameOrder,
   type Order,
@@ -40,7 +41,7 @@ export interface OrderStore {
   page(options: { cursor: string | undefined; limit: number }): Promise<Page<Order>>
 }
 
-export function createStore(read: Read, commit: UnitOfWork): OrderStore {
+export function createStore(app: { id: string }, read: Read, commit: UnitOfWork): OrderStore {
   async function load(orderIds: string[]): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
     const documents = await read(orderIds.flatMap((id) => orderEventNames.map((name) => factKey(id, name))))
     return orderIds.map((id) => {
@@ -54,7 +55,8 @@ export function createStore(read: Read, commit: UnitOfWork): OrderStore {
   }
 
   return {
-    record(event) {
+    record(received) {
+      const event = factOf(received)
       const orderId = event.Payload.OrderId
       const key = factKey(orderId, event.Name)
       return commit({
@@ -63,13 +65,15 @@ export function createStore(read: Read, commit: UnitOfWork): OrderStore {
         decide(view) {
           const known = view.get<FactDocument>(key)
           if (!known) {
-            const listed = event.Name === 'OrderCreated' ? { listed: view.list(orderId) } : {}
-            return view.put(key, { event, ...listed })
+            const fact = event.Name === 'OrderCreated' ? { event, listed: view.list(orderId) } : { event }
+            // Only a publisher outside can say two things of one order, and two replicas must not both believe it.
+            const mayContradict = event.Name === 'OrderCreated' && event.AppId !== app.id
+            return mayContradict ? view.writeIfUnchanged(key, fact) : view.overwrite(key, fact)
           }
           if (event.Name === 'OrderCreated' && !isSameOrder(event, known.event as typeof event)) {
             throw new PermanentFault('conflicting-order', 'this OrderId is known with another payload')
           }
-          if (isEarlier(event, known.event)) view.put(key, { ...known, event })
+          if (isEarlier(event, known.event)) view.writeIfUnchanged(key, { ...known, event })
         },
       })
     },
@@ -84,7 +88,7 @@ export function createStore(read: Read, commit: UnitOfWork): OrderStore {
           const stored = view.get<FactDocument>(created)?.event as Received<'OrderCreated'> | undefined
           if (stored) return { holder: stored, isStored: true }
           const claimed = view.get<Received<'OrderCreated'>>(claim)
-          if (!claimed) view.replace(claim, event)
+          if (!claimed) view.writeIfUnchanged(claim, event)
           return { holder: claimed ?? event, isStored: false }
         },
       })
@@ -107,5 +111,5 @@ export function createStore(read: Read, commit: UnitOfWork): OrderStore {
 }
 
 function sizeOf(event: OrderEvent): number {
-  return JSON.stringify(event).length
+  return Buffer.byteLength(JSON.stringify(event))
 }

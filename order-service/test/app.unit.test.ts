@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createEnvelope } from '@orderflow/envelope-schema'
 import { createLog, SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
@@ -33,6 +34,14 @@ describe('order-service when its platform fails', () => {
       ),
     )
   const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
+
+  /** Delivers an event of another publisher. */
+  const take = (target: typeof app, event: object | undefined, topic = 'orderevents') =>
+    withServer(target.channel, (url) => {
+      const metadata = { __partition: '0', __offset: '0' }
+      const entries = [{ entryId: '0', event: Buffer.from(JSON.stringify(event)).toString('base64'), metadata }]
+      return post(`${url}/subscriptions/${topic}`, { entries }, { 'dapr-api-token': 'app' })
+    })
 
   /** Delivers what was published, as the sidecar would. */
   const deliver = () =>
@@ -70,14 +79,12 @@ describe('order-service when its platform fails', () => {
   })
 
   it('publishes the same bytes when a request is retried in a new process', async () => {
-    sidecar.failures.transact.push(down())
     const publish = sidecar.publish.bind(sidecar)
     sidecar.publish = async (topic, events) => {
       sidecar.publish = publish
       await publish(topic, events)
       throw down()
     }
-    sidecar.failures.transact.length = 0
     expect((await create('key-2')).status).to.equal(503)
     restart()
     expect((await create('key-2')).status).to.equal(201)
@@ -103,5 +110,66 @@ describe('order-service when its platform fails', () => {
     const failed = await withServer(app.web, (url) => send(`${url}/v1/orders/${randomUUID()}`))
     expect(failed.status).to.equal(503)
     expect(JSON.stringify(failed.body)).not.to.contain('secret-host')
+  })
+
+  it('lets one of two contradicting orders win when two replicas take them in at once', async () => {
+    const replica = app
+    restart()
+    const orderId = randomUUID()
+    const contradicting = [1, 2].map((Total) => {
+      const payload = { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }
+      const outside = { id: randomUUID(), name: 'older-application' }
+      return createEnvelope({ app: outside, name: 'OrderCreated', version: 1, creationDate: new Date(), payload })
+    })
+    await Promise.all([take(replica, contradicting[0]), take(app, contradicting[1])])
+    const [letter, ...others] = sidecar.published
+    expect([letter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
+    const { body } = await get(orderId)
+    expect(JSON.parse(Buffer.from(letter?.value ?? []).toString()).Payload.Total).to.equal(3 - body.total)
+  })
+
+  it('keeps the earlier of two events with one name, whichever comes last', async () => {
+    const { body } = await create()
+    const approved = (Amount: number, date: string) =>
+      createEnvelope({
+        app: { id: randomUUID(), name: 'payment-service' },
+        name: 'PaymentApproved',
+        version: 1,
+        creationDate: new Date(date),
+        payload: { OrderId: body.id, PaymentId: randomUUID(), Amount, Policy: 'p', Source: 'OrderCreated' },
+      })
+    await take(app, approved(2, '2026-02-01T00:00:00Z'), 'paymentevents')
+    await take(app, approved(1, '2026-01-01T00:00:00Z'), 'paymentevents')
+    await take(app, approved(3, '2026-03-01T00:00:00Z'), 'paymentevents')
+    const order = (await get(body.id)).body
+    expect([order.status, order.payment?.amount]).to.deep.equal(['Paid', 1])
+    const list = await withServer(app.web, (url) => send<{ items: Order[] }>(`${url}/v1/orders`))
+    expect(list.body.items.map(({ id }) => id)).to.deep.equal([body.id])
+  })
+
+  it('keeps of an event what the contract names, however much its publisher adds', async () => {
+    const payload = {
+      OrderId: randomUUID(),
+      CustomerName: 'Ada',
+      CustomerTaxId: 'T',
+      Total: 1,
+      Note: 'x'.repeat(60_000),
+    }
+    const outside = { id: randomUUID(), name: 'older-application' }
+    const event = createEnvelope({ app: outside, name: 'OrderCreated', version: 1, creationDate: new Date(), payload })
+    await take(app, { ...event, Headers: { more: 'y'.repeat(1_000) } })
+    const sizes = [...sidecar.documents.values()].map(({ value }) => JSON.stringify(value).length)
+    expect(Math.max(...sizes)).to.be.below(1_000)
+    expect((await get(payload.OrderId)).body.total).to.equal(1)
+  })
+
+  it('gives one order to requests that claim a key in two replicas at once', async () => {
+    const replica = app
+    restart()
+    const place = (target: typeof app) =>
+      withServer(target.web, (url) => post<Order>(`${url}/v1/orders`, anOrder, { 'idempotency-key': 'key-4' }))
+    const [one, other] = await Promise.all([place(replica), place(app)])
+    expect([one.status, other.status, other.body.id]).to.deep.equal([201, 201, one.body.id])
+    expect(new Set(sidecar.published.map(({ value }) => Buffer.from(value).toString())).size).to.equal(1)
   })
 })

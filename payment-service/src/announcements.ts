@@ -1,5 +1,5 @@
 import { createEnvelope, deterministicId, type Envelope, paymentEvents } from '@orderflow/envelope-schema'
-import { type Publish, traceparentOf } from '@orderflow/service-kit'
+import { type Publish, recordOf } from '@orderflow/service-kit'
 import type { Cause, PaymentState } from './domain/payment.ts'
 import { paymentIdOf } from './store.ts'
 
@@ -17,8 +17,11 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
   const { orderId, amount, policy, source, reason = '' } = decision
   const payload = { PaymentId: paymentIdOf(orderId), OrderId: orderId, Amount: amount, Policy: policy, Source: source }
   return decision.approved
-    ? createEnvelope({ ...frame(app, orderId, 'PaymentApproved', decision), payload })
-    : createEnvelope({ ...frame(app, orderId, 'PaymentRejected', decision), payload: { ...payload, Reason: reason } })
+    ? createEnvelope({ ...commonFields(app, orderId, 'PaymentApproved', decision), payload })
+    : createEnvelope({
+        ...commonFields(app, orderId, 'PaymentRejected', decision),
+        payload: { ...payload, Reason: reason },
+      })
 }
 
 /** The event that tells of a refund, when there was something to refund. */
@@ -26,7 +29,7 @@ export function refundOf(app: Publisher, { decision, cancellation }: PaymentStat
   if (!decision?.approved || !cancellation) return undefined
   const { orderId, amount } = decision
   return createEnvelope({
-    ...frame(app, orderId, 'PaymentRefunded', cancellation),
+    ...commonFields(app, orderId, 'PaymentRefunded', cancellation),
     payload: {
       PaymentId: paymentIdOf(orderId),
       OrderId: orderId,
@@ -36,7 +39,7 @@ export function refundOf(app: Publisher, { decision, cancellation }: PaymentStat
   })
 }
 
-function frame<N extends string>(app: Publisher, orderId: string, name: N, cause: Cause) {
+function commonFields<N extends string>(app: Publisher, orderId: string, name: N, cause: Cause) {
   return {
     app,
     name,
@@ -51,11 +54,5 @@ function frame<N extends string>(app: Publisher, orderId: string, name: N, cause
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {
-  if (!event) return
-  await publish({
-    topic: paymentEvents,
-    key: orderId,
-    value: Buffer.from(JSON.stringify(event)),
-    headers: { traceparent: traceparentOf(event.TraceId) },
-  })
+  if (event) await publish(recordOf(paymentEvents, orderId, event))
 }

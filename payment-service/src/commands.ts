@@ -1,4 +1,4 @@
-import { Problem, type Publish, SidecarError, traceIdFrom, unavailable } from '@orderflow/service-kit'
+import { isInfrastructure, Problem, type Publish, traceIdFrom, unavailable } from '@orderflow/service-kit'
 import { announce, resultOf } from './announcements.ts'
 import { type Payment, paymentOf } from './domain/payment.ts'
 import { type PaymentStore, paymentIdOf } from './store.ts'
@@ -19,7 +19,7 @@ export interface MakePayment {
 export interface Commands {
   /**
    * Makes a payment by hand. Decided by the same policy as any other, stored, then announced.
-   * @throws {Problem} 409 when the order has a payment or was cancelled, 503 when it is stored and not announced
+   * @throws {Problem} 409 when the order has a payment, 503 when it is stored and not announced
    */
   make(input: MakePayment, context: { traceparent: string | undefined }): Promise<Payment>
 }
@@ -36,7 +36,7 @@ export function createCommands({ app, store, publish, now, newId }: CommandDepen
       })
       // Announcing what another request decided is harmless, and heals one that died before it could.
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
-        if (!(error instanceof SidecarError)) throw error
+        if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again: 409 then says it is.'
         throw unavailable(detail, { paymentId })
       })

@@ -49,7 +49,7 @@ export function createStore(read: Read, commit: UnitOfWork, policy: Policy): Pay
           if (!fact) return state
           const next = evolve(state, fact)
           const place = fact.type === 'decided' ? view.list(paymentId) : listed
-          view.replace(key, { state: next, ...(place && { listed: place }) })
+          view.writeIfUnchanged(key, { state: next, ...(place && { listed: place }) })
           return next
         },
       })

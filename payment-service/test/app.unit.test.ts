@@ -4,7 +4,7 @@ import { createLog, SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
 import { withServer } from '../../service-kit/test/serve-app.ts'
-import { type ProblemBody, paymentsOf, post } from '../../test/support/api.ts'
+import { type ProblemBody, paymentsOf, post, send } from '../../test/support/api.ts'
 import { createApp } from '../src/app.ts'
 import type { Payment } from '../src/domain/payment.ts'
 import { readSettings } from '../src/settings.ts'
@@ -110,5 +110,15 @@ describe('payment-service when its platform fails', () => {
     const again = await pay()
     expect([again.status, again.body.paymentId]).to.deep.equal([409, made.body.paymentId])
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
+  })
+
+  it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {
+    await deliver(app, eventOf('OrderCreated'), eventOf('OrderCancelled'))
+    const list = await withServer(app.web, (url) => send<{ items: Payment[] }>(`${url}/v1/payments`))
+    expect(list.body.items.map(({ status }) => status)).to.deep.equal(['Refunded'])
+    orderId = randomUUID()
+    sidecar.published.length = 0
+    await deliver(app, eventOf('OrderCancelled'), eventOf('OrderCreated'), eventOf('OrderCancelled'))
+    expect(announced().map((text) => JSON.parse(text).Name)).to.deep.equal(['PaymentRejected'])
   })
 })

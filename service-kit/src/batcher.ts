@@ -1,9 +1,8 @@
-/** The queue is full: nothing was done, and the caller may try again after `retryAfterSeconds`. */
+/** The queue is full, or the item waited too long in it: this step was not begun, and may be tried again. */
 export class OverloadError extends Error {
   readonly code = 'overload'
-  readonly retryAfterSeconds = 1
-  constructor(waiting: number) {
-    super(`${waiting} requests are waiting already`)
+  constructor(message: string) {
+    super(message)
     this.name = 'OverloadError'
   }
 }
@@ -13,6 +12,8 @@ export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 export interface BatcherOptions<T, R> {
   /** Does the work of a batch and answers in the same order. A throw fails the whole batch. */
   flush: (items: T[]) => Promise<Settled<R>[]>
+  /** True for an error that some item of the batch must be the reason of: it is found by halving. */
+  isRefusal: (error: unknown) => boolean
   /** Bytes an item adds to a batch. */
   sizeOf: (item: T) => number
   maxItems: number
@@ -22,12 +23,15 @@ export interface BatcherOptions<T, R> {
   maxWaiting: number
 }
 
+/** A client that waited longer has given up: doing its work all the same would be a surprise. */
+const maxWaitMs = 5_000
+
 /**
  * Group commit: items that arrive while a flush is under way share the next one. One flush at a time, so batches
  * keep the order of arrival; an idle batcher flushes at the end of the current tick, so nobody waits for a timer.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
-  const waiting: { item: T; settle: (result: Settled<R>) => void }[] = []
+  const waiting: { item: T; since: number; settle: (result: Settled<R>) => void }[] = []
   let flushing = false
 
   function take() {
@@ -41,12 +45,21 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     return waiting.splice(0, count)
   }
 
+  async function flush(items: T[]): Promise<Settled<R>[]> {
+    try {
+      return await options.flush(items)
+    } catch (error) {
+      if (items.length === 1 || !options.isRefusal(error)) return items.map(() => ({ ok: false, error }))
+      const half = Math.ceil(items.length / 2)
+      return [...(await flush(items.slice(0, half))), ...(await flush(items.slice(half)))]
+    }
+  }
+
   async function run() {
     while (waiting.length > 0) {
-      const batch = take()
-      const results = await options.flush(batch.map(({ item }) => item)).catch((error: unknown) => {
-        return batch.map((): Settled<R> => ({ ok: false, error }))
-      })
+      const [late, batch] = partition(take(), ({ since }) => performance.now() - since > maxWaitMs)
+      for (const { settle } of late) settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })
+      const results = batch.length > 0 ? await flush(batch.map(({ item }) => item)) : []
       for (const [index, { settle }] of batch.entries()) {
         settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
       }
@@ -56,10 +69,19 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length >= options.maxWaiting) return reject(new OverloadError(waiting.length))
-      waiting.push({ item, settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)) })
+      if (waiting.length >= options.maxWaiting)
+        return reject(new OverloadError(`${waiting.length} are waiting already`))
+      waiting.push({
+        item,
+        since: performance.now(),
+        settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)),
+      })
       if (flushing) return
       flushing = true
       setImmediate(run)
     })
+}
+
+function partition<T>(items: T[], test: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(test), items.filter((item) => !test(item))]
 }

@@ -43,7 +43,8 @@ export type Consumer = (entries: BulkEntry[]) => Promise<{ entryId: string; stat
 
 /**
  * Handles a bulk delivery of one topic, entry by entry yet all at once. An entry ends as handled, as a dead letter
- * (a permanent fault), or as RETRY (the sidecar, store or broker failed) together with all later entries of its key.
+ * (a permanent fault), or as RETRY (the sidecar, store or broker failed). With a RETRY all later entries of its key are
+ * delivered again too, so that what comes again comes in order.
  */
 export function createConsumer<N extends EventName>(options: ConsumerOptions<N>): Consumer {
   const { app, topic, handle, publish, log, now } = options
@@ -58,7 +59,7 @@ export function createConsumer<N extends EventName>(options: ConsumerOptions<N>)
   async function settle(delivery: Delivery): Promise<void> {
     try {
       const event = parse(delivery)
-      if (event) await handle(event)
+      if (event) await handle(event).catch(rethrow)
     } catch (error) {
       if (isInfrastructure(error)) throw error
       const fault = faultOf(error)
@@ -69,10 +70,11 @@ export function createConsumer<N extends EventName>(options: ConsumerOptions<N>)
 
   return async (entries) => {
     const deliveries = entries.map((entry) => readDelivery(entry, topic))
-    const results = await Promise.allSettled(deliveries.map(settle))
-    const held = new Set<string>()
+    const results: PromiseSettledResult<void>[] = []
+    for (const slice of slices(deliveries)) results.push(...(await Promise.allSettled(slice.map(settle))))
     const failure = results.find((result) => result.status === 'rejected')
     if (failure) log.error({ err: failure.reason, topic }, 'batch will be delivered again in part')
+    const held = new Set<string>()
     return deliveries.map(({ entryId, escapedKey = '' }, index) => {
       const failed = results[index]?.status === 'rejected' || (escapedKey !== '' && held.has(escapedKey))
       if (failed) held.add(escapedKey)
@@ -81,13 +83,37 @@ export function createConsumer<N extends EventName>(options: ConsumerOptions<N>)
   }
 }
 
-function isInfrastructure(error: unknown): boolean {
-  return error instanceof SidecarError || error instanceof OverloadError
+/** A delivery has no byte limit, and a parsed event is many times its size: so much is parsed at a time. */
+const maxSliceBytes = 2 * 1024 * 1024
+
+function slices(deliveries: Delivery[]): Delivery[][] {
+  const all: Delivery[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const delivery of deliveries) {
+    bytes += delivery.value.byteLength
+    if (bytes > maxSliceBytes) {
+      all.push([])
+      bytes = delivery.value.byteLength
+    }
+    all.at(-1)?.push(delivery)
+  }
+  return all
+}
+
+/** An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to. */
+function rethrow(error: unknown): never {
+  throw error instanceof EnvelopeError ? new Error('the reaction is not a valid event', { cause: error }) : error
+}
+
+/** Whether the platform failed, and the same may succeed later: nothing is wrong with the event or request. */
+export function isInfrastructure(error: unknown): boolean {
+  return error instanceof OverloadError || (error instanceof SidecarError && error.failure !== 'refused')
 }
 
 /** What can never succeed: an invalid event, a contradiction, or a bug in the handler that this event meets. */
 function faultOf(error: unknown): Fault {
   if (error instanceof PermanentFault) return error.fault
   if (error instanceof EnvelopeError) return { code: error.code, detail: JSON.stringify(error.problems) }
+  if (error instanceof SidecarError) return { code: 'refused', detail: error.message }
   return { code: 'handler-error', detail: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
 }

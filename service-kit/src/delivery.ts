@@ -1,3 +1,5 @@
+import { traceIdFrom } from './trace.ts'
+
 /** Where a record stands in the log. The offset is a decimal string: Kafka's are 64 bits wide. */
 export interface Origin {
   topic: string
@@ -11,7 +13,9 @@ export interface Delivery {
   origin: Origin
   /** The partition key, when it is text. */
   key: string | undefined
+  /** The key as it was delivered, URL-escaped. */
   escapedKey: string | undefined
+  /** Only a valid one. */
   traceparent: string | undefined
   /** Empty for a tombstone. */
   value: Uint8Array
@@ -21,20 +25,22 @@ export interface Delivery {
 export interface BulkEntry {
   entryId: string
   event: string | null
-  metadata?: Record<string, string>
+  metadata: Record<string, string>
 }
 
 /**
  * Reads one entry of a bulk delivery. Record headers arrive among the metadata; those named like Dapr's own `__*`
  * are kept out by the component (`excludeHeaderMetaRegex`), so a publisher cannot pretend another origin.
  */
-export function readDelivery({ entryId, event, metadata = {} }: BulkEntry, topic: string): Delivery {
+export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: string): Delivery {
+  const { __partition: partition, __offset: offset, __key: escapedKey, traceparent } = metadata
+  if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
   return {
     entryId,
-    origin: { topic, partition: Number(metadata.__partition ?? 0), offset: metadata.__offset ?? '0' },
-    key: unescapeKey(metadata.__key),
-    escapedKey: metadata.__key,
-    traceparent: metadata.traceparent,
+    origin: { topic, partition: Number(partition), offset },
+    key: unescapeKey(escapedKey),
+    escapedKey,
+    traceparent: traceIdFrom(traceparent) && traceparent,
     value: Buffer.from(event ?? '', 'base64'),
   }
 }

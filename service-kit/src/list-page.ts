@@ -35,7 +35,7 @@ export async function readPage<T>(
 /** At most `count` entries of a chunk from a place on, newest first, and the place after them. */
 async function take(read: Read, { chunk, before }: Place, count: number) {
   const stored = await readDocument<Chunk>(read, chunkKey(chunk))
-  if (!stored) throw notACursor()
+  if (!stored) throw before === undefined ? new Error(`list chunk ${chunk} is missing`) : notACursor()
   const end = Math.min(before ?? stored.ids.length, stored.ids.length)
   const start = Math.max(0, end - count)
   const entries = stored.ids.slice(start, end).map((id, index) => ({ id, listed: `${chunk}:${start + index}` }))

@@ -1,23 +1,43 @@
-import { createBatcher, type Settled } from './batcher.ts'
-import type { OutgoingEvent, Sidecar } from './sidecar.ts'
+import type { Envelope } from '@orderflow/envelope-schema'
+import { createBatcher } from './batcher.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar } from './sidecar.ts'
+import { traceparentOf } from './trace.ts'
 
-/** Publishes one event; resolves when the broker has it. A failure leaves open whether the event is out. */
+/**
+ * Publishes one event; resolves when the broker has it.
+ * @throws {SidecarError} it is not known whether the event is out
+ * @throws {OverloadError} it is not
+ */
 export type Publish = (event: OutgoingEvent) => Promise<void>
 
 const limits = { maxItems: 500, maxBytes: 2 * 1024 * 1024, maxWaiting: 10_000 }
 
-/** A publisher whose concurrent callers share bulk publishes, in the order of their calls. */
+/**
+ * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of
+ * its own, so that one which hangs holds up no other.
+ */
 export function createPublisher(sidecar: Sidecar): Publish {
-  async function flush(events: OutgoingEvent[]): Promise<Settled<void>[]> {
-    const outcome = new Map<OutgoingEvent, Settled<void>>()
-    for (const [topic, some] of Map.groupBy(events, (event) => event.topic)) {
-      const result = await sidecar.publish(topic, some).then(
-        (): Settled<void> => ({ ok: true, value: undefined }),
-        (error: unknown): Settled<void> => ({ ok: false, error }),
-      )
-      for (const event of some) outcome.set(event, result)
+  const queues = new Map<string, Publish>()
+  const open = (topic: string): Publish => {
+    const flush = async (events: OutgoingEvent[]) => {
+      await sidecar.publish(topic, events)
+      return events.map(() => ({ ok: true as const, value: undefined }))
     }
-    return events.map((event) => outcome.get(event) as Settled<void>)
+    const queue = createBatcher<OutgoingEvent, void>({ flush, isRefusal, sizeOf, ...limits })
+    queues.set(topic, queue)
+    return queue
   }
-  return createBatcher({ flush, sizeOf: (event) => event.value.byteLength, ...limits })
+  return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
+}
+
+/** The key travels twice: as the record's key and among its headers. */
+function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
+  const texts = [key, key, ...Object.entries(headers).flat()]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
+}
+
+/** An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace. */
+export function recordOf(topic: string, key: string, envelope: Envelope): OutgoingEvent {
+  const value = Buffer.from(JSON.stringify(envelope))
+  return { topic, key, value, headers: { traceparent: traceparentOf(envelope.TraceId) } }
 }

@@ -1,5 +1,5 @@
 import { createBatcher, type Settled } from './batcher.ts'
-import type { Sidecar, StoredDocument } from './sidecar.ts'
+import { isRefusal, type Sidecar, type StoredDocument } from './sidecar.ts'
 
 export type Read = Sidecar['read']
 
@@ -14,5 +14,5 @@ export function createReader(sidecar: Sidecar): Read {
       return { ok: true, value: new Map(own as [string, StoredDocument][]) }
     })
   }
-  return createBatcher({ flush, sizeOf: (keys: string[]) => keys.length, ...limits })
+  return createBatcher({ flush, isRefusal, sizeOf: (keys: string[]) => keys.length, ...limits })
 }

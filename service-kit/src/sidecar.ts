@@ -36,15 +36,27 @@ export interface Write {
   guard?: { etag: string } | 'absent'
 }
 
-/** A sidecar call failed. The outcome of a write is then unknown. `conflict`: somebody else wrote first. */
+/**
+ * - `unavailable`: nobody answered, or not what was expected; the outcome of a write is unknown;
+ * - `conflict`: somebody else wrote first, nothing was written;
+ * - `refused`: too large or malformed for the sidecar, its store or its broker, and will be the next time too.
+ */
+export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
+
+/** A sidecar call failed. */
 export class SidecarError extends Error {
   readonly code = 'sidecar'
-  readonly conflict: boolean
-  constructor(what: string, cause: unknown, conflict = false) {
+  readonly failure: SidecarFailure
+  constructor(what: string, cause: unknown, failure: SidecarFailure = 'unavailable') {
     super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'SidecarError'
-    this.conflict = conflict
+    this.failure = failure
   }
+}
+
+/** Whether something in a batch must be the reason of the error, and not the platform. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'refused'
 }
 
 /** The sidecar as the services see it: batches only, every result checked, every failure a `SidecarError`. */
@@ -55,7 +67,7 @@ export interface Sidecar {
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** All writes or none. */
   transact(writes: Write[]): Promise<void>
-  /** Whether the sidecar and its components answer. */
+  /** Whether the sidecar is healthy and its store answers. */
   isReady(): Promise<boolean>
 }
 
@@ -91,13 +103,32 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
     const encode = (message: MessageShape<I>) => Buffer.from(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, encode, decode, create(input, request), metadata, options, (error, response) => {
-        if (error) reject(new SidecarError(what, error, isConflict(error)))
-        else resolve(response as MessageShape<O>)
-      })
+      client.makeUnaryRequest(
+        path,
+        encode,
+        decode,
+        create(input, request) as MessageShape<I>,
+        metadata,
+        options,
+        (error, response) => {
+          if (error) reject(new SidecarError(what, error, failureOf(error)))
+          else resolve(response as MessageShape<O>)
+        },
+      )
     })
   }
   const { bulkPublishEventAlpha1, getBulkState, executeStateTransaction } = daprProto.Dapr.method
+
+  async function read(keys: string[]): Promise<Map<string, StoredDocument>> {
+    const request = { storeName: state.Store, keys, parallelism: readParallelism }
+    const response = await call('read state', getBulkState, request)
+    const found = new Map<string, StoredDocument>()
+    for (const item of response.items) {
+      if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
+      if (item.data.length > 0) found.set(item.key, { value: parse(item.key, item.data), etag: item.etag })
+    }
+    return found
+  }
 
   return {
     async publish(topic, events) {
@@ -113,17 +144,7 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
       if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
     },
 
-    async read(keys) {
-      const request = { storeName: state.Store, keys, parallelism: readParallelism }
-      const response = await call('read state', getBulkState, request)
-      const found = new Map<string, StoredDocument>()
-      for (const item of response.items) {
-        if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
-        if (item.data.length > 0)
-          found.set(item.key, { value: JSON.parse(Buffer.from(item.data).toString()), etag: item.etag })
-      }
-      return found
-    },
+    read,
 
     async transact(writes) {
       const operations = writes.map(({ key, value, guard }) => ({
@@ -140,15 +161,29 @@ export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' 
 
     async isReady() {
       const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
-      return fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-        (response) => response.ok,
-        () => false,
-      )
+      const health = fetch(url, { signal: AbortSignal.timeout(2_000) }).then(({ ok }) => ok)
+      const answers = await Promise.all([health, read(['readiness']).then(() => true)]).catch(() => [false])
+      return answers.every(Boolean)
     },
   }
 }
 
-/** Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). */
-function isConflict({ code, details }: ServiceError): boolean {
-  return (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
+function parse(key: string, data: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(data).toString())
+  } catch (error) {
+    throw new SidecarError(`read ${key}`, error)
+  }
+}
+
+const refusals = [status.RESOURCE_EXHAUSTED, status.INVALID_ARGUMENT]
+
+/**
+ * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10), and a record
+ * above its topic's limit as INTERNAL with Kafka's words.
+ */
+function failureOf({ code, details }: ServiceError): SidecarFailure {
+  if (refusals.includes(code) || /message was too large/i.test(details)) return 'refused'
+  const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
+  return raced ? 'conflict' : 'unavailable'
 }

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ArrivalList, type ListDraft, listRootKey } from './arrival-list.ts'
 import { createBatcher, type Settled } from './batcher.ts'
-import { type Sidecar, SidecarError, type StoredDocument, type Write } from './sidecar.ts'
+import { isRefusal, type Sidecar, SidecarError, type StoredDocument, type Write } from './sidecar.ts'
 
 /** What a piece of work sees of the store: the documents it named, as the work before it in the batch left them. */
 export interface View {
   get<T>(key: string): T | undefined
   /** Writes the document; the last writer wins. For facts, of which every writer writes the same. */
-  put(key: string, value: unknown): void
+  overwrite(key: string, value: unknown): void
   /** Writes the document unless somebody else has since it was read: then the work runs again on what is there. */
-  replace(key: string, value: unknown): void
+  writeIfUnchanged(key: string, value: unknown): void
   /** Puts an id at the newest end of the service's list. Answers its place, to be kept in the document as `listed`. */
   list(id: string): string
 }
@@ -43,30 +43,32 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
       if (writes.length === 0) return results
       try {
         await sidecar.transact(writes)
-        await confirm(sidecar, writes)
+        await confirm(sidecar, writes, draft)
         list.committed(draft)
         return results
       } catch (error) {
         list.forget()
-        if (!(error instanceof SidecarError && error.conflict) || attempt === maxAttempts) throw error
+        const raced = error instanceof SidecarError && error.failure === 'conflict'
+        if (!raced || attempt === maxAttempts) throw error
         await delay(Math.random() * 10 * attempt)
       }
     }
   }
-  const commit = createBatcher({ flush, sizeOf: (work: Work<unknown>) => work.bytes, ...limits })
+  const commit = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits })
   return <R>(work: Work<R>) => commit(work) as Promise<R>
 }
 
 /**
- * Reads one written document back. The MongoDB component swallows a failed commit
- * (components-contrib, state/mongodb, Multi), so a transaction counts only once it can be seen.
+ * Reads back what was written. The MongoDB component swallows a failed commit (components-contrib, state/mongodb,
+ * Multi), so a transaction counts only once it can be seen. A list chunk is proof enough: nobody else writes it.
+ * Another writer may have stored the same in any other document, so without a chunk all must be there.
  */
-async function confirm(sidecar: Sidecar, writes: Write[]): Promise<void> {
-  const probe = writes.find((write) => write.guard) ?? writes[0]
-  if (!probe) return
-  const stored = (await sidecar.read([probe.key])).get(probe.key)
-  if (JSON.stringify(stored?.value) === probe.value) return
-  throw new SidecarError('write state', `${probe.key} does not hold what was written`, true)
+async function confirm(sidecar: Sidecar, writes: Write[], draft: ListDraft): Promise<void> {
+  const chunk = draft.documents()[0]?.key
+  const expected = chunk ? writes.filter(({ key }) => key === chunk) : writes
+  const stored = await sidecar.read(expected.map(({ key }) => key))
+  const missing = expected.find(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
+  if (missing) throw new SidecarError('write state', `${missing.key} does not hold what was written`, 'conflict')
 }
 
 interface Staged {
@@ -101,8 +103,8 @@ class Stage {
     try {
       const value = work.decide({
         get: <T>(key: string) => (current(key) ?? this.#read.get(key))?.value as T | undefined,
-        put: (key, document) => write(key, document, false),
-        replace: (key, document) => write(key, document, true),
+        overwrite: (key, document) => write(key, document, false),
+        writeIfUnchanged: (key, document) => write(key, document, true),
         list: (id) => this.#draft.append(id),
       })
       for (const [key, document] of own) this.#staged.set(key, document)

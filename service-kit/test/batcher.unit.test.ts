@@ -9,6 +9,7 @@ const recordingIn = (batches: number[][]) => async (items: number[]) => {
 const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
   createBatcher<number, number>({
     flush: double,
+    isRefusal: () => false,
     sizeOf: () => 1,
     maxItems: 100,
     maxBytes: 100,
@@ -73,5 +74,49 @@ describe('group commit', () => {
     expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
     failing = false
     expect(await add(4)).to.equal(8)
+  })
+
+  it('finds the item that is refused by halving, and serves the others', async () => {
+    let flushes = 0
+    const add = batcherOf({
+      isRefusal: () => true,
+      async flush(items) {
+        flushes += 1
+        if (items.includes(5)) throw new Error('refused')
+        return double(items)
+      },
+    })
+    const results = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8].map(add))
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      ...Array(4).fill('fulfilled'),
+      'rejected',
+      ...Array(3).fill('fulfilled'),
+    ])
+    expect(flushes).to.be.at.most(7)
+  })
+
+  it('does not begin what has waited for more than five seconds', async () => {
+    const clock = performance.now
+    let done = () => {}
+    const add = batcherOf({
+      maxItems: 1,
+      async flush(items) {
+        await new Promise<void>((resolve) => {
+          done = resolve
+        })
+        return double(items)
+      },
+    })
+    try {
+      const first = add(1)
+      const second = add(2)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      performance.now = () => clock.call(performance) + 6_000
+      done()
+      expect(await first).to.equal(2)
+      expect(await second.catch((error: unknown) => error)).to.be.instanceOf(OverloadError)
+    } finally {
+      performance.now = clock
+    }
   })
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { createConsumer, PermanentFault, type Received } from '../src/consumer.ts'
@@ -143,5 +144,59 @@ describe('consumer', () => {
   it('logs no personal data of a bad event', async () => {
     await consume(entry({ ...envelope, Version: 'one' }), entry(`${JSON.stringify(envelope)}}`))
     expect(logged.join('')).to.contain('dead-lettered').and.not.to.contain('SECRET-TAX-ID')
+  })
+
+  it('dead-letters an event whose document or record is refused for good', async () => {
+    handle = async () => {
+      throw new SidecarError('write state', new Error('message larger than max'), 'refused')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['refused'])
+  })
+
+  it('does not blame an event for a reaction that is not valid', async () => {
+    handle = async () => {
+      createEnvelope({
+        app: { id: 'no guid', name: '' },
+        name: 'OrderCancelled',
+        version: 1,
+        payload: { OrderId: orderId },
+        creationDate: new Date(),
+      })
+    }
+    await consume(entry(envelope))
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
+  })
+
+  it('parses no more than two MiB at a time, in order', async () => {
+    let inFlight = 0
+    let most = 0
+    handle = async (event) => {
+      inFlight += 1
+      most = Math.max(most, inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      inFlight -= 1
+      handled.push(event)
+    }
+    const large = { ...envelope, Note: 'x'.repeat(500_000) }
+    const statuses = await consume(...Array.from({ length: 10 }, () => entry(large)))
+    expect(statuses).to.deep.equal(Array(10).fill('SUCCESS'))
+    expect([handled.length, most]).to.deep.equal([10, 4])
+  })
+
+  it('takes over a trace only when it is one, and keeps a binary key readable', async () => {
+    const odd = entry('{', '%ff%00')
+    odd.metadata.traceparent = 'x'.repeat(100_000)
+    await consume(odd)
+    expect(sidecar.published[0]?.key).to.equal(undefined)
+    expect(sidecar.published[0]?.headers)
+      .to.include({ 'deadletter-key': '%ff%00' })
+      .and.not.to.have.property('traceparent')
+  })
+
+  it('does not guess where a delivery comes from', async () => {
+    const nowhere = entry(envelope)
+    delete nowhere.metadata.__offset
+    expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
   })
 })

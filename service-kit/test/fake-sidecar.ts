@@ -32,7 +32,8 @@ export class FakeSidecar implements Sidecar {
     for (const { key, guard } of writes) {
       const etag = this.documents.get(key)?.etag
       const expected = guard === 'absent' ? undefined : guard?.etag
-      if (guard && etag !== expected) throw new SidecarError('write state', new Error('possible etag mismatch'), true)
+      if (guard && etag !== expected)
+        throw new SidecarError('write state', new Error('possible etag mismatch'), 'conflict')
     }
     for (const { key, value } of writes) this.set(key, JSON.parse(value))
   }

@@ -21,7 +21,7 @@ describe('unit of work', () => {
       bytes: 10,
       decide(view) {
         const next = (view.get<number>(key) ?? 0) + 1
-        view.replace(key, next)
+        view.writeIfUnchanged(key, next)
         return next
       },
     })
@@ -54,7 +54,7 @@ describe('unit of work', () => {
       keys: ['b'],
       bytes: 10,
       decide(view) {
-        view.put('b', 1)
+        view.overwrite('b', 1)
         throw new Error('no')
       },
     })
@@ -67,7 +67,7 @@ describe('unit of work', () => {
     const deep = commit({
       keys: ['b'],
       bytes: 10,
-      decide: (view) => view.put('b', JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))),
+      decide: (view) => view.overwrite('b', JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))),
     })
     const [good, bad] = await Promise.allSettled([increment('a'), deep])
     expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
@@ -91,4 +91,24 @@ describe('unit of work', () => {
     expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
     expect(await increment('a')).to.equal(1)
   })
+
+  it('is not fooled by another writer who stored the same in one of its documents', async () => {
+    const write = (key: string) => commit({ keys: [key], bytes: 10, decide: (view) => view.overwrite(key, 'same') })
+    const transact = sidecar.transact.bind(sidecar)
+    let calls = 0
+    sidecar.transact = async (writes) => {
+      calls += 1
+      if (calls === 1) sidecar.set('a', 'same')
+      else await transact(writes)
+    }
+    await Promise.all([write('a'), write('b')])
+    expect(sidecar.documents.get('b')?.value).to.equal('same')
+  })
+
+  it('gives up after some lost races, and leaves the batch to be tried later', async () => {
+    sidecar.beforeTransact = () => sidecar.set('a', Math.random())
+    const error = await increment('a').catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(SidecarError)
+    expect(sidecar.calls.transact).to.equal(8)
+  }).timeout(5_000)
 })

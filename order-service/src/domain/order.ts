@@ -42,10 +42,38 @@ export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
-/** A total order on events: by date, then by Id. */
+/** A total order on facts: by date, then by Id, then by what they say. */
 export function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const byDate = Date.parse(a.CreationDate) - Date.parse(b.CreationDate)
-  return byDate === 0 ? a.Id < b.Id : byDate < 0
+  if (byDate !== 0) return byDate < 0
+  return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
+}
+
+const payloadFields: Record<OrderEventName, string[]> = {
+  OrderCreated: ['OrderId', 'CustomerName', 'CustomerTaxId', 'Total'],
+  OrderCancelled: ['OrderId'],
+  PaymentApproved: ['OrderId', 'PaymentId', 'Amount', 'Policy'],
+  PaymentRejected: ['OrderId', 'PaymentId', 'Amount', 'Policy', 'Reason'],
+  PaymentRefunded: ['OrderId', 'PaymentId', 'Amount', 'Reason'],
+}
+
+/**
+ * What an order keeps of an event: what it shows and compares, and nothing that a publisher may add. So a fact stays
+ * within 5 KB, and so do the bulk reads of many.
+ */
+export function factOf<E extends OrderEvent>({
+  Id,
+  CorrelationId,
+  TraceId,
+  AppId,
+  Version,
+  Name,
+  CreationDate,
+  Payload,
+}: E): E {
+  const kept = payloadFields[Name].map((field) => [field, (Payload as Record<string, unknown>)[field]])
+  const fact = { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: Object.fromEntries(kept) }
+  return fact as unknown as E
 }
 
 /** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */
@@ -78,9 +106,11 @@ function statusOf(facts: OrderFacts): OrderStatus {
   return 'Created'
 }
 
-function paymentOf({ Name, Payload }: Received<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
-  const payment = { id: Payload.PaymentId, amount: Payload.Amount, policy: Payload.Policy }
-  return Name === 'PaymentRejected' ? { ...payment, reason: (Payload as { Reason: string }).Reason } : payment
+function paymentOf(result: Received<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
+  const { PaymentId: id, Amount: amount, Policy: policy } = result.Payload
+  return result.Name === 'PaymentRejected'
+    ? { id, amount, policy, reason: result.Payload.Reason }
+    : { id, amount, policy }
 }
 
 /** Whether two OrderCreated tell of the same order: what the contract names must agree, the rest is the publisher's. */

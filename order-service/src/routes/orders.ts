@@ -84,7 +84,9 @@ export function orderRoutes(commands: Commands, store: OrderStore): Router {
    *         headers: { Location: { schema: { type: string } } }
    *         content: { application/json: { schema: { $ref: '#/components/schemas/Order' } } }
    *       400: { $ref: '#/components/responses/Problem' }
+   *       403: { $ref: '#/components/responses/Problem' }
    *       413: { $ref: '#/components/responses/Problem' }
+   *       415: { $ref: '#/components/responses/Problem' }
    *       422: { $ref: '#/components/responses/Problem' }
    *       503: { $ref: '#/components/responses/Problem' }
    */
@@ -116,6 +118,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Router {
    *                 items: { type: array, items: { $ref: '#/components/schemas/Order' } }
    *                 next: { type: string, nullable: true }
    *       400: { $ref: '#/components/responses/Problem' }
+   *       503: { $ref: '#/components/responses/Problem' }
    */
   router.get('/v1/orders', async (request, response) => {
     const page: Page<Order> = await store.page(readPageOptions(request))
@@ -133,6 +136,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Router {
    *       200: { $ref: '#/components/responses/Order' }
    *       400: { $ref: '#/components/responses/Problem' }
    *       404: { $ref: '#/components/responses/Problem' }
+   *       503: { $ref: '#/components/responses/Problem' }
    */
   router.get('/v1/orders/:id', async (request, response) => {
     const id = readGuid('id', request.params.id)
@@ -151,6 +155,8 @@ export function orderRoutes(commands: Commands, store: OrderStore): Router {
    *     responses:
    *       200: { $ref: '#/components/responses/Order' }
    *       202: { $ref: '#/components/responses/Order' }
+   *       400: { $ref: '#/components/responses/Problem' }
+   *       403: { $ref: '#/components/responses/Problem' }
    *       404: { $ref: '#/components/responses/Problem' }
    *       409: { $ref: '#/components/responses/Problem' }
    *       503: { $ref: '#/components/responses/Problem' }
