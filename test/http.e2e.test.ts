@@ -18,6 +18,11 @@ interface BadRequest {
   tells: RegExp
 }
 
+interface OpenApi {
+  paths: Record<string, Record<string, { responses: object }>>
+  components: { schemas: { Problem: { properties: object } } }
+}
+
 const postOrder = (body: unknown, headers: Record<string, string> = {}): Pick<BadRequest, 'path' | 'init'> => ({
   path: '/v1/orders',
   init: {
@@ -36,6 +41,7 @@ const badOrders: Record<string, BadRequest> = {
   },
   'a body that is not JSON': { ...postOrder('{"total": 1,}'), status: 400, tells: /quotes, commas and brackets/ },
   'a body that is a list': { ...postOrder([]), status: 400, pointers: [''], tells: /object/ },
+  'a body that is null': { ...postOrder('null'), status: 400, pointers: [''], tells: /object, not null/ },
   'two wrong fields': {
     ...postOrder({ ...anOrder, customerName: '', total: -1 }),
     status: 400,
@@ -105,6 +111,18 @@ const badOrders: Record<string, BadRequest> = {
     status: 405,
     tells: /no PUT \/v1\/orders/,
   },
+  'a method that is not offered, with a slash at the end': {
+    path: '/v1/orders/',
+    init: { method: 'DELETE' },
+    status: 405,
+    tells: /no DELETE/,
+  },
+  'a cancellation from a page of another site': {
+    path: `/v1/orders/${unknownId}/cancel`,
+    init: { method: 'POST', headers: { origin: 'https://evil.example' } },
+    status: 403,
+    tells: /evil\.example/,
+  },
   'a broken escape in the path': { path: '/v1/orders/%zz', status: 400, tells: /hex digits/ },
 }
 
@@ -148,6 +166,19 @@ describe('the services over HTTP', () => {
   }
   refuses('order-service', badOrders, () => stack.orderUrl)
   refuses('payment-service', badPayments, () => stack.paymentUrl)
+
+  it('document the problems of every operation', async () => {
+    for (const url of [stack.orderUrl, stack.paymentUrl]) {
+      const { body } = await send<OpenApi>(`${url}/openapi.json`)
+      expect(body.components.schemas.Problem.properties).to.include.keys('orderId', 'paymentId')
+      for (const [path, operations] of Object.entries(body.paths)) {
+        for (const [method, { responses }] of Object.entries(operations)) {
+          const expected = method === 'post' ? ['400', '403', '503'] : ['400', '503']
+          expect(responses, `${method} ${path}`).to.include.keys(...expected)
+        }
+      }
+    }
+  })
 
   it('serve https with the local certificate, on both', async () => {
     const ca = readFileSync(stack.certificateFile)

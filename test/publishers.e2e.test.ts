@@ -225,4 +225,15 @@ describe('publishers outside the platform', () => {
     expect(payment).to.include({ status: 'Rejected', policy: 'cancelled-before-payment@1' })
     expect((await orderWith(stack.orderUrl, orderId, 'Cancelled')).total).to.equal(10)
   })
+
+  it('may compress, but not to get past the size limit of an event', async () => {
+    const small = full()
+    await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
+    await orderWith(stack.orderUrl, small.Payload.OrderId, 'Paid')
+    const large = JSON.stringify(full({ Note: 'x'.repeat(100_000) }))
+    const error = await producer
+      .sendCompressed({ topic: 'orderevents', value: large })
+      .catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(Error)
+  })
 })

@@ -1,6 +1,6 @@
 import type { Fault, Problem } from './error.ts'
 import { eventNameHint } from './hints.ts'
-import { infiniteNumbers } from './numbers.ts'
+import { limitProblems } from './limits.ts'
 import { onePerPointer, toProblems } from './problems.ts'
 import { envelopeValidators, payloadSchemas, type Variant } from './schemas.ts'
 
@@ -63,10 +63,9 @@ export function eventFault(document: unknown, variant: Variant): Fault | undefin
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Numbers that JSON can write and no double can hold. `document` comes straight from JSON.parse. */
-export function numberFault(document: unknown): Fault | undefined {
-  const message = 'has a number that is too large for a 64-bit double'
-  const problems = infiniteNumbers(document).map((pointer) => ({ pointer, message }))
+/** Nesting and numbers that JSON allows and the contract does not. `document` comes straight from JSON.parse. */
+export function limitFault(document: unknown): Fault | undefined {
+  const problems = limitProblems(document)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
 }
 

@@ -1,6 +1,6 @@
 import type { Problem } from './error.ts'
 import { toProblems } from './problems.ts'
-import { compileFields } from './schemas.ts'
+import { compileFields, newestVersion, payloadSchemas } from './schemas.ts'
 import type { EventName } from './types.ts'
 
 /**
@@ -13,4 +13,9 @@ export function fieldValidator(
 ): (body: unknown) => Problem[] {
   const validate = compileFields(fields)
   return (body) => (validate(body) ? [] : toProblems(validate.errors ?? []))
+}
+
+/** Whether a payload field holds a GUID, in the event's newest version: receivers see it in lower case. */
+export function isGuidField(event: EventName, field: string): boolean {
+  return payloadSchemas.get(event)?.get(newestVersion(event))?.guidFields.includes(field) ?? false
 }

@@ -1,4 +1,4 @@
-import { envelopeFault, eventFault, numberFault, payloadFault, together } from './check.ts'
+import { envelopeFault, eventFault, limitFault, payloadFault, together } from './check.ts'
 import { decode } from './decode.ts'
 import { refuse } from './error.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
@@ -13,7 +13,7 @@ import type { Envelope, KnownEvent, ReceivedEnvelope } from './types.ts'
  */
 export function parseEnvelope(bytes: Uint8Array): ReceivedEnvelope {
   const document = decode(bytes)
-  refuse(together(numberFault(document), envelopeFault(document, 'received')))
+  refuse(together(limitFault(document), envelopeFault(document, 'received')))
   return withLowerCaseIds(document as ReceivedEnvelope)
 }
 
@@ -47,6 +47,6 @@ export function parseFullEnvelope(bytes: Uint8Array): Envelope & KnownEvent {
 
 function parseWhole(bytes: Uint8Array, variant: Variant): ReceivedEnvelope {
   const document = decode(bytes)
-  refuse(together(numberFault(document), eventFault(document, variant)))
+  refuse(together(limitFault(document), eventFault(document, variant)))
   return withLowerCasePayload(withLowerCaseIds(document as ReceivedEnvelope))
 }

@@ -51,11 +51,15 @@ function readPayloadSchemas(): Map<string, Map<number, PayloadSchema>> {
   return byName
 }
 
+/** The newest version that an event's payload has a schema for. */
+export function newestVersion(event: string): number {
+  return Math.max(...(payloadSchemas.get(event)?.keys() ?? []))
+}
+
 /** A validator of an object whose fields are each defined as a field of an event's payload, in its newest version. */
 export function compileFields(fields: Record<string, readonly [event: string, field: string]>): ValidateFunction {
   const properties = Object.entries(fields).map(([name, [event, field]]) => {
-    const version = Math.max(...(payloadSchemas.get(event)?.keys() ?? []))
-    const { href } = new URL(`events/${event}.${version}.json#/properties/${field}`, common.$id)
+    const { href } = new URL(`events/${event}.${newestVersion(event)}.json#/properties/${field}`, common.$id)
     return [name, { $ref: href }]
   })
   return ajv.compile({ type: 'object', required: Object.keys(fields), properties: Object.fromEntries(properties) })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fieldValidator } from '../src/index.ts'
+import { fieldValidator, isGuidField } from '../src/index.ts'
 
 const validate = fieldValidator({ name: ['OrderCreated', 'CustomerName'], total: ['OrderCreated', 'Total'] })
 
@@ -29,5 +29,12 @@ describe('fieldValidator', () => {
 
   it('does not start with a field that the event does not have', () => {
     expect(() => fieldValidator({ name: ['OrderCreated', 'Customer'] })).to.throw('Customer')
+  })
+})
+
+describe('isGuidField', () => {
+  it('tells the fields that receivers lower-case', () => {
+    expect(isGuidField('PaymentApproved', 'OrderId')).to.equal(true)
+    expect(isGuidField('PaymentApproved', 'Amount')).to.equal(false)
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkPayload, parseEnvelope, parseEvent } from '../src/index.ts'
+import { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
 /** The document as text, with `json` in place of the string "HERE". */
@@ -49,14 +49,20 @@ describe('parseEnvelope', () => {
     expect(parseEnvelope(withRaw(reduced({ AppName: 'HERE' }), '"\\ud800x\\udc00"')).AppName).to.equal('\ud800x\udc00')
   })
 
-  it('accepts any nesting in what no schema names', () => {
-    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
-    const document = reduced({ Payload: { ...orderCreated, Deep: 'HERE' } })
-    expect(parseEvent(withRaw(document, deep))).to.include({ Name: 'OrderCreated' })
+  it('refuses nesting of any depth beyond 64 levels, the document being the first', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}1e400${']'.repeat(levels)}`
+    for (const parse of [parseEnvelope, parseEvent, parseFullEnvelope]) {
+      for (const levels of [63, 100_000]) {
+        const document = reduced({ Id: orderId, CorrelationId: orderId, TraceId: orderId, Headers: { a: 'HERE' } })
+        const { code, problems } = errorOf(() => parse(withRaw(document, nested(levels))))
+        expect(code).to.equal('not-an-envelope')
+        expect(problems).to.deep.equal([{ pointer: '', message: 'nests deeper than 64 levels' }])
+      }
+    }
   })
 
-  it('finds numbers beyond a double below any nesting, with a short pointer for all of them', () => {
-    const deep = `${'['.repeat(100_000)}1e400${']'.repeat(100_000)}`
+  it('finds numbers beyond a double at any level, with a short pointer for all of them', () => {
+    const deep = `${'['.repeat(61)}1e400${']'.repeat(61)}`
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' }, b: 1 }), `[${deep},-1e999]`)))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
   })

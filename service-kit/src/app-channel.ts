@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './delivery.ts'
 import type { Logger } from './log.ts'
 
 /**
- * Above any bulk delivery: 200 records (components/subscriptions.yaml) of 256 KiB (stack/topics.json) in base64.
- * Dapr retries a 413 for ever, so there must be none.
+ * Above any bulk delivery: 200 records (components/subscriptions.yaml) of 64 KiB (stack/topics.json). At worst they are
+ * all key and headers, a byte of which takes up to six when it arrives escaped: 79 MB. There must be no refusal for size,
+ * since Dapr would send the same delivery for ever.
  */
 const maxDeliveryBytes = 128 * 1024 * 1024
 
@@ -25,8 +26,7 @@ export function createAppChannel(options: {
   app.get('/dapr/subscribe', (_request, response) => response.json([]))
   for (const [topic, consume] of Object.entries(options.consumers)) {
     app.post(`/subscriptions/${topic}`, express.json({ limit: maxDeliveryBytes }), async (request, response) => {
-      const { entries } = request.body as { entries: BulkEntry[] }
-      response.json({ statuses: await consume(entries) })
+      response.json({ statuses: await consume(entriesOf(request.body)) })
     })
   }
   app.use((request, response) => {
@@ -36,7 +36,24 @@ export function createAppChannel(options: {
     )
     response.status(503).end()
   })
+  app.use(failed(options.log))
   return app
+}
+
+function entriesOf(body: unknown): BulkEntry[] {
+  const { entries } = (body ?? {}) as { entries?: unknown }
+  if (Array.isArray(entries)) return entries
+  throw new TypeError('the delivery has no list of entries')
+}
+
+/** Dapr delivers again what was answered with a 500. Of an unreadable body only the kind of mistake is logged. */
+function failed(log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    const { type } = (error ?? {}) as { type?: string }
+    log.error({ path: request.path, ...(type ? { reason: type } : { err: error }) }, 'a call of the sidecar failed')
+    if (response.headersSent) response.destroy()
+    else response.status(500).end()
+  }
 }
 
 function requireToken(token: string): RequestHandler {

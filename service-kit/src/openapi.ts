@@ -22,6 +22,8 @@ export const sharedComponents = {
         status: { type: 'integer' },
         detail: { type: 'string', description: 'What is wrong, and how to mend it.' },
         instance: { type: 'string' },
+        orderId: { type: 'string', format: 'uuid', description: 'The order in question, if there is one.' },
+        paymentId: { type: 'string', format: 'uuid', description: 'The payment in question, if there is one.' },
         errors: {
           type: 'array',
           items: {

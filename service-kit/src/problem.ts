@@ -38,7 +38,9 @@ export function notFound(what: string, detail: string): Problem {
 }
 
 export function invalid(errors: FieldError[]): Problem {
-  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
+  const detail = errors
+    .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
+    .join('; ')
   return new Problem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
@@ -48,12 +50,13 @@ export function unavailable(detail: string, extra: Record<string, unknown> = {})
 }
 
 /**
- * Answers what no route took: 405 with `Allow` where the path is an operation's, else 404.
+ * Answers what no route took: 405 with `Allow` where the path is an operation's, else 404. Paths match as Express matches
+ * them: in any case, with or without a slash at the end.
  * @param paths the page's operations, by path template (`/v1/orders/{id}`) and method
  */
 export function unknownRoute(paths: Record<string, object>): RequestHandler {
   const routes = Object.entries(paths).map(([template, operations]) => ({
-    path: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`),
+    path: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
     methods: Object.keys(operations).join(', ').toUpperCase(),
   }))
   return (request) => {
@@ -66,10 +69,11 @@ export function unknownRoute(paths: Record<string, object>): RequestHandler {
 
 /** The last middleware: whatever was thrown leaves as `application/problem+json`, without internals. */
 export function problemHandler(log: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
-    if (response.headersSent) return next(error)
+  return (error: unknown, request, response, _next) => {
     const problem = asProblem(error)
     if (problem.status >= 500) log.error({ err: error, method: request.method, path: request.path }, problem.title)
+    // Half an answer must not look like a whole one. Express would break off too, but print the error as plain text.
+    if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = problem.options
     response
       .status(problem.status)

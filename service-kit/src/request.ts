@@ -1,28 +1,33 @@
-import { type EventName, type Problem as FieldProblem, fieldValidator } from '@orderflow/envelope-schema'
+import { type EventName, type Problem as FieldProblem, fieldValidator, isGuidField } from '@orderflow/envelope-schema'
 import type { Request } from 'express'
+import { guid } from './guid.ts'
 import { type FieldError, invalid } from './problem.ts'
 
 /**
  * A reader for a JSON body whose fields obey the contract: each names the event payload field whose rules it takes
- * over, so that what the API accepts is what the event may say. All fields are required.
+ * over, so that what the API accepts is what the event may say. All fields are required; GUIDs come lower-cased, and
+ * fields that are not listed do not come at all.
  * @throws {Problem} (the reader) 400 naming each field by its JSON pointer
  */
 export function bodyReader<T>(
   fields: { [K in keyof T & string]: [event: EventName, field: string] },
 ): (body: unknown) => T {
   const validate = fieldValidator(fields)
+  const readers = Object.entries<[event: EventName, field: string]>(fields).map(([name, source]) => ({
+    name,
+    read: isGuidField(...source) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
+  }))
   return (body) => {
-    const problems = validate(body ?? {})
+    const given = (body === undefined ? {} : body) as Record<string, unknown>
+    const problems = validate(given)
     if (problems.length > 0) throw invalid(problems.map(fieldError))
-    return body as T
+    return Object.fromEntries(readers.map(({ name, read }) => [name, read(given[name])])) as T
   }
 }
 
 function fieldError({ pointer, message, hint }: FieldProblem): FieldError {
   return { pointer, detail: hint ? `${message} (${hint})` : message }
 }
-
-const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A GUID of the path or query, lower-cased. @throws {Problem} 400 naming the parameter */
 export function readGuid(name: string, value: unknown): string {

@@ -8,24 +8,24 @@ import type { BaseSettings } from './settings.ts'
 const drainMs = 9_000
 
 /**
- * Opens a service's listeners: public http, public https (when a certificate is set) and the sidecar's channel.
- * SIGTERM and SIGINT let the requests in flight finish, then end the process.
+ * How long the sidecar's connections may idle. daprd keeps them 90 s (Go's http.DefaultTransport, IdleConnTimeout) and Node
+ * 5 s; whoever keeps them longer never sends on a connection that the other is closing, and here that must be Node: such a
+ * delivery fails, and comes again a second later.
+ */
+const channelIdleMs = 95_000
+
+interface App {
+  web: RequestListener
+  channel: RequestListener
+}
+
+/**
+ * Opens a service's listeners; SIGTERM and SIGINT let the requests in flight finish, then end the process.
  * @throws {Error} naming the setting to change when a port is taken
  */
-export async function serve(
-  app: { web: RequestListener; channel: RequestListener },
-  settings: BaseSettings,
-  log: Logger,
-): Promise<void> {
+export async function serve(app: App, settings: BaseSettings, log: Logger): Promise<void> {
+  const servers = await openListeners(app, settings)
   const { Web: web, AppChannel: channel } = settings
-  const servers = [
-    await listen(createServer(app.web), web.Host, web.HttpPort, 'Web__HttpPort'),
-    await listen(createServer(app.channel), channel.Host, channel.Port, 'AppChannel__Port'),
-  ]
-  if (web.CertificateFile) {
-    const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
-    servers.push(await listen(createSecureServer(tls, app.web), web.Host, web.HttpsPort, 'Web__HttpsPort'))
-  }
   log.info({ http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }, 'up')
 
   const stop = async (signal: string) => {
@@ -37,8 +37,22 @@ export async function serve(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
 }
 
+/** Public http, the sidecar's channel and, when a certificate is set, public https; in this order. */
+export async function openListeners(app: App, { Web: web, AppChannel: channel }: BaseSettings): Promise<Server[]> {
+  const channelServer = createServer({ keepAliveTimeout: channelIdleMs }, app.channel)
+  const servers = [
+    await listen(createServer(app.web), web.Host, web.HttpPort, 'Web__HttpPort'),
+    await listen(channelServer, channel.Host, channel.Port, 'AppChannel__Port'),
+  ]
+  if (web.CertificateFile) {
+    const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
+    servers.push(await listen(createSecureServer(tls, app.web), web.Host, web.HttpsPort, 'Web__HttpsPort'))
+  }
+  return servers
+}
+
 /** Ends when the last request has been answered. A kept-alive connection is closed as soon as it is idle. */
-async function drain(server: Server): Promise<void> {
+export async function drain(server: Server): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), 50)
   await new Promise((done) => server.close(done))
   clearInterval(sweep)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
+import { guid } from './guid.ts'
 
 /** What every service is told at start. Secrets come from the environment only. */
 export interface BaseSettings {
@@ -26,15 +27,22 @@ export class SettingsError extends Error {
 const text = { type: 'string' }
 const required = { type: 'string', minLength: 1 }
 const port = { type: 'integer', minimum: 1, maximum: 65535 }
-const guid = { type: 'string', pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }
+const id = { type: 'string', pattern: guid.source }
+
+export type Section = {
+  type: 'object'
+  properties: Record<string, { type?: string; [keyword: string]: unknown }>
+  required: string[]
+  additionalProperties: false
+}
 
 /** A closed JSON Schema object whose properties are all required: a mistyped setting is an error, not silence. */
-export function section(properties: Record<string, object>): object {
+export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-const baseSections: Record<keyof BaseSettings, object> = {
-  App: section({ Id: guid, Name: required }),
+const baseSections: Record<keyof BaseSettings, Section> = {
+  App: section({ Id: id, Name: required }),
   Web: section({ Host: required, HttpPort: port, HttpsPort: port, CertificateFile: text, KeyFile: text }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
@@ -53,22 +61,29 @@ const daprTokens = { AppChannel: 'APP_API_TOKEN', Sidecar: 'DAPR_API_TOKEN' } as
  */
 export function loadSettings<T extends BaseSettings>(
   file: URL,
-  sections: Record<string, object>,
+  sections: Record<string, Section>,
   env: NodeJS.ProcessEnv,
 ): T {
-  const schemas: Record<string, object> = { ...baseSections, ...sections }
+  const schemas: Record<string, Section> = { ...baseSections, ...sections }
   const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, unknown>>
   for (const [variable, value] of Object.entries(env)) {
     const [name, key, ...rest] = variable.split('__')
-    if (name && key && rest.length === 0 && Object.hasOwn(schemas, name))
-      settings[name] = { ...settings[name], [key]: value }
+    const schema = name && Object.hasOwn(schemas, name) ? schemas[name] : undefined
+    if (!name || !key || !schema || rest.length > 0) continue
+    settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
   for (const [name, variable] of Object.entries(daprTokens)) {
     settings[name] = { ...settings[name], Token: env[variable] ?? '' }
   }
-  const validate = new Ajv({ allErrors: true, coerceTypes: true }).compile(section(schemas))
+  const validate = new Ajv({ allErrors: true }).compile(section(schemas))
   if (validate(settings)) return settings as unknown as T
   throw new SettingsError(file.pathname, (validate.errors ?? []).map(describe))
+}
+
+/** The environment holds texts only. Not Ajv's coercion, which also reads `Infinity`, `0x10` and an empty text. */
+function fromText(value: string | undefined, type: string | undefined): unknown {
+  const isNumber = type === 'number' || type === 'integer'
+  return isNumber && /^-?\d+(\.\d+)?$/.test(value ?? '') ? Number(value) : value
 }
 
 function describe(error: ErrorObject): string {
@@ -79,5 +94,6 @@ function describe(error: ErrorObject): string {
   const variable = token ?? [name, key].filter(Boolean).join('__')
   if (extra.additionalProperty) return `${variable}: no such setting`
   if (extra.missingProperty || error.keyword === 'minLength') return `${variable}: is missing; set this variable`
-  return `${variable}: ${error.message}`
+  const isNumber = error.keyword === 'type' && error.params.type !== 'string' && error.params.type !== 'object'
+  return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
-const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
+/** Version ff and ids of zeros are not valid. Version 00 has 55 characters; a later one may go on after a hyphen. */
+const traceparent = /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/
 
 /**
  * The envelope's TraceId for an incoming W3C `traceparent`: the same 32 hex digits, written as a GUID.
@@ -8,8 +9,7 @@ const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
  */
 export function traceIdFrom(header: string | undefined): string | undefined {
   const hex = traceparent.exec(header ?? '')?.[1]
-  if (!hex || /^0+$/.test(hex)) return undefined
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return hex?.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 /** A sampled `traceparent` with a new span id, in the trace that a GUID TraceId names. */

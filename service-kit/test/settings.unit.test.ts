@@ -52,9 +52,26 @@ describe('settings', () => {
     expect(
       problemsOf({ ...tokens, Web__HttpPort: 'eighty', Policy__ApproveUpTo: '', Web__HtpPort: '1' }),
     ).to.have.members([
-      'Web__HttpPort: must be integer',
-      'Policy__ApproveUpTo: must be number',
+      'Web__HttpPort: must be integer, in plain digits',
+      'Policy__ApproveUpTo: must be number, in plain digits',
       'Web__HtpPort: no such setting',
+    ])
+  })
+
+  it('take a number from the environment only in plain digits', () => {
+    expect(load({ ...tokens, Policy__ApproveUpTo: '-0.50' })).to.have.nested.property('Policy.ApproveUpTo', -0.5)
+    for (const text of ['Infinity', '1e400', '1e3', '0x10', ' 1', '.5', 'true', '9'.repeat(400)]) {
+      const problems = problemsOf({ ...tokens, Policy__ApproveUpTo: text })
+      expect(problems, text).to.deep.equal(['Policy__ApproveUpTo: must be number, in plain digits'])
+    }
+  })
+
+  it('take no null from the file, where a value was forgotten', () => {
+    const Web = { ...settings.Web, Host: null, HttpPort: null }
+    expect(problemsOf(tokens, { ...settings, Web, Policy: { ApproveUpTo: null } })).to.have.members([
+      'Web__Host: must be string',
+      'Web__HttpPort: must be integer, in plain digits',
+      'Policy__ApproveUpTo: must be number, in plain digits',
     ])
   })
 

@@ -63,14 +63,14 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Router {
    *         headers: { Location: { schema: { type: string } } }
    *         content: { application/json: { schema: { $ref: '#/components/schemas/Payment' } } }
    *       400: { $ref: '#/components/responses/Problem' }
+   *       403: { $ref: '#/components/responses/Problem' }
    *       409: { $ref: '#/components/responses/Problem' }
    *       413: { $ref: '#/components/responses/Problem' }
+   *       415: { $ref: '#/components/responses/Problem' }
    *       503: { $ref: '#/components/responses/Problem' }
    */
   router.post('/v1/payments', async (request, response) => {
-    const { orderId, amount } = readMakePayment(request.body)
-    const input = { orderId: orderId.toLowerCase(), amount }
-    const payment = await commands.make(input, { traceparent: request.get('traceparent') })
+    const payment = await commands.make(readMakePayment(request.body), { traceparent: request.get('traceparent') })
     response.status(201).location(`/v1/payments/${payment.id}`).json(payment)
   })
 
@@ -95,6 +95,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Router {
    *                 items: { type: array, items: { $ref: '#/components/schemas/Payment' } }
    *                 next: { type: string, nullable: true }
    *       400: { $ref: '#/components/responses/Problem' }
+   *       503: { $ref: '#/components/responses/Problem' }
    */
   router.get('/v1/payments', async (request, response) => {
     const options = readPageOptions(request)
@@ -117,6 +118,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Router {
    *         content: { application/json: { schema: { $ref: '#/components/schemas/Payment' } } }
    *       400: { $ref: '#/components/responses/Problem' }
    *       404: { $ref: '#/components/responses/Problem' }
+   *       503: { $ref: '#/components/responses/Problem' }
    */
   router.get('/v1/payments/:id', async (request, response) => {
     const id = readGuid('id', request.params.id)
