@@ -5,6 +5,7 @@
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts, type RunningStack, stackStatus, startStack, testFolder } from '@orderflow/stack'
+import { processorMs } from './support/processor-time.ts'
 import { percentiles, table } from './support/report.ts'
 
 const [rate = 50, seconds = 20] = process.argv.slice(2).map(Number)
@@ -45,10 +46,19 @@ async function load(orders: string, perSecond: number, forSeconds: number): Prom
   return Promise.all(samples)
 }
 
+/** Each process of the stack, with the processor time it has used so far. */
+const processes = (stack: RunningStack) =>
+  stackStatus(stack.folder).map(({ name, pid = 0, residentBytes = 0 }) => ({
+    name,
+    residentBytes,
+    used: processorMs(pid),
+  }))
+
 async function measure(stack: RunningStack): Promise<void> {
   const orders = `${stack.orderUrl}/v1/orders`
   console.log(`warming up, then ${rate} orders/s for ${seconds} s, watching one order in ${watchOneIn} ...`)
   await load(orders, rate, 5)
+  const before = processes(stack)
   const samples = await load(orders, rate, seconds)
   console.log(
     `\n${new Date().toISOString().slice(0, 10)}, ${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}\n`,
@@ -62,11 +72,11 @@ async function measure(stack: RunningStack): Promise<void> {
       ],
     ),
   )
-  const memory = stackStatus(stack.folder).map(({ name, residentBytes = 0 }) => [
-    name,
-    (residentBytes / 2 ** 20).toFixed(0),
-  ])
-  console.log(table(['process', 'MiB'], memory))
+  const rows = processes(stack).map(({ name, residentBytes, used }, index) => {
+    const perOrder = (used - (before[index]?.used ?? 0)) / samples.length
+    return [name, (residentBytes / 2 ** 20).toFixed(0), perOrder.toFixed(1)]
+  })
+  console.log(table(['process', 'MiB', 'processor ms/order'], rows))
 }
 
 const stack = await startStack({
