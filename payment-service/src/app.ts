@@ -1,15 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import {
+  type App,
+  type AppDependencies,
   createAppChannel,
   createArrivalList,
   createPublisher,
   createReader,
   createUnitOfWork,
   createWeb,
-  type Logger,
-  type Sidecar,
 } from '@orderflow/service-kit'
-import type { Express } from 'express'
 import { createCommands } from './commands.ts'
 import { amountLimit } from './domain/policy.ts'
 import { paymentRoutes } from './routes/payments.ts'
@@ -17,16 +16,8 @@ import type { Settings } from './settings.ts'
 import { createStore } from './store.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
-export interface AppDependencies {
-  settings: Settings
-  log: Logger
-  sidecar: Sidecar
-  now: () => Date
-  newId: () => string
-}
-
-/** The whole service without its listeners: `web` for the public, `channel` for the sidecar. */
-export function createApp({ settings, log, sidecar, now, newId }: AppDependencies): { web: Express; channel: Express } {
+/** The whole service without its listeners. */
+export function createApp({ settings, log, sidecar, now, newId }: AppDependencies<Settings>): App {
   const app = { id: settings.App.Id, name: settings.App.Name }
   const publish = createPublisher(sidecar)
   const commit = createUnitOfWork(sidecar, createArrivalList(now))

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Logger } from './log.ts'
 import type { BaseSettings } from './settings.ts'
+import type { App } from './start.ts'
 
 /** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
 const drainMs = 9_000
@@ -13,11 +14,6 @@ const drainMs = 9_000
  * delivery fails, and comes again a second later.
  */
 const channelIdleMs = 95_000
-
-interface App {
-  web: RequestListener
-  channel: RequestListener
-}
 
 /**
  * Opens a service's listeners; SIGTERM and SIGINT let the requests in flight finish, then end the process.

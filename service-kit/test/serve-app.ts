@@ -1,9 +1,8 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Express } from 'express'
 
 /** Serves an app on a free port for the time of one test. */
-export async function withServer<T>(app: Express, use: (url: string) => Promise<T>): Promise<T> {
+export async function withServer<T>(app: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer(app).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   try {
