@@ -35,6 +35,16 @@ describe('order-service when its platform fails', () => {
     )
   const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
 
+  /** An order of an application outside the platform. */
+  const outsideOrder = (changes: object = {}) =>
+    createEnvelope({
+      app: { id: randomUUID(), name: 'older-application' },
+      name: 'OrderCreated',
+      version: 1,
+      creationDate: new Date(),
+      payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
+    })
+
   /** Delivers an event of another publisher. */
   const take = (target: typeof app, event: object | undefined, topic = 'orderevents') =>
     withServer(target.channel, (url) => {
@@ -116,11 +126,10 @@ describe('order-service when its platform fails', () => {
     const replica = app
     restart()
     const orderId = randomUUID()
-    const contradicting = [1, 2].map((Total) => {
-      const payload = { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }
-      const outside = { id: randomUUID(), name: 'older-application' }
-      return createEnvelope({ app: outside, name: 'OrderCreated', version: 1, creationDate: new Date(), payload })
-    })
+    const contradicting = [1, 2].map((Total) => outsideOrder({ OrderId: orderId, Total }))
+    // Each replica has its own chunk of the list by now, so that nothing but the order itself is in the way.
+    await Promise.all([take(replica, outsideOrder()), take(app, outsideOrder())])
+    sidecar.readTogether(2)
     await Promise.all([take(replica, contradicting[0]), take(app, contradicting[1])])
     const [letter, ...others] = sidecar.published
     expect([letter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
@@ -147,6 +156,15 @@ describe('order-service when its platform fails', () => {
     expect(list.body.items.map(({ id }) => id)).to.deep.equal([body.id])
   })
 
+  it('stays in the list when an earlier telling of the same order comes in later', async () => {
+    const { body } = await create()
+    const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = body
+    const earlier = outsideOrder({ OrderId: body.id, CustomerName, CustomerTaxId, Total })
+    await take(app, { ...earlier, CreationDate: '2020-01-01T00:00:00Z' })
+    const list = await withServer(app.web, (url) => send<{ items: Order[] }>(`${url}/v1/orders`))
+    expect(list.body.items.map(({ createdAt }) => createdAt)).to.deep.equal(['2020-01-01T00:00:00Z'])
+  })
+
   it('keeps of an event what the contract names, however much its publisher adds', async () => {
     const payload = {
       OrderId: randomUUID(),
@@ -160,7 +178,7 @@ describe('order-service when its platform fails', () => {
     await take(app, { ...event, Headers: { more: 'y'.repeat(1_000) } })
     const sizes = [...sidecar.documents.values()].map(({ value }) => JSON.stringify(value).length)
     expect(Math.max(...sizes)).to.be.below(1_000)
-    expect((await get(payload.OrderId)).body.total).to.equal(1)
+    expect((await get(event.Payload.OrderId)).body.total).to.equal(1)
   })
 
   it('gives one order to requests that claim a key in two replicas at once', async () => {
@@ -168,6 +186,15 @@ describe('order-service when its platform fails', () => {
     restart()
     const place = (target: typeof app) =>
       withServer(target.web, (url) => post<Order>(`${url}/v1/orders`, anOrder, { 'idempotency-key': 'key-4' }))
+    sidecar.readTogether(2)
+    const transact = sidecar.transact.bind(sidecar)
+    let claims = 0
+    sidecar.transact = async (writes) => {
+      claims += 1
+      // The slower replica writes its claim when the faster one has published already.
+      while (claims === 2 && sidecar.published.length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await transact(writes)
+    }
     const [one, other] = await Promise.all([place(replica), place(app)])
     expect([one.status, other.status, other.body.id]).to.deep.equal([201, 201, one.body.id])
     expect(new Set(sidecar.published.map(({ value }) => Buffer.from(value).toString())).size).to.equal(1)

@@ -114,4 +114,14 @@ describe('list of arrivals', () => {
     const chunk = sidecar.documents.get(chunkKey(root.newest))?.value as { ids: string[] }
     expect(chunk.ids).to.have.length(150 - 2 * 64)
   })
+
+  it('goes on with its chunk for as long as nobody else writes', async () => {
+    const commit = writer()
+    for (const id of ['a', 'b', 'c']) {
+      clock += 60_000
+      await add(commit, id)
+    }
+    const root = sidecar.documents.get(listRootKey)?.value as { newest: string }
+    expect(sidecar.documents.get(chunkKey(root.newest))?.value).to.deep.equal({ ids: ['a', 'b', 'c'] })
+  })
 })

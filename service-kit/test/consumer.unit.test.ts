@@ -3,7 +3,8 @@ import { createEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { createConsumer, PermanentFault, type Received } from '../src/consumer.ts'
-import type { BulkEntry } from '../src/delivery.ts'
+import { deadLetterOf } from '../src/dead-letter.ts'
+import { type BulkEntry, readDelivery } from '../src/delivery.ts'
 import { createPublisher } from '../src/publisher.ts'
 import { SidecarError } from '../src/sidecar.ts'
 import { FakeSidecar } from './fake-sidecar.ts'
@@ -198,5 +199,33 @@ describe('consumer', () => {
     const nowhere = entry(envelope)
     delete nowhere.metadata.__offset
     expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
+  })
+
+  it('lets the failure of an event without a key hold back no other', async () => {
+    let calls = 0
+    handle = async () => {
+      calls += 1
+      if (calls === 1) throw new SidecarError('write state', new Error('down'))
+    }
+    expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['RETRY', 'SUCCESS'])
+  })
+})
+
+describe('dead letter', () => {
+  const delivery = readDelivery(entry('{', 'k'), 'orderevents')
+
+  it('is another one for each app that could not handle the event', () => {
+    const ids = ['order-service', 'payment-service'].map((app) => {
+      return deadLetterOf(delivery, { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
+    })
+    expect(new Set(ids).size).to.equal(2)
+  })
+
+  it('cuts a long detail, and not in the middle of a character', () => {
+    const detail = `${'x'.repeat(3_999)}🚀${'y'.repeat(9_000)}`
+    const cut =
+      deadLetterOf(delivery, { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''
+    expect(cut).to.have.length(4_000)
+    expect(cut.isWellFormed()).to.equal(true)
   })
 })

@@ -10,6 +10,8 @@ export class FakeSidecar implements Sidecar {
   /** Runs before a transaction is looked at: another writer's chance. */
   beforeTransact: () => void = () => {}
   #version = 0
+  #together = 0
+  #waiting: (() => void)[] = []
 
   async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
     await this.#call('publish')
@@ -18,12 +20,24 @@ export class FakeSidecar implements Sidecar {
 
   async read(keys: string[]): Promise<Map<string, StoredDocument>> {
     await this.#call('read')
-    return new Map(
-      keys.flatMap((key) => {
-        const document = this.documents.get(key)
-        return document ? [[key, structuredClone(document)]] : []
-      }),
-    )
+    const found = keys.flatMap((key) => {
+      const document = this.documents.get(key)
+      return document ? [[key, structuredClone(document)] as const] : []
+    })
+    await this.#meet()
+    return new Map(found)
+  }
+
+  /** The next `count` reads see the same and answer at the same moment: as when replicas decide at once. */
+  readTogether(count: number): void {
+    this.#together = count
+  }
+
+  async #meet(): Promise<void> {
+    if (this.#together === 0) return
+    this.#together -= 1
+    if (this.#together > 0) return new Promise((resolve) => this.#waiting.push(resolve))
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   async transact(writes: Parameters<Sidecar['transact']>[0]): Promise<void> {
