@@ -230,7 +230,7 @@ describe('publishers outside the platform', () => {
     const small = full()
     await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
     await orderWith(stack.orderUrl, small.Payload.OrderId, 'Paid')
-    const large = JSON.stringify(full({ Note: 'x'.repeat(100_000) }))
+    const large = JSON.stringify(full({ Note: 'x'.repeat(300_000) }))
     const error = await producer
       .sendCompressed({ topic: 'orderevents', value: large })
       .catch((thrown: unknown) => thrown)

@@ -5,11 +5,11 @@ import type { BulkEntry } from './delivery.ts'
 import type { Logger } from './log.ts'
 
 /**
- * Above any bulk delivery: 200 records (components/subscriptions.yaml) of 64 KiB (stack/topics.json). At worst they are
- * all key and headers, a byte of which takes up to six when it arrives escaped: 79 MB. There must be no refusal for size,
+ * Above any bulk delivery: 100 records (components/subscriptions.yaml) of 256 KiB (stack/topics.json). At worst they are
+ * all key and headers, a byte of which takes up to six when it arrives escaped: 157 MB. There must be no refusal for size,
  * since Dapr would send the same delivery for ever.
  */
-const maxDeliveryBytes = 128 * 1024 * 1024
+const maxDeliveryBytes = 192 * 1024 * 1024
 
 /**
  * The listener that only the sidecar may call, on Dapr's HTTP contract. Subscriptions themselves are declared in

@@ -10,7 +10,11 @@ import { traceparentOf } from './trace.ts'
  */
 export type Publish = (event: OutgoingEvent) => Promise<void>
 
-const limits = { maxItems: 500, maxBytes: 2 * 1024 * 1024, maxWaiting: 10_000 }
+/**
+ * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/topics.json) is the
+ * limit of a batch, not of a record: so it must hold when all of them go to one partition.
+ */
+const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 
 /**
  * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of

@@ -22,14 +22,14 @@ describe('publisher', () => {
     ])
   })
 
-  it('keeps a bulk publish below two MiB, headers and keys counted', async () => {
+  it('keeps a bulk publish below the limit of a record batch, headers and keys counted', async () => {
     const sidecar = new FakeSidecar()
     const sizes: number[] = []
     sidecar.publish = async (_topic, events) => {
       sizes.push(events.length)
     }
     const publish = createPublisher(sidecar)
-    await Promise.all(Array.from({ length: 8 }, () => publish(event('a', 'x', { detail: 'y'.repeat(600_000) }))))
+    await Promise.all(Array.from({ length: 8 }, () => publish(event('a', 'x', { detail: 'y'.repeat(60_000) }))))
     expect(sizes).to.deep.equal([3, 3, 2])
   })
 

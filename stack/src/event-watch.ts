@@ -30,7 +30,12 @@ export async function watchEvents(
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
   })
-  const stream = await consumer.consume({ topics, mode: 'latest' })
+  // Mode `latest` looks for the end of the topics after it has returned, and misses what is published meanwhile.
+  const ends = await consumer.listOffsets({ topics })
+  const offsets = [...ends].flatMap(([topic, partitions]) =>
+    partitions.map((offset, partition) => ({ topic, partition, offset })),
+  )
+  const stream = await consumer.consume({ topics, mode: 'manual', offsets })
   stream.on('data', ({ topic, partition, offset, value }) => {
     onEvent({ topic, partition, offset, envelope: parseEnvelope(value) })
   })

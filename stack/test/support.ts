@@ -33,7 +33,7 @@ export const isRunning = (pid: number) => readProcessTable().has(pid)
 export async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; ) {
     if (await check()) return
