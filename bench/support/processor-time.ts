@@ -2,8 +2,5 @@ import { execFileSync } from 'node:child_process'
 
 /** Processor time that a process has used so far, in milliseconds. `ps` counts whole seconds: take it over thousands of orders. */
 export function processorMs(pid: number): number {
-  const [clock = ''] = execFileSync('ps', ['-o', 'cputimes=', '-p', String(pid)], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-  return Number(clock) * 1_000
+  return Number(execFileSync('ps', ['-o', 'cputimes=', '-p', String(pid)], { encoding: 'utf8' })) * 1_000
 }

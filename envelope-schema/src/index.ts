@@ -1,5 +1,5 @@
 export { createEnvelope, type NewEvent } from './create.ts'
-export { EnvelopeError, type EnvelopeErrorCode, type Problem } from './error.ts'
+export { describeProblem, EnvelopeError, type EnvelopeErrorCode, type Problem } from './error.ts'
 export { fieldValidator, isGuidField } from './field-validator.ts'
 export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'

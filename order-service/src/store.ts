@@ -4,6 +4,7 @@ import {
   factOf,
   isEarlier,
   isSameOrder,
+  maxFactBytes,
   type Order,
   type OrderEvent,
   type OrderFacts,
@@ -61,7 +62,7 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
       const key = factKey(orderId, event.Name)
       return commit({
         keys: [key],
-        bytes: sizeOf(event),
+        bytes: maxFactBytes,
         decide(view) {
           const known = view.get<FactDocument>(key)
           if (!known) {
@@ -83,7 +84,7 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
       const [claim, created] = [claimKey(orderId), factKey(orderId, 'OrderCreated')]
       return commit({
         keys: [claim, created],
-        bytes: sizeOf(event),
+        bytes: maxFactBytes,
         decide(view) {
           const stored = view.get<FactDocument>(created)?.event as Received<'OrderCreated'> | undefined
           if (stored) return { holder: stored, isStored: true }
@@ -108,8 +109,4 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
       })
     },
   }
-}
-
-function sizeOf(event: OrderEvent): number {
-  return Buffer.byteLength(JSON.stringify(event))
 }

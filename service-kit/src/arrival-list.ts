@@ -19,12 +19,13 @@ export interface ListDraft {
   /** Puts an id at the newest end. Answers its place, which the listed document keeps in `listed`. */
   append(id: string): string
   documents(): { key: string; value: unknown; guarded: boolean }[]
+  /** The documents are written: the next draft goes on from here. */
+  committed(): void
 }
 
 export interface ArrivalList {
   /** A draft on top of the root as just read. */
   draft(root: unknown): ListDraft
-  committed(draft: ListDraft): void
   /** The outcome of a write is unknown: the next draft begins a chunk of its own. */
   forget(): void
 }
@@ -41,7 +42,6 @@ const sharedForMs = 1_000
  */
 export function createArrivalList(now: () => Date): ArrivalList {
   let mine: { name: string; chunk: Chunk; begun: number } | undefined
-  const drafted = new WeakMap<ListDraft, typeof mine>()
 
   function isUsable(root: Root | undefined): boolean {
     if (!mine || mine.chunk.ids.length >= chunkSize) return false
@@ -55,19 +55,18 @@ export function createArrivalList(now: () => Date): ArrivalList {
       const name = goesOn?.name ?? randomUUID()
       const chunk: Chunk = { ids: [...(goesOn?.chunk.ids ?? [])], older: goesOn ? goesOn.chunk.older : root?.newest }
       const before = chunk.ids.length
-      const draft: ListDraft = {
+      const begun = goesOn?.begun ?? now().getTime()
+      return {
         append: (id) => `${name}:${chunk.ids.push(id) - 1}`,
         documents() {
           if (chunk.ids.length === before) return []
           const written = { key: chunkKey(name), value: chunk, guarded: false }
           return goesOn ? [written] : [written, { key: listRootKey, value: { newest: name }, guarded: true }]
         },
+        committed() {
+          if (chunk.ids.length > before) mine = { name, chunk, begun }
+        },
       }
-      drafted.set(draft, { name, chunk, begun: goesOn?.begun ?? now().getTime() })
-      return draft
-    },
-    committed(draft) {
-      if (draft.documents().length > 0) mine = drafted.get(draft)
     },
     forget() {
       mine = undefined

@@ -57,7 +57,11 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
 
   async function run() {
     while (waiting.length > 0) {
-      const [late, batch] = partition(take(), ({ since }) => performance.now() - since > maxWaitMs)
+      const taken = take()
+      // One look at the clock: with two, an item could be neither late nor in time, and never be answered.
+      const oldest = performance.now() - maxWaitMs
+      const late = taken.filter(({ since }) => since < oldest)
+      const batch = taken.filter(({ since }) => since >= oldest)
       for (const { settle } of late) settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })
       const results = batch.length > 0 ? await flush(batch.map(({ item }) => item)) : []
       for (const [index, { settle }] of batch.entries()) {
@@ -80,8 +84,4 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       flushing = true
       setImmediate(run)
     })
-}
-
-function partition<T>(items: T[], test: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(test), items.filter((item) => !test(item))]
 }

@@ -10,8 +10,11 @@ export function createReader(sidecar: Sidecar): Read {
   async function flush(requests: string[][]): Promise<Settled<Map<string, StoredDocument>>[]> {
     const documents = await sidecar.read([...new Set(requests.flat())])
     return requests.map((keys) => {
-      const own = keys.flatMap((key) => (documents.has(key) ? [[key, documents.get(key)] as const] : []))
-      return { ok: true, value: new Map(own as [string, StoredDocument][]) }
+      const own = keys.flatMap((key) => {
+        const document = documents.get(key)
+        return document ? [[key, document] as const] : []
+      })
+      return { ok: true, value: new Map(own) }
     })
   }
   return createBatcher({ flush, isRefusal, sizeOf: (keys: string[]) => keys.length, ...limits })

@@ -44,7 +44,7 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
       try {
         await sidecar.transact(writes)
         await confirm(sidecar, writes, draft)
-        list.committed(draft)
+        draft.committed()
         return results
       } catch (error) {
         list.forget()

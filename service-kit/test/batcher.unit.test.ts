@@ -119,4 +119,18 @@ describe('group commit', () => {
       performance.now = clock
     }
   })
+
+  it('answers an item that becomes late while it is looked at', async () => {
+    const clock = performance.now
+    let time = -4_000
+    performance.now = () => {
+      time += 4_000
+      return time
+    }
+    try {
+      expect(await batcherOf({})(1)).to.equal(2)
+    } finally {
+      performance.now = clock
+    }
+  })
 })

@@ -1,4 +1,4 @@
-import { deadLetterTopic, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
 import { StackError } from './error.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
@@ -41,9 +41,7 @@ function requireValid(value: Buffer): void {
     parseEvent(value)
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error
-    const problems = error.problems.map(
-      ({ pointer, message, hint }) => `  ${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`,
-    )
+    const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)
     throw new StackError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
       nextStep: 'correct the file, or send it as it is with RAW=1 to see a dead letter',
     })

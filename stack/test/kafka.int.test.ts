@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { eventually } from '../../test/support/eventually.ts'
 import { ensureRunning } from '../src/ensure.ts'
 import { watchEvents } from '../src/event-watch.ts'
 import { testFolder } from '../src/paths.ts'
@@ -9,7 +10,6 @@ import { send } from '../src/publish.ts'
 import { runningStack } from '../src/running-stack.ts'
 import { claimFolder } from '../src/test-owner.ts'
 import { ensureTopics, topics, withAdmin } from '../src/topics.ts'
-import { eventually } from './support.ts'
 
 describe('the local Kafka', function () {
   this.timeout(120_000)
@@ -66,7 +66,7 @@ describe('the local Kafka', function () {
       await send(brokers, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
     }
     try {
-      await eventually('all three were seen', () => seen.length >= 3)
+      await eventually(() => seen.length >= 3, 'all three were seen')
     } finally {
       await stop()
     }

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { eventually } from '../../test/support/eventually.ts'
 import { signalGroup, stopProcess } from '../src/process-control.ts'
 import { readProcessTable } from '../src/process-table.ts'
 import { processState } from '../src/run-record.ts'
 import { waitUntil } from '../src/wait.ts'
-import { eventually, isRunning, removeFolders, startScript, temporaryFolder } from './support.ts'
+import { isRunning, removeFolders, startScript, temporaryFolder } from './support.ts'
 
 const forever = 'setInterval(() => {}, 1000)'
 
@@ -13,15 +14,11 @@ describe('a process of the stack', () => {
   let folder: string
 
   const state = () => processState(folder, 'kafka')
-  const runningPid = async () => {
-    let pid = 0
-    await eventually('the command runs beside its launcher', () => {
+  const runningPid = () =>
+    eventually(() => {
       const now = state()
-      pid = now.state === 'running' && now.pid !== now.group ? now.pid : 0
-      return pid > 0
-    })
-    return pid
-  }
+      return now.state === 'running' && now.pid !== now.group ? now.pid : undefined
+    }, 'the command runs beside its launcher')
 
   beforeEach(() => {
     folder = temporaryFolder()
@@ -47,7 +44,7 @@ describe('a process of the stack', () => {
       'kafka',
       `process.on('SIGTERM', () => {}); ${child}; console.log('up'); ${forever}`,
     )
-    await eventually('it is up', () => readFileSync(join(folder, 'logs/kafka.log'), 'utf8').includes('up'))
+    await eventually(() => readFileSync(join(folder, 'logs/kafka.log'), 'utf8').includes('up'), 'it is up')
     await stopProcess(folder, 'kafka', 100)
     const left = [...readProcessTable().values()].filter((entry) => entry.group === group)
     expect(left).to.deep.equal([])
@@ -55,14 +52,14 @@ describe('a process of the stack', () => {
 
   it('that ended by itself is crashed, with its exit code', async () => {
     startScript(folder, 'kafka', 'process.exit(3)')
-    await eventually('it ended', () => state().state === 'crashed')
+    await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'exit code 3' })
   })
 
   it('that was killed is crashed, with the signal', async () => {
     startScript(folder, 'kafka', forever)
     process.kill(await runningPid(), 'SIGKILL')
-    await eventually('it ended', () => state().state === 'crashed')
+    await eventually(() => state().state === 'crashed', 'it ended')
     expect(state()).to.deep.equal({ state: 'crashed', exit: 'killed by signal 9' })
   })
 
@@ -70,7 +67,7 @@ describe('a process of the stack', () => {
     const group = startScript(folder, 'kafka', forever)
     const pid = await runningPid()
     process.kill(group, 'SIGKILL')
-    await eventually('the launcher is gone', () => !isRunning(group))
+    await eventually(() => !isRunning(group), 'the launcher is gone')
     expect(state()).to.include({ state: 'running', pid })
     await stopProcess(folder, 'kafka', 5_000)
     expect(isRunning(pid)).to.equal(false)

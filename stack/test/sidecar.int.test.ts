@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { expect } from 'chai'
+import { eventually } from '../../test/support/eventually.ts'
 import { ensureRunning } from '../src/ensure.ts'
 import { testFolder } from '../src/paths.ts'
 import { createPlan, type Plan } from '../src/plan.ts'
@@ -9,7 +10,6 @@ import { provision } from '../src/provision.ts'
 import { send } from '../src/publish.ts'
 import { runningStack } from '../src/running-stack.ts'
 import { claimFolder } from '../src/test-owner.ts'
-import { eventually } from './support.ts'
 
 interface Delivery {
   at: number
@@ -57,7 +57,7 @@ describe('a sidecar with components/local', function () {
   it('delivers the raw value of both topics to their routes, with the service’s token', async () => {
     await publish('orderevents', '{"n":1}')
     await publish('paymentevents', '{"n":2}')
-    await eventually('both arrived', () => deliveriesOf('{"n":1}').length + deliveriesOf('{"n":2}').length === 2)
+    await eventually(() => deliveriesOf('{"n":1}').length + deliveriesOf('{"n":2}').length === 2, 'both arrived')
     const [order, payment] = [deliveriesOf('{"n":1}')[0], deliveriesOf('{"n":2}')[0]]
     expect(order).to.include({ path: '/subscriptions/orderevents', token: plan.tokens.order.app })
     expect(payment).to.include({ path: '/subscriptions/paymentevents', token: plan.tokens.order.app })
@@ -66,13 +66,13 @@ describe('a sidecar with components/local', function () {
   it('delivers an entry answered RETRY again, a second later, until it is answered SUCCESS', async () => {
     answer = 'RETRY'
     await publish('orderevents', '{"n":3}')
-    await eventually('it came three times', () => deliveriesOf('{"n":3}').length === 3)
+    await eventually(() => deliveriesOf('{"n":3}').length === 3, 'it came three times')
     answer = 'SUCCESS'
-    await eventually('it came a last time', () => deliveriesOf('{"n":3}').length === 4)
+    await eventually(() => deliveriesOf('{"n":3}').length === 4, 'it came a last time')
     const [first, second] = deliveriesOf('{"n":3}')
     expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.within(900, 2_000)
     await publish('orderevents', '{"n":4}')
-    await eventually('the next one arrived', () => deliveriesOf('{"n":4}').length === 1)
+    await eventually(() => deliveriesOf('{"n":4}').length === 1, 'the next one arrived')
     expect(deliveriesOf('{"n":3}')).to.have.length(4)
   })
 
@@ -92,6 +92,6 @@ describe('a sidecar with components/local', function () {
     await stack.kill('order-sidecar')
     await stack.restart('order-sidecar')
     await publish('orderevents', '{"n":5}')
-    await eventually('it arrived', () => deliveriesOf('{"n":5}').length === 1, 1_500)
+    await eventually(() => deliveriesOf('{"n":5}').length === 1, 'it arrived', 1_500)
   })
 })

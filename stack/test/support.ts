@@ -29,15 +29,3 @@ export function deadPid(): number {
 }
 
 export const isRunning = (pid: number) => readProcessTable().has(pid)
-
-export async function eventually(
-  what: string,
-  check: () => boolean | Promise<boolean>,
-  timeoutMs = 30_000,
-): Promise<void> {
-  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; ) {
-    if (await check()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`not within ${timeoutMs} ms: ${what}`)
-}

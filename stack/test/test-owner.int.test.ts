@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { eventually } from '../../test/support/eventually.ts'
 import { signalGroup } from '../src/process-control.ts'
 import { claimFolder, releaseFolder } from '../src/test-owner.ts'
-import { eventually, isRunning, removeFolders, temporaryFolder } from './support.ts'
+import { isRunning, removeFolders, temporaryFolder } from './support.ts'
 
 /** A test run in a process of its own: claims the folder, starts a process there and prints its group. */
 const testRun = `
@@ -47,7 +48,7 @@ describe('a stack of a test run', () => {
     child.kill('SIGINT')
     await once(child, 'exit')
     expect(child.signalCode).to.equal('SIGINT')
-    await eventually('its process is gone', () => !isRunning(group))
+    await eventually(() => !isRunning(group), 'its process is gone')
   })
 
   it('of a killed run is stopped by the next run beside it', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Waits until `probe` answers something, for at most `timeoutMs`. What it says last stands in the error. */
+/** Waits until `probe` answers something other than undefined or false, for at most `timeoutMs`, and returns it. */
 export async function eventually<T>(
   probe: () => T | undefined | Promise<T | undefined>,
   what: string,

@@ -57,9 +57,12 @@ const payloadFields: Record<OrderEventName, string[]> = {
   PaymentRefunded: ['OrderId', 'PaymentId', 'Amount', 'Reason'],
 }
 
+/** A fact's largest size: its longest text is a Reason of 1,000 characters, which JSON may write as six bytes each. */
+export const maxFactBytes = 8_000
+
 /**
  * What an order keeps of an event: what it shows and compares, and nothing that a publisher may add. So a fact stays
- * within 5 KB, and so do the bulk reads of many.
+ * small, and so do the bulk reads of many.
  */
 export function factOf<E extends OrderEvent>({
   Id,
