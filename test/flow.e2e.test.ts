@@ -16,7 +16,7 @@ describe('the order flow', () => {
     this.timeout(120_000)
     stack = await theStack()
     orders = `${stack.orderUrl}/v1/orders`
-    log = await openLog(stack.brokers, ['orderevents', 'paymentevents'])
+    log = await openLog(stack.kafka, ['orderevents', 'paymentevents'])
   })
   after(() => log.close())
 

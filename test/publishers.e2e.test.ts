@@ -49,8 +49,8 @@ describe('publishers outside the platform', () => {
   before(async function () {
     this.timeout(120_000)
     stack = await theStack()
-    producer = createProducer(stack.brokers)
-    dead = await openLog(stack.brokers, ['orderevents.dead', 'paymentevents.dead'])
+    producer = createProducer(stack.kafka)
+    dead = await openLog(stack.kafka, ['orderevents.dead', 'paymentevents.dead'])
   })
   after(() => Promise.all([producer.close(), dead.close()]))
 

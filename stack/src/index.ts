@@ -1,5 +1,6 @@
 export { StackError, type StackErrorCode } from './error.ts'
 export { type SeenEvent, watchEvents } from './event-watch.ts'
+export type { KafkaConnection } from './kafka-connection.ts'
 export { localFolder, repository, testFolder } from './paths.ts'
 export type { ProcessName } from './plan.ts'
 export { defaultPorts, freePorts, type ServicePorts, type StackPorts } from './ports.ts'

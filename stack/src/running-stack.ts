@@ -1,4 +1,5 @@
 import { ensureRunning } from './ensure.ts'
+import { type KafkaConnection, localKafka } from './kafka-connection.ts'
 import type { Plan, ProcessName } from './plan.ts'
 import type { StackPorts } from './ports.ts'
 import { groupEnds, signalGroup, stopProcess } from './process-control.ts'
@@ -13,8 +14,7 @@ export interface RunningStack {
   orderHttpsUrl: string
   paymentUrl: string
   paymentHttpsUrl: string
-  /** Kafka's bootstrap servers. */
-  brokers: string
+  kafka: KafkaConnection
   /** PEM file that clients of the https addresses trust. */
   certificateFile: string
   folder: string
@@ -38,7 +38,7 @@ export function runningStack(plan: Plan, detached: boolean): RunningStack {
     orderHttpsUrl: `https://127.0.0.1:${ports.order.https}`,
     paymentUrl: `http://127.0.0.1:${ports.payment.http}`,
     paymentHttpsUrl: `https://127.0.0.1:${ports.payment.https}`,
-    brokers: `127.0.0.1:${ports.kafka}`,
+    kafka: localKafka(ports.kafka),
     certificateFile: certificate.certificate,
     folder,
     ports,
