@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { hostedProblems } from './hosted-settings.ts'
+import { appSettingsFile, type Service } from './services.ts'
+
+/** The environment of an app on the platform, as its API takes it. */
+export type ConfigVars = Record<string, string>
+
+/** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
+const insideTheImage = ['Web', 'AppChannel', 'Sidecar']
+
+/** Where a hosted broker differs from a local one: it asks who you are, and most refuse sessions under 6 s. */
+const hostedDefaults: ConfigVars = { Stream__AuthType: 'password', Stream__SessionTimeout: '10s' }
+
+/** A setting whose value is never shown. */
+export function isSecret(name: string): boolean {
+  return /(ConnectionString|Password|Token|Secret)$/i.test(name)
+}
+
+export interface Resolved {
+  vars: ConfigVars
+  /** A line for each setting that is missing or wrong, beginning with its name. */
+  problems: string[]
+}
+
+/**
+ * A service's config vars: every key of `appsettings.json` as `Section__Key`, each from the environment, else from
+ * `earlier` (the config-vars.json of an export), else the file's own value.
+ */
+export function resolveConfigVars(service: Service, env: NodeJS.ProcessEnv, earlier: ConfigVars): Resolved {
+  const defaults = { ...flatten(service), ...hostedDefaults }
+  const vars: ConfigVars = {}
+  for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
+  const sections = new Set(Object.keys(vars).map(sectionOf))
+  const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in vars) && isSetting(name, sections))
+  return { vars, problems: [...unknown.map((name) => `${name}: no such setting`), ...hostedProblems(service, vars)] }
+}
+
+function flatten(service: Service): ConfigVars {
+  const sections = JSON.parse(readFileSync(appSettingsFile(service), 'utf8')) as Record<string, Record<string, unknown>>
+  const exported = Object.entries(sections).filter(([section]) => !insideTheImage.includes(section))
+  return Object.fromEntries(
+    exported.flatMap(([section, keys]) =>
+      Object.entries(keys).map(([key, value]) => [`${section}__${key}`, String(value)]),
+    ),
+  )
+}
+
+const sectionOf = (name: string) => name.split('__')[0] ?? ''
+const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
