@@ -6,18 +6,18 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean demo publish test check format provision bench-latency release-rehearsal
+.PHONY: help up down status logs clean scale demo publish test check format provision bench-latency release-rehearsal
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
 
-up: ## Start Kafka, both services and their sidecars (again: start what is missing)
+up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
 
 down: ## Stop all of it; data stays
 	@$(stack) down
 
-status: ## Show each process: state, pid, port, memory, uptime
+status: ## Show each process or container: state, memory, uptime
 	@$(stack) status
 
 logs: ## Show the end of each log; SERVICE=order-service follows one
@@ -25,6 +25,9 @@ logs: ## Show the end of each log; SERVICE=order-service follows one
 
 clean: ## Remove the data and logs of a stopped stack
 	@$(stack) clean
+
+scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
+	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 demo: ## Place an order and watch its events until it is paid
 	@$(stack) demo

@@ -32,8 +32,19 @@ export interface DynoOptions {
   bootTimeoutMs: number
 }
 
-/** Stops what runs of an app and starts as many web processes of its newest release as are wanted. */
-export async function restart(app: AppState, options: DynoOptions): Promise<void> {
+/** The restart of each app that is under way. */
+const underWay = new WeakMap<AppState, Promise<void>>()
+
+/** Stops what runs of an app and starts as many web processes of its newest release as are wanted; one restart at a time. */
+export function restart(app: AppState, options: DynoOptions): void {
+  const before = underWay.get(app) ?? Promise.resolve()
+  underWay.set(
+    app,
+    before.then(() => restartNow(app, options)),
+  )
+}
+
+async function restartNow(app: AppState, options: DynoOptions): Promise<void> {
   const old = app.dynos
   app.dynos = []
   await Promise.all(old.map((dyno) => stop(app, dyno)))

@@ -22,7 +22,7 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
   ) => {
     const release = addRelease(app, ...change)
     logLine(app, { source: 'app', dyno: 'api', text: `Release v${release.version} created: ${release.description}` })
-    void restart(app, options)
+    restart(app, options)
     return release
   }
 
@@ -79,6 +79,6 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
     if (app.quantity === undefined) throw new Failure(404, 'not_found', "Couldn't find that process type (web).")
     const isRunning = app.dynos.filter(({ state }) => state === 'up' || state === 'starting').length === quantity
     app.quantity = quantity
-    if (!isRunning) void restart(app, options)
+    if (!isRunning) restart(app, options)
   }
 }
