@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '@orderflow/stack'
 import { docker } from '../src/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
@@ -7,10 +8,13 @@ import type { Container, Runtime } from './platform/index.ts'
 /** The label of all that a rehearsal makes in the engine; its value is the process that owns it. */
 const label = 'orderflow.rehearsal'
 
+/** How often, a second apart, a container is asked whether it is ready. */
+const attempts = 60
+
 /** What a rehearsal makes in the Docker engine: a network with containers in it. */
 export interface Containers {
-  /** Runs an image in the network under the name `alias`; returns its id. */
-  run: (alias: string, image: string, options: RunOptions) => Promise<string>
+  /** Runs an image in the network under the name `alias`, and tries `ready` until it does not throw. */
+  run: (alias: string, image: string, options: RunOptions, ready: (id: string) => Promise<unknown>) => Promise<void>
   runtime: Runtime
   /** Removes all of it. */
   close: () => Promise<void>
@@ -32,12 +36,12 @@ export async function openContainers(dockerConfig: string): Promise<Containers> 
   const mine = ['--label', `${label}=${process.pid}`]
   await docker(['network', 'create', ...mine, network])
   return {
-    run: async (alias, image, { env = {}, args = [], options = [], files = {} }) => {
+    run: async (alias, image, { env = {}, args = [], options = [], files = {} }, ready) => {
       const where = ['--network', network, '--network-alias', alias, ...mine]
       const id = (await docker(['create', ...where, ...envOptions(env), ...options, image, ...args], { env })).trim()
       for (const [there, here] of Object.entries(files)) await docker(['cp', here, `${id}:${there}`])
       await docker(['start', id])
-      return id
+      await untilReady(alias, id, ready)
     },
     runtime: dynoRuntime(network, mine, dockerConfig),
     close: async () => {
@@ -45,6 +49,25 @@ export async function openContainers(dockerConfig: string): Promise<Containers> 
       await remove('network', process.pid)
     },
   }
+}
+
+async function untilReady(name: string, id: string, ready: (id: string) => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await ready(id)
+      return
+    } catch (cause) {
+      const running = (await docker(['inspect', '--format', '{{.State.Running}}', id])).trim() === 'true'
+      if (running && attempt < attempts) await sleep(1_000)
+      else throw new Error(`${name} ${running ? 'is not ready' : 'ended'}: ${await lastLines(id)}`, { cause })
+    }
+  }
+}
+
+async function lastLines(id: string): Promise<string> {
+  const lines: string[] = []
+  await docker(['logs', '--tail', '20', id], { onLine: (line) => lines.push(line) })
+  return lines.join('\n')
 }
 
 /** Containers as the platform runs them: pulled from the registry, no root, 512 MB, one port, the config vars as environment. */

@@ -1,7 +1,6 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureTopics, type KafkaConnection } from '@orderflow/stack'
 import type { Certificate } from './certificate.ts'
 import type { Containers } from './containers.ts'
@@ -29,6 +28,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaConnection
   const files = {
     '/tmp/server.properties': join(folder, 'server.properties'),
     '/tmp/server.pem': certificate.bothFile,
+    '/tmp/trusted.pem': certificate.certificateFile,
     '/tmp/start': join(folder, 'start-kafka'),
   }
   writeFileSync(files['/tmp/server.properties'], properties(hostPort), { mode: 0o644 })
@@ -42,31 +42,19 @@ exec bin/kafka-server-start.sh /tmp/server.properties
 `,
     { mode: 0o755 },
   )
-  await containers.run('kafka', 'apache/kafka:4.3.1', {
-    env: { KAFKA_HEAP_OPTS: '-Xmx512m' },
-    // The certificate's key is readable for root only.
-    options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
-    files,
-  })
   const connection: KafkaConnection = {
     bootstrapBrokers: [`localhost:${hostPort}`],
     sasl: { mechanism: 'SCRAM-SHA-512', username: user, password },
     tls: { ca: certificate.certificate },
   }
-  await createTopics(connection)
-  return connection
-}
-
-async function createTopics(connection: KafkaConnection): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await ensureTopics(connection)
-      return
-    } catch (error) {
-      if (attempt === 60) throw error
-      await sleep(1_000)
-    }
+  const run = {
+    env: { KAFKA_HEAP_OPTS: '-Xmx512m' },
+    // The certificate's key is readable for root only.
+    options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
+    files,
   }
+  await containers.run('kafka', 'apache/kafka:4.3.1', run, () => ensureTopics(connection))
+  return connection
 }
 
 function properties(hostPort: number): string {
@@ -87,6 +75,9 @@ function properties(hostPort: number): string {
       'org.apache.kafka.common.security.scram.ScramLoginModule required;',
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.location': '/tmp/server.pem',
+    // The broker is a client of its own.
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.location': '/tmp/trusted.pem',
     'log.dirs': '/tmp/kafka-data',
     'auto.create.topics.enable': false,
     // As hosted brokers do, unlike the local stack.

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { docker } from '../src/docker.ts'
 import type { Containers } from './containers.ts'
 
@@ -17,18 +16,9 @@ if (!db.hello().isWritablePrimary) quit(1)`
 /** A replica set of one that asks for a password, as hosted ones do. Returns its URI for the other containers. */
 export async function startMongo(containers: Containers, user: string, password: string): Promise<string> {
   const env = { MONGO_INITDB_ROOT_USERNAME: user, MONGO_INITDB_ROOT_PASSWORD: password }
-  const id = await containers.run('mongo', 'mongo:8', {
-    env,
-    options: ['--entrypoint', 'bash'],
-    args: ['-euc', start],
-  })
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await docker(['exec', id, 'mongosh', '--quiet', '--norc', '--eval', initiate])
-      return `mongodb://${user}:${encodeURIComponent(password)}@mongo:27017/?authSource=admin&replicaSet=rs0`
-    } catch (error) {
-      if (attempt === 40) throw error
-      await sleep(1_000)
-    }
-  }
+  const run = { env, options: ['--entrypoint', 'bash'], args: ['-euc', start] }
+  await containers.run('mongo', 'mongo:8', run, (id) =>
+    docker(['exec', id, 'mongosh', '--quiet', '--norc', '--eval', initiate]),
+  )
+  return `mongodb://${user}:${encodeURIComponent(password)}@mongo:27017/?authSource=admin&replicaSet=rs0`
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '@orderflow/stack'
 import { docker } from './docker.ts'
@@ -38,7 +37,7 @@ export async function requireBoot(app: string, image: string, signal?: AbortSign
   const env = Object.entries(settings).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
   await docker(['create', '--name', name, '--network', 'none', '--user', '54321:54321', ...env, image], { signal })
   try {
-    await docker(['cp', join(repository, 'release/boot-check/.'), `${name}:/app/components/`], { signal })
+    await docker(['cp', `${repository}/release/boot-check/.`, `${name}:/app/components/`], { signal })
     const bootMs = await timed(async () => {
       await docker(['start', name], { signal })
       await untilUp(name, signal)
