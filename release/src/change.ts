@@ -1,4 +1,4 @@
-import { type ConfigVars, isSecret } from './config-vars.ts'
+import { type ConfigVars, hasCredentials, isSecret } from './config-vars.ts'
 
 /** One config var as it is on the platform and as it is to be; undefined where it does not exist. */
 export interface Change {
@@ -29,7 +29,7 @@ export function describeChange({ name, before, after }: Change): string {
 
 function show(name: string, value = ''): string {
   if (value === '') return '(empty)'
-  if (isSecret(name) || /:\/\/[^/@\s]*@/.test(value)) return '***'
+  if (isSecret(name) || hasCredentials(value)) return '***'
   const line = value.replaceAll('\n', ' ')
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }

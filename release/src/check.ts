@@ -1,9 +1,9 @@
 import { requireBoot } from './boot-check.ts'
 import { type Change, changesBetween, describeChange } from './change.ts'
-import type { ConfigVars } from './config-vars.ts'
+import { type ConfigVars, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
-import { completeConfigVars } from './export.ts'
+import { requireConfigVars } from './gather.ts'
 import { buildImage, requireAcceptable, requireEngine } from './image.ts'
 import type { Before } from './journal.ts'
 import type { App } from './platform.ts'
@@ -23,7 +23,7 @@ export interface Plan {
  */
 export async function check(context: Context): Promise<Plan> {
   const { service, operator, out, signal } = context
-  const vars = await completeConfigVars(service, context.env, out)
+  const vars = await requireConfigVars(service, context.env, out)
   out.progress(`settings: ${Object.keys(vars).length} config vars, complete`)
 
   const { app, plan } = await checkPlatform(context, vars)
@@ -35,7 +35,10 @@ export async function check(context: Context): Promise<Plan> {
 
   const image = `${operator.registry}/${operator.app}/web`
   out.progress(`image: building ${image}`)
-  await buildImage(service, image, { onLine: (line) => isBuildStep(line) && out.print(`         ${line}`), signal })
+  await buildImage(service, image, {
+    onLine: (line) => isBuildStep(line) && out.print(`         ${line.slice(0, 100)}`),
+    signal,
+  })
   const { id, size } = await requireAcceptable(image)
   out.progress(`image: ${id.slice(0, 19)}, ${Math.round(size / 1e6)} MB, linux/amd64, not root`)
 
@@ -44,7 +47,7 @@ export async function check(context: Context): Promise<Plan> {
   return { app, image, ...plan }
 }
 
-async function checkPlatform({ platform, operator, service }: Context, vars: ConfigVars) {
+async function checkPlatform({ platform, operator, service, out }: Context, vars: ConfigVars) {
   const app = await platform.app()
   const stack = (app.build_stack ?? app.stack)?.name
   if (stack !== 'container') {
@@ -53,6 +56,7 @@ async function checkPlatform({ platform, operator, service }: Context, vars: Con
     })
   }
   const current = await platform.configVars()
+  out.hide(...secretsOf(current))
   const other = current.App__Name
   if (other !== undefined && other !== service.folder) {
     throw new ReleaseError('platform', `${operator.app} is the app of ${other}; the two services need an app each`, {

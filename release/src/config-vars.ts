@@ -8,12 +8,28 @@ export type ConfigVars = Record<string, string>
 /** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Sidecar']
 
-/** Where a hosted broker differs from a local one: it asks who you are, and most refuse sessions under 6 s. */
-const hostedDefaults: ConfigVars = { Stream__AuthType: 'password', Stream__SessionTimeout: '10s' }
+/** Where a hosted broker differs from a local one: it is elsewhere, asks who you are, and mostly refuses sessions under 6 s. */
+const hostedDefaults: ConfigVars = {
+  Stream__Brokers: '',
+  Stream__AuthType: 'password',
+  Stream__SessionTimeout: '10s',
+}
 
 /** A setting whose value is never shown. */
 export function isSecret(name: string): boolean {
   return /(ConnectionString|Password|Token|Secret)$/i.test(name)
+}
+
+/** The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL. */
+export function secretsOf(vars: Record<string, string | null>): string[] {
+  return Object.entries(vars).flatMap(([name, value]) =>
+    value && (isSecret(name) || hasCredentials(value)) ? [value] : [],
+  )
+}
+
+/** A URL with a user or password in it. */
+export function hasCredentials(value: string): boolean {
+  return /:\/\/[^/@\s]*@/.test(value)
 }
 
 export interface Resolved {

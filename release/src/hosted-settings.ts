@@ -26,7 +26,7 @@ function brokerProblems({ Stream__Brokers: brokers = '' }: ConfigVars): string[]
   const wrong = brokers.split(',').find((broker) => !/^[^\s:/]+:\d+$/.test(broker))
   if (wrong !== undefined) return [`${name}: must be host:port, with commas between several`]
   const isLocal = brokers.split(',').some((broker) => /^(localhost|127\.)/.test(broker))
-  return isLocal ? [`${name}: is this machine’s, which the platform cannot reach; set the hosted brokers`] : []
+  return isLocal ? [`${name}: is this machine’s, which the platform cannot reach`] : []
 }
 
 function certificateProblems({ Stream__CaCert: certificate = '' }: ConfigVars): string[] {

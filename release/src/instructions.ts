@@ -61,8 +61,8 @@ ${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept('.do
 
 ## 5. Look after it
 
-List the processes, stop \`web.1\`, start it again (the first line stops it for good: \`quantity\` says how many are wanted), and
-see where the app is (\`web_url\`):
+List the processes; stop \`web.1\`, which the platform may start again by itself (\`"quantity":0\` in the command after it stops it
+for good); start it; and see where the app is (\`web_url\`):
 
 ${call('GET', '/dynos', accept())}
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import { secureUrl } from './operator.ts'
@@ -11,6 +12,7 @@ const reconnectMs = 1_000
 
 /** `make logs-order`: shows the log as it grows. When a session ends it opens another and goes on after the last line. */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
+  out.hide(...secretsOf(await platform.configVars()))
   const shown = createMemory()
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const lines = isFirst ? firstLines : overlap

@@ -1,4 +1,5 @@
 import { type Change, changesBetween, describeChange, patchOf } from './change.ts'
+import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import type { Before } from './journal.ts'
@@ -18,6 +19,7 @@ export async function rollback(context: Context, options: { dryRun: boolean }): 
     })
   }
   const { before } = entry
+  out.hide(...secretsOf(before.configVars), ...secretsOf(await platform.configVars()))
   const newest = await platform.newestRelease()
   const { length } = await changesToUndo(context, before)
   out.print(
