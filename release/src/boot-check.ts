@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '@orderflow/stack'
 import { docker } from './docker.ts'
 import { ReleaseError } from './error.ts'
+import { pause } from './pause.ts'
 
 /** The platform ends a container that has not bound $PORT by then. */
 const bootTimeoutMs = 60_000
@@ -58,7 +58,7 @@ async function untilUp(name: string, signal?: AbortSignal): Promise<void> {
       throw await failure(name, 'the image ends when it is started')
     if (Date.now() > deadline)
       throw await failure(name, `the image does not answer on $PORT in ${bootTimeoutMs / 1000} s`)
-    await sleep(200, undefined, { signal })
+    await pause(200, signal)
   }
 }
 

@@ -48,11 +48,9 @@ async function run(argument: string): Promise<void> {
 
 function fail(error: unknown): void {
   const isKnown = error instanceof ReleaseError || error instanceof StackError
-  const aborted = (error as Error)?.name === 'AbortError'
-  if (aborted) out.complain('error: interrupted')
-  else out.complain(isKnown ? `error: ${error.message}` : String((error as Error)?.stack ?? error))
+  out.complain(isKnown ? `error: ${error.message}` : String((error as Error)?.stack ?? error))
   if (isKnown && error.nextStep) out.complain(`next: ${error.nextStep}`)
-  process.exitCode = aborted || (isKnown && error.code === 'interrupted') ? 130 : 1
+  process.exitCode = isKnown && error.code === 'interrupted' ? 130 : 1
 }
 
 await run(process.argv[2] ?? '').catch(fail)

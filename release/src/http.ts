@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ReleaseError } from './error.ts'
+import { pause } from './pause.ts'
 import { unreachable } from './unreachable.ts'
 
 export interface HttpRequest {
@@ -42,7 +42,7 @@ const fewLeft = 20
  */
 export function createHttp(options: HttpOptions = {}): Send {
   const { onWait = () => {}, signal, timeoutMs = 30_000 } = options
-  const sleep = options.sleep ?? ((ms: number) => delay(ms, undefined, { signal }))
+  const sleep = options.sleep ?? ((ms: number) => pause(ms, signal))
   let left = Number.POSITIVE_INFINITY
 
   const once = async ({ method, url, headers, body, setting, idempotent }: HttpRequest): Promise<Answer | Error> => {

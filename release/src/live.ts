@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import { recentLog } from './logs.ts'
+import { pause } from './pause.ts'
 import type { App, Dyno, Release } from './platform.ts'
 
 /** The platform gives a container 60 s to bind its port; starting it takes some more. */
@@ -24,7 +24,7 @@ export async function requireLive(context: Context, app: App): Promise<number> {
     if (missing !== told) out.progress(`waiting: ${missing}`)
     told = missing
     if (Date.now() > deadline) throw await notLive(context, `after ${timeoutMs / 1000} s ${missing}`)
-    await sleep(pollMs, undefined, { signal })
+    await pause(pollMs, signal)
   }
 }
 

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import { secureUrl } from './operator.ts'
+import { pause } from './pause.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
@@ -30,7 +30,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
       if (error instanceof ReleaseError && error.code !== 'unreachable') throw error
       out.complain(`log interrupted (${(error as Error).message}), opening it again`)
     }
-    await sleep(reconnectMs, undefined, { signal }).catch(() => {})
+    await pause(reconnectMs, signal).catch(() => {})
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import type { DynoOptions } from './dynos.ts'
 import { Failure } from './failure.ts'
@@ -16,6 +17,8 @@ export interface ServerOptions extends DynoOptions {
   findImage: FindImage
   /** Called before a request is served; it may answer instead, or hold it up. */
   interfere?: RequestHandler
+  /** Emits `end` to end the open log sessions, as the platform does after a while. */
+  logSessions?: EventEmitter
 }
 
 /** The platform's API, as far as releases use it: stateful, and as strict about requests as its public schema. */
@@ -30,6 +33,7 @@ export function createServer(options: ServerOptions): Express {
     const session = sessions.get(request.params.id)
     if (!session) throw new Failure(404, 'not_found', 'No such session.')
     streamLog(session.app, session.query, request, response)
+    options.logSessions?.once('end', () => response.end())
   })
 
   server.use((request, response, next) => {
