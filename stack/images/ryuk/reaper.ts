@@ -70,7 +70,10 @@ function counted(path: string): [() => number, (error: Error) => number] {
 /** The API paths that remove what matches, in the order in which they can be removed. */
 async function resources(filter: Filter): Promise<string[]> {
   const query = `filters=${encodeURIComponent(JSON.stringify(filter))}`
-  const containers = await docker<{ Id: string; Labels: Record<string, string> }[]>('GET', `/containers/json?all=1&${query}`)
+  const containers = await docker<{ Id: string; Labels: Record<string, string> }[]>(
+    'GET',
+    `/containers/json?all=1&${query}`,
+  )
   const networks = await docker<{ Id: string }[]>('GET', `/networks?${query}`)
   const { Volumes: volumes } = await docker<{ Volumes: { Name: string }[] | null }>('GET', `/volumes?${query}`)
   const images = await docker<{ Id: string }[]>('GET', `/images/json?${query}`)
