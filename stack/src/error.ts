@@ -1,6 +1,8 @@
 export type StackErrorCode =
   | 'tools-missing'
   | 'provision-failed'
+  | 'no-engine'
+  | 'no-images'
   | 'busy'
   | 'port-in-use'
   | 'process-died'

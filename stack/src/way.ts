@@ -1,4 +1,6 @@
-import { composeMissing, containersOf } from './docker/docker.ts'
+import { hasCompose } from './docker/compose-plugin.ts'
+import { containersOf } from './docker/docker.ts'
+import { engineMissing } from './docker/engine.ts'
 import { imagesMissing } from './docker/images.ts'
 import { readProject } from './docker/project.ts'
 import { StackError } from './error.ts'
@@ -21,10 +23,7 @@ export async function runningWay(): Promise<Way | undefined> {
  * images are at hand. A stand-in for an image is used only when asked for.
  * @throws {StackError} `usage` for another value, `still-running` when the stack runs the other way
  */
-export async function chooseWay(
-  asked: string | undefined,
-  { onProgress, signal }: { onProgress: (line: string) => void; signal: AbortSignal },
-): Promise<Way> {
+export async function chooseWay(asked: string | undefined, onProgress: (line: string) => void): Promise<Way> {
   if (asked && asked !== 'local' && asked !== 'docker') {
     throw new StackError('usage', `STACK=${asked} is not supported`, {
       nextStep: 'STACK is local or docker, or left out',
@@ -37,8 +36,15 @@ export async function chooseWay(
     })
   }
   if (asked || running) return (asked || running) as Way
-  const missing = (await composeMissing()) ?? (await imagesMissing({ onProgress, signal }))
+  const missing = await containersMissing()
   if (missing) onProgress(`on this machine, without containers: ${missing}`)
   else onProgress('in containers; STACK=local does without')
   return missing ? 'local' : 'docker'
+}
+
+/** Why containers cannot run here as they are; undefined when they can. */
+async function containersMissing(): Promise<string | undefined> {
+  const engine = await engineMissing()
+  if (engine) return engine
+  return (await hasCompose()) ? await imagesMissing() : 'docker has no compose command'
 }

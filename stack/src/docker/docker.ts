@@ -8,20 +8,6 @@ export function docker(...args: string[]): Promise<string> {
   return runTool('docker', args, { cwd: repository })
 }
 
-/** Why Docker Compose cannot be used here; undefined when it can. */
-export async function composeMissing(): Promise<string | undefined> {
-  try {
-    await docker('version', '--format', '{{.Server.Version}}')
-  } catch (error) {
-    const { code } = (error ?? {}) as { code?: string }
-    return code === 'ENOENT' ? 'docker is not installed' : 'no Docker engine answers'
-  }
-  return docker('compose', 'version').then(
-    () => undefined,
-    () => 'docker has no compose command',
-  )
-}
-
 /** A container as the engine describes it, with what we look at. */
 export interface Container {
   Id: string

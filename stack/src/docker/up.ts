@@ -2,7 +2,9 @@ import { groupMissing } from '../readiness.ts'
 import { topics } from '../topics.ts'
 import { withRetries } from '../with-retries.ts'
 import { restartCompanions } from './companions.ts'
+import { ensureCompose } from './compose-plugin.ts'
 import { compose } from './docker.ts'
+import { ensureEngine } from './engine.ts'
 import { ensureImages } from './images.ts'
 import { ensureEnvFile, type Project, readProject } from './project.ts'
 import { composeFiles } from './replicas.ts'
@@ -12,11 +14,15 @@ export interface DockerUpOptions {
   signal: AbortSignal
 }
 
-/** `make up` in containers: brings the images, starts what does not run and waits until both services really consume. */
+/** `make up` in containers: brings engine and images, starts what does not run, waits until both services really consume. */
 export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise<Project> {
   if (ensureEnvFile()) onProgress('.env: written, with random secrets')
   const project = readProject() as Project
-  await ensureImages({ onProgress, signal })
+  await ensureEngine({ onProgress, signal })
+  await ensureCompose({ onProgress, signal })
+  for (const { name, standIn } of await ensureImages({ onProgress, signal })) {
+    if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
+  }
   onProgress('services: building their images')
   await compose(composeFiles(), ['build', '--quiet'])
   onProgress('containers: starting')
