@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hash } from 'bcryptjs'
-import { ReleaseError } from '../src/error.ts'
 import type { Certificate } from './certificate.ts'
 import type { FindImage } from './platform/index.ts'
+import { registryProgram } from './registry-program.ts'
 
 export interface RegistryOptions {
   folder: string
@@ -16,6 +16,7 @@ export interface RegistryOptions {
   /** The password of user `_`, and of the nameless user that the platform's own tool signs in as. */
   token: string
   certificate: Certificate
+  onProgress: (line: string) => void
 }
 
 export interface RunningRegistry {
@@ -27,7 +28,6 @@ export interface RunningRegistry {
 
 /** docker-registry (Debian's package of the CNCF's) with TLS and a password, on loopback. */
 export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
-  requireProgram()
   const { folder, port, token, certificate } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const passwords = join(folder, 'htpasswd')
@@ -44,7 +44,9 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
   const log = openSync(join(folder, 'registry.log'), 'w', 0o600)
-  const registry = spawn('docker-registry', ['serve', configFile], { stdio: ['ignore', log, log] })
+  const registry = spawn(await registryProgram(options.onProgress), ['serve', configFile], {
+    stdio: ['ignore', log, log],
+  })
   const name = `localhost:${port}`
   const get = (path: string) => getJson(`https://${name}/v2/${path}`, token, certificate.certificate)
   for (let attempt = 1; ; attempt += 1) {
@@ -74,12 +76,6 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
 }
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-
-function requireProgram(): void {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  if (folders.some((folder) => existsSync(join(folder, 'docker-registry')))) return
-  throw new ReleaseError('usage', 'needs docker-registry: not found', { nextStep: 'apt-get install docker-registry' })
-}
 
 /** Not `fetch`, which cannot be told of a certificate to trust. */
 async function getJson(url: string, token: string, ca: string) {

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePorts, type KafkaConnection } from '@orderflow/stack'
+import {
+  baseImage,
+  ensureEngine,
+  ensureImages,
+  freePorts,
+  type KafkaConnection,
+  kafkaImage,
+  mongoImage,
+} from '@orderflow/stack'
 import { makeCertificate } from './certificate.ts'
 import { openContainers } from './containers.ts'
 import { startKafka } from './kafka.ts'
@@ -33,6 +41,10 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   const { folder, onProgress } = options
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  await ensureEngine({ onProgress })
+  for (const { name, standIn } of await ensureImages({ onProgress }, [baseImage, kafkaImage, mongoImage])) {
+    if (standIn) onProgress(`${name}: ${standIn} stands in for it`)
+  }
   const [token, password] = [newSecret(), newSecret()]
   const ports = await freePorts()
   const certificate = await makeCertificate(folder, ['kafka'])
@@ -41,6 +53,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
     port: ports.kafkaController,
     token,
     certificate,
+    onProgress,
   })
   onProgress(`registry: ${registry.name}, with TLS and a password`)
 

@@ -1,3 +1,4 @@
+import { baseImage, daprdImage, ensureImages, nodeImage } from '@orderflow/stack'
 import { requireBoot } from './boot-check.ts'
 import { type Change, changesBetween, describeChange } from './change.ts'
 import { type ConfigVars, secretsOf } from './config-vars.ts'
@@ -33,6 +34,7 @@ export async function check(context: Context): Promise<Plan> {
   const engine = await requireEngine(operator.registry, signal)
   out.progress(`docker: engine ${engine}, logged in to ${operator.registry}`)
 
+  await ensureImages({ onProgress: out.progress, signal }, [baseImage, nodeImage, daprdImage])
   const image = `${operator.registry}/${operator.app}/web`
   out.progress(`image: building ${image}`)
   await buildImage(service, image, {
