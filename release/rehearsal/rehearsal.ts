@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   baseImage,
@@ -89,7 +89,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       PLATFORM_API_URL: platform.apiUrl,
       PLATFORM_REGISTRY: registry.name,
       ACCESS_TOKEN: token,
-      NODE_EXTRA_CA_CERTS: certificate.certificateFile,
+      NODE_EXTRA_CA_CERTS: trustFile(folder, certificate.certificate),
       DOCKER_CONFIG: join(folder, 'docker'),
       Stream__Brokers: 'kafka:9093',
       Stream__SaslMechanism: 'SHA-512',
@@ -106,6 +106,14 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 }
 
 const newSecret = () => randomBytes(24).toString('base64url')
+
+/** The certificate, and what this machine trusts besides already. */
+function trustFile(folder: string, certificate: string): string {
+  const { NODE_EXTRA_CA_CERTS: others } = process.env
+  const file = join(folder, 'trusted.pem')
+  writeFileSync(file, `${certificate}\n${others ? readFileSync(others, 'utf8') : ''}`)
+  return file
+}
 
 /** As `docker login` would write it. */
 function writeLogin(folder: string, registry: string, token: string): void {

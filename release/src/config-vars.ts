@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { hostedProblems } from './hosted-settings.ts'
+import { configProblems } from './config-problems.ts'
 import { appSettingsFile, type Service } from './services.ts'
 
 /** The environment of an app on the platform, as its API takes it. */
@@ -48,7 +48,7 @@ export function resolveConfigVars(service: Service, env: NodeJS.ProcessEnv, earl
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
   const sections = new Set(Object.keys(vars).map(sectionOf))
   const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in vars) && isSetting(name, sections))
-  return { vars, problems: [...unknown.map((name) => `${name}: no such setting`), ...hostedProblems(service, vars)] }
+  return { vars, problems: [...unknown.map((name) => `${name}: no such setting`), ...configProblems(service, vars)] }
 }
 
 function flatten(service: Service): ConfigVars {
