@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish test check format provision bench-latency release-rehearsal
+.PHONY: help up down status logs clean scale demo publish test check format engine images provision bench-latency
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,12 @@ check: ## Lint and types
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
 
+engine: ## Install and start a Docker engine and Docker Compose where they are missing
+	@$(stack) engine
+
+images: ## Pull the images that others make, or build them here where Docker Hub is out of reach
+	@$(stack) images
+
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
@@ -70,7 +76,7 @@ open-order open-payment: ## Show an app's address, and open it on a desktop: APP
 logs-order logs-payment: ## Follow an app's log: APP=...
 
 release_targets := $(foreach command,export release rollback ps stop start open logs,$(command)-order $(command)-payment)
-.PHONY: $(release_targets)
+.PHONY: $(release_targets) release-rehearsal
 $(release_targets):
 	@$(release) $@
 
