@@ -59,6 +59,9 @@ provision: ## Build or download daprd and Kafka into the cache
 bench-latency: ## Measure how long an order takes, on a stack of its own
 	@$(run) bench/latency.ts
 
+release-topics: ## Create the topics on the hosted Kafka that both services are set to
+	@$(release) $@
+
 export-order export-payment: ## Write config-vars.json and the steps of a release by hand
 
 release-order release-payment: ## Release to the hosting platform: APP=... [DRY_RUN=1 shows what it would do]
@@ -76,7 +79,7 @@ open-order open-payment: ## Show an app's address, and open it on a desktop: APP
 logs-order logs-payment: ## Follow an app's log: APP=...
 
 release_targets := $(foreach command,export release rollback ps stop start open logs,$(command)-order $(command)-payment)
-.PHONY: $(release_targets) release-rehearsal
+.PHONY: $(release_targets) release-topics release-rehearsal
 $(release_targets):
 	@$(release) $@
 

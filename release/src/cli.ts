@@ -9,6 +9,7 @@ import { createOutput } from './output.ts'
 import { release } from './release.ts'
 import { rollback } from './rollback.ts'
 import { serviceNames, services } from './services.ts'
+import { createTopics } from './topics.ts'
 
 const dryRun = Boolean(process.env.DRY_RUN) && process.env.DRY_RUN !== '0'
 
@@ -33,6 +34,7 @@ process.on('uncaughtException', fail)
 
 /** Runs one command of the Makefile, such as release-order. */
 async function run(argument: string): Promise<void> {
+  if (argument === 'release-topics') return await createTopics(process.env, out)
   const [command = '', name = ''] = argument.split('-')
   const service = services[name as keyof typeof services]
   const known = ['export', ...Object.keys(commands)]

@@ -14,7 +14,7 @@ import { herokuHosts } from './support/heroku-hosts.ts'
 import { herokuTool } from './support/heroku-tool.ts'
 
 const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kill-7', 'kill-8']
-const containerApps = ['orders', 'payments', 'by-hand', 'by-tool', 'fresh', ...killed]
+const containerApps = ['orders', 'payments', 'by-hand', ...killed]
 const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'container'])), legacy: 'heroku-24' }
 
 describeWithEngine('releases, on a real registry and with real containers', function () {
@@ -281,6 +281,8 @@ describeWithEngine('releases, on a real registry and with real containers', func
         return output
       }
       try {
+        await heroku('create', '--stack', 'container', '--no-remote')
+        expect(await heroku('ps')).to.include('No dynos')
         await operator.make('release-order', 'APP=by-tool')
         const { configVars, digest } = stateOf('by-tool')
         const shown = JSON.parse((await heroku('config', '--json')).replace(/^[^{]*/, ''))

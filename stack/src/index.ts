@@ -4,7 +4,7 @@ export { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage } from './dock
 export { ensureImages } from './docker/images.ts'
 export { StackError, type StackErrorCode } from './error.ts'
 export { type SeenEvent, watchEvents } from './event-watch.ts'
-export type { KafkaConnection } from './kafka-connection.ts'
+export { type KafkaConnection, kafkaConnection } from './kafka-connection.ts'
 export { cacheFolder, localFolder, repository, testFolder } from './paths.ts'
 export { withLock } from './pid-lock.ts'
 export type { ProcessName } from './plan.ts'

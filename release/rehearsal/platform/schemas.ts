@@ -16,6 +16,11 @@ const updates = (properties: Record<string, SchemaObject>) =>
 
 /** What each request's body must be; a request without an entry has none. */
 const schemas = {
+  // The real one makes up a name and takes a stack of its own where they are left out.
+  app: closed({ name: { type: 'string', pattern: '^[a-z][a-z0-9-]{1,28}[a-z0-9]$' }, stack: { type: 'string' } }, [
+    'name',
+    'stack',
+  ]),
   configVars: {
     type: 'object',
     propertyNames: { pattern: '^\\w+$' },

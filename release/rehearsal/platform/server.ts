@@ -11,6 +11,7 @@ import { type AppState, current } from './state.ts'
 
 export interface ServerOptions extends DynoOptions {
   apps: Map<string, AppState>
+  addApp: (name: string, stack: string) => Promise<AppState>
   token: string
   /** Of the media type. */
   platform: string
@@ -58,6 +59,11 @@ export function createServer(options: ServerOptions): Express {
       next()
     }
 
+  server.post('/apps', take('app'), async (request, response) => {
+    const { name, stack } = request.body as { name: string; stack: string }
+    if (apps.has(name)) throw new Failure(422, 'invalid_params', `Name ${name} is already taken`)
+    response.status(201).json(appObject(await options.addApp(name, stack)))
+  })
   server.get('/apps/:app', (request, response) => response.json(appObject(appOf(request))))
   server.get('/apps/:app/config-vars', (request, response) => response.json(current(appOf(request)).configVars))
   server.patch('/apps/:app/config-vars', take('configVars'), (request, response) => {

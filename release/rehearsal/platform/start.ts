@@ -6,8 +6,8 @@ import { createRouter } from './router.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { type AppState, newApp } from './state.ts'
 
-export interface PlatformOptions extends Omit<ServerOptions, 'apps'> {
-  /** Names of the apps there are, and their stacks. */
+export interface PlatformOptions extends Omit<ServerOptions, 'apps' | 'addApp'> {
+  /** Names of the apps there are from the beginning, and their stacks. */
   apps: Record<string, string>
 }
 
@@ -23,12 +23,15 @@ export interface RunningPlatform {
 export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
   const apps = new Map<string, AppState>()
   const servers: Server[] = []
-  for (const [name, stack] of Object.entries(options.apps)) {
+  const addApp = async (name: string, stack: string): Promise<AppState> => {
     const router = createRouter(() => appOf(apps, name))
     servers.push(router)
-    apps.set(name, newApp(name, stack, `${await listen(router)}/`))
+    const app = newApp(name, stack, `${await listen(router)}/`)
+    apps.set(name, app)
+    return app
   }
-  const api = createServer({ ...options, apps }).listen(0, '127.0.0.1')
+  for (const [name, stack] of Object.entries(options.apps)) await addApp(name, stack)
+  const api = createServer({ ...options, apps, addApp }).listen(0, '127.0.0.1')
   servers.push(api)
   await once(api, 'listening')
   return {

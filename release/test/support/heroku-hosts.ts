@@ -53,9 +53,8 @@ export async function herokuHosts(folder: string, env: Record<string, string>): 
       NODE_EXTRA_CA_CERTS: certificate.certificateFile,
       SSL_CERT_FILE: certificate.certificateFile,
       DISABLE_TELEMETRY: 'true',
-      XDG_CACHE_HOME: join(folder, 'cache'),
-      XDG_CONFIG_HOME: join(folder, 'config'),
-      XDG_DATA_HOME: join(folder, 'data'),
+      // It registers itself with git, at every command.
+      HOME: folder,
     },
     close: () => {
       for (const server of [front, proxy]) {
