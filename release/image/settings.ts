@@ -36,7 +36,7 @@ function sidecarDefaults(env: Variables): Variables {
 
 async function problemsOf(env: Variables): Promise<string[]> {
   const port = env.PORT ? [] : ['PORT: is missing; set this variable']
-  return [...port, ...(await ownProblems(env)), ...hostedProblems(env)]
+  return [...port, ...(await ownProblems({ ...env, PORT: env.PORT || undefined })), ...hostedProblems(env)]
 }
 
 /** The service's own rules. The tokens are made after this. */

@@ -40,15 +40,25 @@ export interface Resolved {
 
 /**
  * A service's config vars: every key of `appsettings.json` as `Section__Key`, each from the environment, else from
- * `earlier` (the config-vars.json of an export), else the file's own value.
+ * `earlier` (the config-vars.json of an export), else the file's own value; and whatever else `earlier` has, such as
+ * OTEL_EXPORTER_OTLP_ENDPOINT.
  */
 export function resolveConfigVars(service: Service, env: NodeJS.ProcessEnv, earlier: ConfigVars): Resolved {
   const defaults = { ...flatten(service), ...hostedDefaults }
-  const vars: ConfigVars = {}
+  const vars: ConfigVars = { ...earlier }
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
-  const sections = new Set(Object.keys(vars).map(sectionOf))
-  const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in vars) && isSetting(name, sections))
-  return { vars, problems: [...unknown.map((name) => `${name}: no such setting`), ...configProblems(service, vars)] }
+  const sections = new Set(Object.keys(defaults).map(sectionOf))
+  const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in defaults) && isSetting(name, sections))
+  const problems = [...unknown.map((name) => `${name}: no such setting`), ...earlierProblems(earlier)]
+  return { vars, problems: problems.length > 0 ? problems : configProblems(service, vars) }
+}
+
+/** What a person may have written into config-vars.json. */
+function earlierProblems(earlier: Record<string, unknown>): string[] {
+  return Object.entries(earlier).flatMap(([name, value]) => {
+    if (!/^\w+$/.test(name)) return [`${name}: a name has letters, digits and underscores only`]
+    return typeof value === 'string' ? [] : [`${name}: must be a text, in quotes`]
+  })
 }
 
 function flatten(service: Service): ConfigVars {

@@ -31,7 +31,7 @@ apps, and each app's stack must be \`container\`.
 
 ## 1. Set the config vars
 
-${call('PATCH', '/config-vars', "-H 'Content-Type: application/json'", accept(), `-d @${vars}`, '-o /dev/null')}
+${call('PATCH', '/config-vars', "-H 'Content-Type: application/json'", accept(), `-d '@${vars}'`, '-o /dev/null')}
 
 ## 2. Log in to the registry
 

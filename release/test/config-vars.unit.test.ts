@@ -57,6 +57,20 @@ describe('config vars', () => {
     })
   }
 
+  it('may be more than the settings, by hand', () => {
+    const { vars, problems } = resolve(hosted, { OTEL_SERVICE_NAME: 'payments' })
+    expect(problems).to.deep.equal([])
+    expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
+  })
+
+  it('are texts, also when written by hand', () => {
+    const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
+    expect(resolve(hosted, earlier).problems).to.deep.equal([
+      'Policy__ApproveUpTo: must be a text, in quotes',
+      'A-B: a name has letters, digits and underscores only',
+    ])
+  })
+
   it('take a key for a certificate no more than any other text', () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -254,7 +254,7 @@ describeWithEngine('releases, on a real registry and with real containers', func
       const file = join(env.RELEASE_FOLDER ?? '', 'order-service/instructions.md')
       const steps = readFileSync(file, 'utf8').replaceAll('<app_name>', 'by-hand')
       const blocks = [...steps.replaceAll('<ACCESS_TOKEN>', env.ACCESS_TOKEN ?? '').matchAll(/```sh\n([\s\S]*?)```/g)]
-      expect(blocks).to.have.length(11)
+      expect(blocks).to.have.length(10)
       const script = blocks.map(([, block]) => block).join('\n')
       const { CURL_CA_BUNDLE = env.NODE_EXTRA_CA_CERTS } = process.env
       // Not as an argument of bash: it has the token in it.
@@ -272,12 +272,11 @@ describeWithEngine('releases, on a real registry and with real containers', func
     it('means the same to the platform’s official tool', async () => {
       const hosts = await herokuHosts(join(testFolder('release'), 'heroku'), env)
       const program = await herokuTool()
+      // Apart from the operator, since it shows config vars as they are.
+      const tool = createOperator({ ...env, ...hosts.env })
       const heroku = async (...args: string[]) => {
-        const { status, output } = await operator.run(process.execPath, [program, ...args, '--app', 'by-tool'], {
-          env: hosts.env,
-        })
-        expect(output, args.join(' ')).to.not.match(/ Error|error:/)
-        expect(status, args.join(' ')).to.equal(0)
+        const { status, output } = await tool.run(process.execPath, [program, ...args, '--app', 'by-tool'])
+        expect(status, `${args.join(' ')}: ${output}`).to.equal(0)
         return output
       }
       try {

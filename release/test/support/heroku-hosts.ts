@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { createServer as createSecureServer, request as httpsRequest } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { join } from 'node:path'
 import { makeCertificate } from '../../rehearsal/certificate.ts'
 
 export interface HerokuHosts {
