@@ -5,6 +5,7 @@ import { faultOf, isInfrastructure } from './fault.ts'
 import { type Handler, take } from './intake.ts'
 import type { Logger } from './log.ts'
 import type { Publish } from './publisher.ts'
+import { slices } from './slices.ts'
 
 export interface ConsumerOptions<N extends EventName> extends Handler<N> {
   app: string
@@ -38,6 +39,7 @@ export function createConsumer<N extends EventName>(options: ConsumerOptions<N>)
   return async (entries) => {
     const deliveries = entries.map((entry) => readDelivery(entry, topic))
     const results: PromiseSettledResult<void>[] = []
+    // A delivery has no byte limit.
     for (const slice of slices(deliveries)) results.push(...(await Promise.allSettled(slice.map(settle))))
     const failure = results.find((result) => result.status === 'rejected')
     if (failure) log.error({ err: failure.reason, topic }, 'batch will be delivered again in part')
@@ -48,22 +50,4 @@ export function createConsumer<N extends EventName>(options: ConsumerOptions<N>)
       return { entryId, status: failed ? 'RETRY' : 'SUCCESS' }
     })
   }
-}
-
-/** A delivery has no byte limit, and a parsed event is many times its size: so much is parsed at a time. */
-const maxSliceBytes = 2 * 1024 * 1024
-
-/** Cuts a list, in order, so that the values of a slice stay below the limit unless a single one is larger. */
-export function slices<T extends { value: Uint8Array }>(all: T[]): T[][] {
-  const cut: T[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const item of all) {
-    bytes += item.value.byteLength
-    if (bytes > maxSliceBytes) {
-      cut.push([])
-      bytes = item.value.byteLength
-    }
-    cut.at(-1)?.push(item)
-  }
-  return cut
 }

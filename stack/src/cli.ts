@@ -2,12 +2,16 @@ import { clean, down, showLogs, status, up } from './commands.ts'
 import { demo } from './demo.ts'
 import { StackError } from './error.ts'
 import { followLog } from './logs.ts'
+import { operate } from './operate.ts'
 import { localFolder } from './paths.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
-const commands = ['up', 'down', 'status', 'logs', 'clean', 'demo', 'publish', 'provision'] as const
+const commands = [
+  ...['up', 'down', 'status', 'logs', 'clean', 'demo', 'publish'],
+  ...['dead-letters', 'replay', 'provision'],
+] as const
 
 /** Runs one command of the Makefile and returns the exit code. */
 async function run([command, ...args]: string[]): Promise<number> {
@@ -35,6 +39,13 @@ async function run([command, ...args]: string[]): Promise<number> {
       if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
       await publish({ file, key, raw: process.env.RAW === '1' })
       return 0
+    }
+    case 'dead-letters':
+      // Whoever reads the stream sees the dead letters of all.
+      return await operate('order-service', ['dead-letters', ...args])
+    case 'replay': {
+      const [service, ...range] = args
+      return await operate(service, ['replay', ...range])
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
