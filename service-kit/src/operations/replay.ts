@@ -30,10 +30,11 @@ export interface ReplayOptions {
   log: LogReader
   range: TimeRange
   onProgress: (topic: string, counts: Readonly<ReplayCounts>, total: bigint) => void
+  /** A store or sidecar that does not come back within this time ends the replay: a minute unless told. */
+  patienceMs?: number
 }
 
-/** A store or sidecar that does not come back within this many seconds ends the replay. */
-const patienceSeconds = 60
+const retryMs = 500
 
 /** Events that share a transaction, at most: what the unit of work takes at once. */
 const maxSliceEvents = 500
@@ -46,7 +47,7 @@ const maxSliceEvents = 500
 export async function replayTopic(
   topic: string,
   handler: Handler<EventName, boolean>,
-  { app, log, range, onProgress }: ReplayOptions,
+  { app, log, range, onProgress, patienceMs = 60_000 }: ReplayOptions,
 ): Promise<ReplayCounts> {
   const counts: ReplayCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
@@ -59,7 +60,7 @@ export async function replayTopic(
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const origin = originOf(placeOf(record), headerOf(record, replayedFrom))
-      const changed = await patiently(() => take(handler, record.value, origin))
+      const changed = await patiently(patienceMs, () => take(handler, record.value, origin))
       counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
@@ -88,26 +89,24 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<
   return aside
 }
 
-/** Does it again every second as long as the platform fails. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let second = 1; ; second += 1) {
+/** Does it again for some time as long as the platform fails. */
+async function patiently<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + patienceMs
+  for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!isInfrastructure(error) || second === patienceSeconds) throw error
-      await delay(1_000)
+      if (!isInfrastructure(error) || performance.now() > deadline) throw error
+      await delay(retryMs)
     }
   }
 }
 
 function givingUp(cause: unknown): OperationError {
-  return new OperationError(
-    `the store did not take the events within ${patienceSeconds} s: ${(cause as Error).message}`,
-    {
-      nextStep: 'is the sidecar running (make status)? Then replay again: what was taken changes nothing',
-      cause,
-    },
-  )
+  return new OperationError(`the store does not take the events: ${(cause as Error).message}`, {
+    nextStep: 'is the sidecar running (make status)? Then replay again: what was taken changes nothing',
+    cause,
+  })
 }
 
 function tally(counts: Record<string, number>, reason: string): void {

@@ -76,7 +76,7 @@ export function groupOf(entry: Entry): string {
 /** The entries by reason and app, the largest group first. */
 export function groupsOf(entries: Entry[]): Group[] {
   const groups = [...Map.groupBy(entries, groupOf)].map(([name, members]) => ({ name, entries: members }))
-  return groups.sort((a, b) => b.entries.length - a.entries.length)
+  return groups.sort((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
 }
 
 /**
