@@ -8,9 +8,9 @@ export interface FakeRecord {
   topic: string
   partition?: number
   timestamp?: number
-  key?: string | undefined
+  key?: string | Uint8Array | undefined
   value?: string | Uint8Array
-  headers?: Record<string, string>
+  headers?: Record<string, string> | LogRecord['headers']
 }
 
 /** A log in memory for unit tests. */
@@ -25,9 +25,11 @@ export class FakeLog implements LogReader {
       partition,
       offset,
       timestamp: timestamp ?? this.records.length,
-      key: key === undefined ? undefined : Buffer.from(key),
+      key: key === undefined ? undefined : Buffer.from(key as string),
       value: Buffer.from(value as string),
-      headers: Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]),
+      headers: Array.isArray(headers)
+        ? headers
+        : Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]),
     })
     return { topic, partition, offset: String(offset) }
   }

@@ -92,8 +92,8 @@ export class World {
         entryId: String(index),
         event: value.toString('base64'),
         metadata: {
-          ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), encodeURIComponent(text.toString())])),
-          ...(key && { __key: encodeURIComponent(key.toString()) }),
+          ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), queryEscape(text)])),
+          ...(key && { __key: queryEscape(key) }),
           __partition: String(partition),
           __offset: String(offset),
         },
@@ -163,6 +163,15 @@ export class World {
     this.#failure = undefined
     throw down()
   }
+}
+
+/** What Go's url.QueryEscape makes of bytes. */
+function queryEscape(bytes: Buffer): string {
+  const escaped = (byte: number) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`
+  const plain = (byte: number) => /[\w.~-]/.test(String.fromCharCode(byte))
+  return [...bytes]
+    .map((byte) => (byte === 0x20 ? '+' : plain(byte) ? String.fromCharCode(byte) : escaped(byte)))
+    .join('')
 }
 
 /** The documents that the domain made, without the index and the places in it. */
