@@ -38,6 +38,10 @@ export class FakeLog implements LogReader {
     return [...new Set(this.records.map(({ topic }) => topic))]
   }
 
+  async has({ partition }: Place): Promise<boolean> {
+    return partition < 3
+  }
+
   async spans(topic: string, { from, to }: { from?: Date | undefined; to?: Date | undefined } = {}) {
     return [0, 1, 2].map((partition) => {
       const records = this.#in(topic, partition)

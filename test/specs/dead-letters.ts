@@ -53,8 +53,10 @@ export function deadLetters(running: () => RunningStack): void {
     return { topic: to, partition: message.partition, offset: String(offsets?.[0]?.offset) }
   }
 
-  const entriesOf = async (offset: string) =>
-    (await readDeadLetters(log)).entries.filter(({ origin }) => origin.partition === 1 && origin.offset === offset)
+  const entriesOf = async (offset: string, partition = 1) =>
+    (await readDeadLetters(log)).entries.filter(
+      ({ origin }) => origin.partition === partition && origin.offset === offset,
+    )
 
   /** The entries of both apps for what they cannot handle. */
   async function failing(record: Published, attempts = 1): Promise<{ offset: string; entries: Entry[] }> {
@@ -133,21 +135,27 @@ export function deadLetters(running: () => RunningStack): void {
     expect((await log.at({ topic, partition: 1, offset }))?.key?.toString('hex')).to.equal('00ff2b20')
   })
 
+  it('are refused when they come from a partition that there is not', async () => {
+    const [entry] = await ourFault({ topic, partition: 77, offset: '0' }, bytesOf(reduced()))
+    const [outcome] = await replay(entry ? [entry] : [])
+    expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('there is no partition 77')
+  })
+
   /** The dead letter that a bug of ours would have written: nothing is wrong with the event. */
-  async function ourFault({ partition, offset }: { topic: string; partition: number; offset: string }, value: Buffer) {
+  async function ourFault(origin: { topic: string; partition: number; offset: string }, value: Buffer) {
     const headers = Object.entries({
       'deadletter-reason': 'handler-error',
       'deadletter-app': 'order-service',
-      'deadletter-topic': topic,
-      'deadletter-partition': String(partition),
-      'deadletter-offset': offset,
+      'deadletter-topic': origin.topic,
+      'deadletter-partition': String(origin.partition),
+      'deadletter-offset': origin.offset,
       'deadletter-key': '%00%FF%2B+',
     })
     await publish(
       { value, headers: headers.map(([name, text]) => [Buffer.from(name), Buffer.from(text)]) },
       `${topic}.dead`,
     )
-    return entriesOf(offset)
+    return entriesOf(origin.offset, origin.partition)
   }
 
   it('are refused as long as they would come back, and a dry run publishes nothing either way', async () => {

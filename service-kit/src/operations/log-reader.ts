@@ -22,6 +22,8 @@ export interface TimeRange {
 /** The log as a plain Kafka client reads it: in no consumer group, leaving no trace. Failures are `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
+  /** Whether there is such a partition, whatever it holds. */
+  has(place: Place): Promise<boolean>
   /** Where a range begins and ends in each partition. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
   /** The records of the spans, those of all partitions together in the order of their timestamps, in chunks. */
@@ -41,18 +43,26 @@ export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
   // The group is a formality of the client: nothing here joins it.
   const consumer = new Consumer({ clientId, groupId: `${clientId}-${randomUUID()}`, ...kafka, isolationLevel })
-  const failed = (what: string) => (error: unknown) => {
-    throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
-  }
+  const failed =
+    (what: string) =>
+    (error: unknown): never => {
+      throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
+    }
 
   /** One fetch for parts of partitions that have one leader. */
-  async function fetchFrom(node: number, topic: string, topicId: string, spans: Span[]): Promise<LogRecord[][]> {
+  async function fetchFrom(
+    node: number,
+    topic: string,
+    topicId: string,
+    spans: Span[],
+    bytes: number,
+  ): Promise<LogRecord[][]> {
     const partitions = spans.map(({ partition, start }) => ({
       partition,
       fetchOffset: start,
       currentLeaderEpoch: -1,
       lastFetchedEpoch: -1,
-      partitionMaxBytes: fetchBytes,
+      partitionMaxBytes: bytes,
     }))
     const response = await consumer.fetch({ node, topics: [{ topicId, partitions }], maxWaitTime: 500 })
     const answers = response.responses.flatMap((answer) => answer.partitions)
@@ -68,14 +78,14 @@ export function openLog(kafka: KafkaConnection): LogReader {
   }
 
   /** The next records of each span, whose `start` moves on past them. */
-  async function fetch(topic: string, spans: Span[]): Promise<LogRecord[][]> {
+  async function fetch(topic: string, spans: Span[], bytes = fetchBytes): Promise<LogRecord[][]> {
     consumer.topics.track(topic)
     const { topics } = await consumer.metadata({ topics: [topic] })
     const { id, partitions } = topics.get(topic) ?? { id: '', partitions: [] }
     const results = new Map<Span, LogRecord[]>()
     const byLeader = Map.groupBy(spans, ({ partition }) => partitions[partition]?.leader ?? -1)
     for (const [leader, own] of byLeader) {
-      const fetched = await fetchFrom(leader, topic, id, own)
+      const fetched = await fetchFrom(leader, topic, id, own, bytes)
       for (const [index, span] of own.entries()) results.set(span, fetched[index] ?? [])
     }
     return spans.map((span) => results.get(span) ?? [])
@@ -92,6 +102,11 @@ export function openLog(kafka: KafkaConnection): LogReader {
         .listTopics()
         .catch(failed('the topics cannot be listed'))
         .finally(() => admin.close())
+    },
+
+    async has({ topic, partition }) {
+      const { topics } = await consumer.metadata({ topics: [topic] }).catch(failed(`topic ${topic} cannot be read`))
+      return partition < (topics.get(topic)?.partitionsCount ?? 0)
     },
 
     async spans(topic, { from, to } = {}) {
@@ -120,7 +135,8 @@ export function openLog(kafka: KafkaConnection): LogReader {
     async at({ topic, partition, offset }) {
       const start = BigInt(offset)
       try {
-        const [found] = await fetch(topic, [{ partition, start, end: start + 1n }])
+        // One byte: no more than the batch that the record is in.
+        const [found] = await fetch(topic, [{ partition, start, end: start + 1n }], 1)
         return found?.[0]
       } catch (error) {
         const isGone = findErrorBy(error as Error, 'apiId', 'OFFSET_OUT_OF_RANGE')

@@ -1,3 +1,4 @@
+import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../dead-letter.ts'
 import { type Place, parsePlace, placeText } from '../../place.ts'
 import type { LogReader } from '../log-reader.ts'
@@ -48,7 +49,7 @@ function letterOf(record: LogRecord): Letter | undefined {
   const header = (name: string) => headerOf(record, `deadletter-${name}`)
   const [app, reason] = [header('app'), header('reason')]
   const origin = parsePlace(`${header('topic')}/${header('partition')}/${header('offset')}`)
-  if (!app || !reason || !origin) return undefined
+  if (!app || !reason || !origin || deadLetterTopic(origin.topic) !== record.topic) return undefined
   const replay = parsePlace(header('replay'))
   return {
     kind: 'letter',
