@@ -1,4 +1,5 @@
 import { freePorts, type StackPorts, startStack, testFolder } from '@orderflow/stack'
+import { deadLetterCommands } from './specs/dead-letter-commands.ts'
 import { deadLetters } from './specs/dead-letters.ts'
 import { hostilePublishers } from './specs/hostile-records.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
@@ -17,6 +18,11 @@ describe('an operator’s stack', () => {
   })
 
   describe('dead letters', () => deadLetters(() => stack))
+  describe('dead letters on the command line', () =>
+    deadLetterCommands(
+      () => stack,
+      () => ports,
+    ))
   describe('hostile publishers', () => hostilePublishers(() => stack))
   describe('stores', () =>
     rebuiltStores(

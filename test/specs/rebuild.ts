@@ -1,17 +1,16 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { openLog } from '@orderflow/service-kit/operations'
-import { type ProcessName, type RunningStack, repository, type StackPorts } from '@orderflow/stack'
+import type { ProcessName, RunningStack, StackPorts } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
 import { anOrder, orderWith, paymentsOf, post, send } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProducer } from '../support/kafka.ts'
+import { operate } from '../support/operate.ts'
 import { domainDocumentsIn } from '../support/sqlite.ts'
 
 const roles = ['order', 'payment'] as const
@@ -111,15 +110,9 @@ export function rebuiltStores(running: () => RunningStack & { folder: string }, 
   }
 
   async function replay(role: Role, ...args: string[]): Promise<string> {
-    const file = join(repository, `${role}-service/src/operate.ts`)
-    const env = {
-      ...process.env,
-      APP_API_TOKEN: stack.tokens[role].app,
-      DAPR_API_TOKEN: stack.tokens[role].dapr,
-      Sidecar__GrpcPort: String(ports()[role].daprGrpc),
-      Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
-    }
-    return (await promisify(execFile)(process.execPath, [file, 'replay', ...args], { env })).stdout
+    const { code, stdout, stderr } = await operate(stack, role, ports()[role], ['replay', ...args])
+    expect([code, stderr]).to.deep.equal([0, ''])
+    return stdout
   }
 
   async function ends(): Promise<string> {
