@@ -1,4 +1,4 @@
-import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
 import { StackError } from './error.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
@@ -24,11 +24,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   }
   const { partition, offset } = await send(localKafka(defaultPorts.kafka), event)
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
-  print(
-    raw
-      ? `next: if it is not a valid event, a dead letter on ${deadLetterTopic(event.topic)} has the reason`
-      : nextStep(event),
-  )
+  print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event))
 }
 
 function nextStep({ key, topic }: EventRecord): string {

@@ -121,7 +121,13 @@ export class World {
         ? createOrderReplay({ settings: settings.order, sidecar, now })
         : createPaymentReplay({ settings: settings.payment, sidecar, now })
     for (const [topic, handler] of Object.entries(handlers)) {
-      await replayTopic(topic, handler, { app: settings[role].App.Name, log, range: {}, onProgress: () => {} })
+      await replayTopic(topic, handler, {
+        app: settings[role].App.Name,
+        log,
+        range: {},
+        onProgress: () => {},
+        onWait: () => {},
+      })
     }
     return sidecar
   }

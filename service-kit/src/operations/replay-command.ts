@@ -29,8 +29,14 @@ export async function replayCommand(args: string[], { app, kafka, handlers }: Re
   const log = openLog(kafka)
   try {
     for (const [name, handler] of chosen) {
-      const tell = progress()
-      const counts = await replayTopic(name, handler, { app, log, range, onProgress: tell })
+      const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
+      const counts = await replayTopic(name, handler, {
+        app,
+        log,
+        range,
+        onProgress: (topic, { read }, total) => tell(`${topic}: ${read} of ${total} records`),
+        onWait: (reason) => complain(`the store is not there, trying again: ${reason}`),
+      })
       printLines(summary(name, counts))
     }
   } finally {
@@ -57,20 +63,20 @@ function moment(name: string, text: string | undefined): Date | undefined {
   throw new OperationError(`--${name} ${text} is no date-time with an offset`, { nextStep: usage })
 }
 
-/** Tells how far it is when it begins and every two seconds. */
-function progress(): (topic: string, counts: Readonly<ReplayCounts>, total: bigint) => void {
+/** Prints a line now, and others no more often than this. */
+function occasionally(everyMs: number): (line: string) => void {
   let next = 0
-  return (topic, { read }, total) => {
+  return (line) => {
     if (performance.now() < next) return
-    next = performance.now() + 2_000
-    printLines([`${topic}: ${read} of ${total} records`])
+    next = performance.now() + everyMs
+    printLines([line])
   }
 }
 
 function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: ReplayCounts): string[] {
   const skipped = [
-    ['already dead letters', aside],
-    ['faulty', faulty],
+    ['left aside as dead letters', aside],
+    ['faulty, and no dead letters', faulty],
   ] as const
   return [
     `${topic}: ${read} read: ${applied} applied, ${unchanged} known already, ${unhandled} of no concern`,

@@ -30,6 +30,8 @@ export interface ReplayOptions {
   log: LogReader
   range: TimeRange
   onProgress: (topic: string, counts: Readonly<ReplayCounts>, total: bigint) => void
+  /** The store or sidecar fails; it is tried again. */
+  onWait: (reason: string) => void
   /** A store or sidecar that does not come back within this time ends the replay: a minute unless told. */
   patienceMs?: number
 }
@@ -47,7 +49,7 @@ const maxSliceEvents = 500
 export async function replayTopic(
   topic: string,
   handler: Handler<EventName, boolean>,
-  { app, log, range, onProgress, patienceMs = 60_000 }: ReplayOptions,
+  { app, log, range, onProgress, onWait, patienceMs = 60_000 }: ReplayOptions,
 ): Promise<ReplayCounts> {
   const counts: ReplayCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
@@ -60,11 +62,25 @@ export async function replayTopic(
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const origin = originOf(placeOf(record), headerOf(record, replayedFrom))
-      const changed = await patiently(patienceMs, () => take(handler, record.value, origin))
+      const changed = await patiently(() => take(handler, record.value, origin))
       counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
       tally(counts.faulty, faultOf(error).code)
+    }
+  }
+
+  /** Does it again for some time as long as the platform fails. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + patienceMs
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isInfrastructure(error) || performance.now() > deadline) throw error
+        onWait((error as Error).message)
+        await delay(retryMs)
+      }
     }
   }
 
@@ -87,19 +103,6 @@ async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<
     if (letter.kind === 'letter' && letter.app === app) aside.set(letter.place, letter.reason)
   }
   return aside
-}
-
-/** Does it again for some time as long as the platform fails. */
-async function patiently<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + patienceMs
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isInfrastructure(error) || performance.now() > deadline) throw error
-      await delay(retryMs)
-    }
-  }
 }
 
 function givingUp(cause: unknown): OperationError {

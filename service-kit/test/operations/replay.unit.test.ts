@@ -26,10 +26,12 @@ const created = (total: number, changes: object = {}) =>
 describe('a replay of a topic', () => {
   let log: FakeLog
   let seen: Created[]
+  let waits: string[]
   let take: (event: Created) => Promise<boolean>
   beforeEach(() => {
     log = new FakeLog()
     seen = []
+    waits = []
     take = async (event) => {
       seen.push(event)
       return true
@@ -47,6 +49,7 @@ describe('a replay of a topic', () => {
       log,
       range,
       onProgress: (_topic, counts, total) => onProgress(counts, total),
+      onWait: (reason) => waits.push(reason),
     })
   }
 
@@ -130,6 +133,7 @@ describe('a replay of a topic', () => {
       throw new SidecarError('write state', new Error('down'))
     }
     expect((await replay()).applied).to.equal(1)
+    expect(waits).to.deep.equal(['write state: down'])
   })
 
   it('tells how far it is, and ends at what was the end when it began', async () => {
@@ -150,7 +154,7 @@ describe('a replay of a topic', () => {
     const error = await replayTopic(
       'orderevents',
       { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) },
-      { app: 'order-service', log, range: {}, onProgress: () => {}, patienceMs: 10 },
+      { app: 'order-service', log, range: {}, onProgress: () => {}, onWait: () => {}, patienceMs: 10 },
     ).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(OperationError).with.property('message').that.contains('write state: down')
   })
