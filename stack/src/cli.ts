@@ -1,15 +1,13 @@
-import { clean, down, showLogs, status, up } from './commands.ts'
+import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
 import { StackError } from './error.ts'
-import { followLog } from './logs.ts'
-import { operate } from './operate.ts'
-import { localFolder } from './paths.ts'
+import { deadLetters, replay } from './operate.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
 const commands = [
-  ...['up', 'down', 'status', 'logs', 'clean', 'demo', 'publish'],
+  ...['up', 'down', 'status', 'logs', 'clean', 'scale', 'demo', 'publish'],
   ...['dead-letters', 'replay', 'provision'],
 ] as const
 
@@ -25,11 +23,13 @@ async function run([command, ...args]: string[]): Promise<number> {
     case 'status':
       return status()
     case 'logs':
-      if (args[0]) await followLog(localFolder, args[0])
-      else showLogs()
+      await logs(args[0])
       return 0
     case 'clean':
-      clean()
+      await clean()
+      return 0
+    case 'scale':
+      await scale(args[0] ?? '', args[1] ?? '', interruption())
       return 0
     case 'demo':
       await demo()
@@ -41,11 +41,10 @@ async function run([command, ...args]: string[]): Promise<number> {
       return 0
     }
     case 'dead-letters':
-      // Whoever reads the stream sees the dead letters of all.
-      return await operate('order-service', ['dead-letters', ...args])
+      return await deadLetters(args)
     case 'replay': {
       const [service, ...range] = args
-      return await operate(service, ['replay', ...range])
+      return await replay(service, range)
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
