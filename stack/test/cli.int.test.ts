@@ -17,7 +17,7 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, demo, publish, dead-letters, replay, provision\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision\n',
     ],
     [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
     [
@@ -33,7 +33,11 @@ describe('the command line', () => {
       'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
         'next: is Kafka running (make up), and Stream__Brokers right?\n',
     ],
-    [['up'], { STACK: 'docker' }, 'error: STACK=docker is not supported\nnext: STACK is local, or left out\n'],
+    [
+      ['up'],
+      { STACK: 'podman' },
+      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
     [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
     [
       ['logs', 'nginx'],
