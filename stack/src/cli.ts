@@ -1,5 +1,6 @@
 import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
+import { engine, images } from './docker/provision-commands.ts'
 import { StackError } from './error.ts'
 import { deadLetters, replay } from './operate.ts'
 import { provision } from './provision.ts'
@@ -7,8 +8,19 @@ import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
 const commands = [
-  ...['up', 'down', 'status', 'logs', 'clean', 'scale', 'demo', 'publish'],
-  ...['dead-letters', 'replay', 'provision'],
+  'up',
+  'down',
+  'status',
+  'logs',
+  'clean',
+  'scale',
+  'demo',
+  'publish',
+  'dead-letters',
+  'replay',
+  'provision',
+  'engine',
+  'images',
 ] as const
 
 /** Runs one command of the Makefile and returns the exit code. */
@@ -48,6 +60,12 @@ async function run([command, ...args]: string[]): Promise<number> {
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+      return 0
+    case 'engine':
+      await engine(interruption())
+      return 0
+    case 'images':
+      await images(interruption())
       return 0
     default:
       throw new StackError('usage', `unknown command ${command ?? '(none)'}`, {

@@ -17,7 +17,7 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision, engine, images\n',
     ],
     [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
     [
