@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { KafkaAccess } from '@orderflow/stack'
 import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
@@ -19,11 +20,13 @@ export interface OutsideRecord {
   headers?: Record<string, string>
 }
 
+const connection = ({ brokers, sasl }: KafkaAccess) => ({ bootstrapBrokers: brokers.split(','), ...(sasl && { sasl }) })
+
 /** A publisher outside the platform: a Kafka client that knows nothing of Dapr. */
-export function createProducer(brokers: string) {
+export function createProducer(kafka: KafkaAccess) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'older-application',
-    bootstrapBrokers: [brokers],
+    ...connection(kafka),
   })
   return {
     async send(...records: OutsideRecord[]): Promise<void> {
@@ -44,8 +47,8 @@ export function createProducer(brokers: string) {
 }
 
 /** All records of some topics from the oldest on, as they come in. */
-export async function openLog(brokers: string, topics: string[]) {
-  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', bootstrapBrokers: [brokers] })
+export async function openLog(kafka: KafkaAccess, topics: string[]) {
+  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...connection(kafka) })
   const stream = await consumer.consume({
     topics,
     mode: MessagesStreamModes.EARLIEST,
