@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { guid } from './guid.ts'
 
-/** What every service is told at start. Secrets come from the environment only. */
+/** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
   AppChannel: { Host: string; Port: number; Token: string }
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
-  Stream: { PubSub: string; Brokers: string }
-  State: { Store: string; ConnectionString: string }
+  Stream: { PubSub: string }
+  State: { Store: string }
   Log: { Level: string }
 }
 
@@ -34,6 +34,8 @@ export type Section = {
   properties: Record<string, { type?: string; [keyword: string]: unknown }>
   required: string[]
   additionalProperties: false
+  if?: object
+  then?: object
 }
 
 /** A closed JSON Schema object whose properties are all required: a mistyped setting is an error, not silence. */
@@ -41,18 +43,43 @@ export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
+/**
+ * `Brokers` and what follows is for the sidecar (components/kafka.yaml, with Dapr's names and values), and validated here
+ * because a service says what is wrong before a sidecar gives up without a hint.
+ */
+const stream: Section = {
+  ...section({
+    PubSub: required,
+    Brokers: text,
+    AuthType: { enum: ['none', 'password'] },
+    SaslMechanism: { enum: ['PLAINTEXT', 'SHA-256', 'SHA-512'] },
+    SaslUsername: text,
+    SaslPassword: text,
+    DisableTls: { type: 'boolean' },
+    CaCert: text,
+    SessionTimeout: { type: 'string', pattern: '^[1-9]\\d*s$' },
+  }),
+  if: { properties: { AuthType: { const: 'password' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { SaslUsername: required, SaslPassword: required } },
+}
+
 const baseSections: Record<keyof BaseSettings, Section> = {
   App: section({ Id: id, Name: required }),
   Web: section({ Host: required, HttpPort: port, HttpsPort: port, CertificateFile: text, KeyFile: text }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
-  Stream: section({ PubSub: required, Brokers: text }),
+  Stream: stream,
   State: section({ Store: required, ConnectionString: text }),
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
 }
 
-/** Dapr's own variable names for the two tokens, and where they go. */
-const daprTokens = { AppChannel: 'APP_API_TOKEN', Sidecar: 'DAPR_API_TOKEN' } as const
+/** Settings that others have a name for already: Dapr for the tokens, hosting platforms for the port. */
+const otherNames: Record<string, string> = {
+  AppChannel__Token: 'APP_API_TOKEN',
+  Sidecar__Token: 'DAPR_API_TOKEN',
+  Web__HttpPort: 'PORT',
+}
 
 /**
  * Reads `appsettings.json`, lays the environment over it (`__` between levels: `Web__HttpPort=8080`) and validates
@@ -66,34 +93,42 @@ export function loadSettings<T extends BaseSettings>(
 ): T {
   const schemas: Record<string, Section> = { ...baseSections, ...sections }
   const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, unknown>>
-  for (const [variable, value] of Object.entries(env)) {
+  const others = Object.entries(otherNames).map(([setting, variable]) => [setting, env[variable]] as const)
+  const given = others.filter(([, value]) => value !== undefined)
+  for (const [variable, value] of [...Object.entries(env), ...given]) {
     const [name, key, ...rest] = variable.split('__')
     const schema = name && Object.hasOwn(schemas, name) ? schemas[name] : undefined
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  for (const [name, variable] of Object.entries(daprTokens)) {
-    settings[name] = { ...settings[name], Token: env[variable] ?? '' }
-  }
   const validate = new Ajv({ allErrors: true }).compile(section(schemas))
   if (validate(settings)) return settings as unknown as T
-  throw new SettingsError(file.pathname, (validate.errors ?? []).map(describe))
+  /** The port has a value in the file: it goes by its other name only where that was used. */
+  const nameOf = (setting: string) =>
+    setting === 'Web__HttpPort' && env.PORT === undefined ? setting : (otherNames[setting] ?? setting)
+  const problems = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
+  throw new SettingsError(
+    file.pathname,
+    problems.map((error) => describe(error, nameOf)),
+  )
 }
 
 /** The environment holds texts only. Not Ajv's coercion, which also reads `Infinity`, `0x10` and an empty text. */
 function fromText(value: string | undefined, type: string | undefined): unknown {
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
   return isNumber && /^-?\d+(\.\d+)?$/.test(value ?? '') ? Number(value) : value
 }
 
-function describe(error: ErrorObject): string {
+function describe(error: ErrorObject, nameOf: (setting: string) => string): string {
   const extra = (error.params as { additionalProperty?: string; missingProperty?: string }) ?? {}
   const path = [...error.instancePath.split('/').slice(1), extra.additionalProperty ?? extra.missingProperty]
   const [name = '', key] = path.filter((part) => part !== undefined)
-  const token = key === 'Token' ? daprTokens[name as keyof typeof daprTokens] : undefined
-  const variable = token ?? [name, key].filter(Boolean).join('__')
+  const variable = nameOf([name, key].filter(Boolean).join('__'))
   if (extra.additionalProperty) return `${variable}: no such setting`
   if (extra.missingProperty || error.keyword === 'minLength') return `${variable}: is missing; set this variable`
-  const isNumber = error.keyword === 'type' && error.params.type !== 'string' && error.params.type !== 'object'
+  if (error.keyword === 'enum') return `${variable}: must be one of ${error.params.allowedValues.join(', ')}`
+  if (error.params.type === 'boolean') return `${variable}: must be true or false`
+  const isNumber = error.keyword === 'type' && ['number', 'integer'].includes(error.params.type)
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,17 @@ const settings = {
   Web: { Host: '127.0.0.1', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '' },
   AppChannel: { Host: '127.0.0.1', Port: 5100 },
   Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 3502 },
-  Stream: { PubSub: 'pubsub', Brokers: '' },
+  Stream: {
+    PubSub: 'pubsub',
+    Brokers: '',
+    AuthType: 'none',
+    SaslMechanism: 'PLAINTEXT',
+    SaslUsername: '',
+    SaslPassword: '',
+    DisableTls: false,
+    CaCert: '',
+    SessionTimeout: '3s',
+  },
   State: { Store: 'statestore', ConnectionString: '' },
   Policy: { ApproveUpTo: 10_000 },
   Log: { Level: 'info' },
@@ -18,9 +28,14 @@ const settings = {
 const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
 
 function load(env: NodeJS.ProcessEnv, content: object = settings) {
-  const file = join(mkdtempSync(join(tmpdir(), 'settings-')), 'appsettings.json')
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  const file = join(folder, 'appsettings.json')
   writeFileSync(file, JSON.stringify(content))
-  return loadSettings(pathToFileURL(file), { Policy: section({ ApproveUpTo: { type: 'number' } }) }, env)
+  try {
+    return loadSettings(pathToFileURL(file), { Policy: section({ ApproveUpTo: { type: 'number' } }) }, env)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[] {
@@ -38,14 +53,35 @@ describe('settings', () => {
     const loaded = load({
       ...tokens,
       Web__HttpPort: '8080',
-      State__ConnectionString: 'x',
+      Log__Level: 'warn',
+      Stream__DisableTls: 'true',
       Policy__ApproveUpTo: '1.5',
       HOME: '/',
     })
     expect(loaded.Web).to.include({ HttpPort: 8080, HttpsPort: 5001 })
-    expect(loaded.State.ConnectionString).to.equal('x')
+    expect(loaded.Log.Level).to.equal('warn')
+    expect(loaded).to.have.nested.property('Stream.DisableTls', true)
     expect(loaded).to.have.nested.property('Policy.ApproveUpTo', 1.5)
     expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
+  })
+
+  it('take the port of a hosting platform over their own', () => {
+    expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '1' }).Web.HttpPort).to.equal(8080)
+    expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
+    expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
+  })
+
+  it('say what a stream that asks for a password lacks, and what it may be', () => {
+    expect(problemsOf({ ...tokens, Stream__AuthType: 'password', Stream__SaslUsername: 'u' })).to.deep.equal([
+      'Stream__SaslPassword: is missing; set this variable',
+    ])
+    const wrong = { Stream__AuthType: 'Password', Stream__SaslMechanism: 'PLAIN', Stream__DisableTls: 'yes' }
+    expect(problemsOf({ ...tokens, ...wrong, Stream__SessionTimeout: '3' })).to.have.members([
+      'Stream__AuthType: must be one of none, password',
+      'Stream__SaslMechanism: must be one of PLAINTEXT, SHA-256, SHA-512',
+      'Stream__DisableTls: must be true or false',
+      'Stream__SessionTimeout: must match pattern "^[1-9]\\d*s$"',
+    ])
   })
 
   it('name every problem with the variable that mends it', () => {

@@ -48,8 +48,8 @@ describe('sidecar client', () => {
     })
     sidecar = createSidecar({
       Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
-      Stream: { PubSub: 'pubsub', Brokers: '' },
-      State: { Store: 'statestore', ConnectionString: '' },
+      Stream: { PubSub: 'pubsub' },
+      State: { Store: 'statestore' },
     })
   })
   after(() => server.forceShutdown())

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { StackError } from './error.ts'
 import { type SeenEvent, watchEvents } from './event-watch.ts'
+import { localKafka } from './kafka-connection.ts'
 import { stringifyMasked } from './mask.ts'
 import { localFolder } from './paths.ts'
 import { defaultPorts } from './ports.ts'
@@ -16,7 +17,6 @@ interface Order {
 
 const orderUrl = `http://localhost:${defaultPorts.order.http}`
 const paymentUrl = `http://localhost:${defaultPorts.payment.http}`
-const brokers = `127.0.0.1:${defaultPorts.kafka}`
 const timeoutMs = 15_000
 const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', total: 42.5 }
 
@@ -26,7 +26,9 @@ export async function demo(): Promise<void> {
   let order: Order | undefined
   const early: SeenEvent[] = []
   let show = (event: SeenEvent) => void early.push(event)
-  const stopWatching = await watchEvents(brokers, [orderEvents, paymentEvents], (event) => show(event))
+  const stopWatching = await watchEvents(localKafka(defaultPorts.kafka), [orderEvents, paymentEvents], (event) =>
+    show(event),
+  )
   try {
     const tell = timed()
     tell(`POST ${orderUrl}/v1/orders ${stringifyMasked(newOrder)}`)

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { prepareKafka } from './kafka-broker.ts'
+import { localKafka } from './kafka-connection.ts'
 import { dataFolder, type Plan, type ProcessName } from './plan.ts'
 import { requireFreePorts } from './port-check.ts'
 import { startProcess } from './process-control.ts'
@@ -53,12 +54,12 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
 const portUses = (spec: ProcessSpec) =>
   Object.entries(spec.ports).map(([use, port]) => ({ port, use: `${spec.name} ${use}` }))
 
-const brokersOf = (plan: Plan) => `127.0.0.1:${plan.ports.kafka}`
+const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 
 async function ensureKafka(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
-  await waitUntil('Kafka', watch, () => kafkaMissing(brokersOf(plan)))
-  for (const warning of await ensureTopics(brokersOf(plan))) onProgress(`warning: ${warning}`)
+  await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
+  for (const warning of await ensureTopics(kafkaOf(plan))) onProgress(`warning: ${warning}`)
   onProgress('kafka: ready')
 }
 
@@ -70,7 +71,7 @@ async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: Ens
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('the group coordinator', watch, async () => {
     try {
-      members = await groupMembers(brokersOf(plan), groups)
+      members = await groupMembers(kafkaOf(plan), groups)
       return undefined
     } catch (error) {
       return (error as Error).message
@@ -93,7 +94,7 @@ async function waitForProcess(
 }
 
 function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<Missing> {
-  if (isSidecar(name)) return groupMissing(brokersOf(plan), groupOf(name), stale)
+  if (isSidecar(name)) return groupMissing(kafkaOf(plan), groupOf(name), stale)
   const { http } = name === 'order-service' ? plan.ports.order : plan.ports.payment
   return serviceMissing(name, http)
 }

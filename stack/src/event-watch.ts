@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Consumer, stringDeserializers } from '@platformatic/kafka'
+import type { KafkaConnection } from './kafka-connection.ts'
 import { withAdmin } from './topics.ts'
 
 /** What we read of an event; a record that is no envelope has none of it. */
@@ -15,7 +16,7 @@ export interface SeenEvent {
  * @returns a function that stops watching and removes the group
  */
 export async function watchEvents(
-  brokers: string,
+  kafka: KafkaConnection,
   topics: string[],
   onEvent: (event: SeenEvent) => void,
 ): Promise<() => Promise<void>> {
@@ -23,7 +24,7 @@ export async function watchEvents(
   const consumer = new Consumer({
     clientId: groupId,
     groupId,
-    bootstrapBrokers: brokers.split(','),
+    ...kafka,
     deserializers: stringDeserializers,
     autocommit: false,
     maxWaitTime: 100,
@@ -41,7 +42,7 @@ export async function watchEvents(
   })
   return async () => {
     await consumer.close(true)
-    await withAdmin(brokers, (admin) => admin.deleteGroups({ groups: [groupId] })).catch(() => {})
+    await withAdmin(kafka, (admin) => admin.deleteGroups({ groups: [groupId] })).catch(() => {})
   }
 }
 

@@ -2,6 +2,7 @@ import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEve
 import { Producer } from '@platformatic/kafka'
 import { StackError } from './error.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
+import { type KafkaConnection, localKafka } from './kafka-connection.ts'
 import { localFolder } from './paths.ts'
 import { defaultPorts } from './ports.ts'
 import { stackStatus } from './status.ts'
@@ -21,7 +22,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   if (stackStatus(localFolder).find((row) => row.name === 'kafka')?.state !== 'running') {
     throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
   }
-  const { partition, offset } = await send(`127.0.0.1:${defaultPorts.kafka}`, event)
+  const { partition, offset } = await send(localKafka(defaultPorts.kafka), event)
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(
     raw
@@ -50,12 +51,12 @@ function requireValid(value: Buffer): void {
 
 /** Sends one record and returns where it went. */
 export async function send(
-  brokers: string,
+  kafka: KafkaConnection,
   { topic, key, value }: EventRecord,
 ): Promise<{ partition: number; offset: bigint }> {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'orderflow-publish',
-    bootstrapBrokers: brokers.split(','),
+    ...kafka,
     retries: 0,
   })
   try {

@@ -1,14 +1,15 @@
 import { get } from 'node:http'
 import type { Group } from '@platformatic/kafka'
+import type { KafkaConnection } from './kafka-connection.ts'
 import { topics, withAdmin } from './topics.ts'
 
 /** What a probe found missing; undefined when it is ready. */
 export type Missing = string | undefined
 
 /** Kafka answers a metadata request. */
-export async function kafkaMissing(brokers: string): Promise<Missing> {
+export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
   try {
-    await withAdmin(brokers, (admin) => admin.listTopics())
+    await withAdmin(kafka, (admin) => admin.listTopics())
     return undefined
   } catch {
     return 'the broker does not answer yet'
@@ -40,9 +41,9 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
  * A sidecar's own health stays green when its group is denied. `stale` are members of killed sidecars, which keep their
  * partitions until their session ends.
  */
-export async function groupMissing(brokers: string, name: string, stale: ReadonlySet<string>): Promise<Missing> {
+export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
   try {
-    const groups = await withAdmin(brokers, (admin) => admin.describeGroups({ groups: [name] }))
+    const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: [name] }))
     return unassigned(name, groups.get(name), stale)
   } catch (error) {
     return `consumer group ${name} cannot be read: ${(error as Error).message}`
@@ -64,7 +65,7 @@ function unassigned(name: string, group: Group | undefined, stale: ReadonlySet<s
 }
 
 /** Ids of the members that the groups have now. */
-export async function groupMembers(brokers: string, names: string[]): Promise<Set<string>> {
-  const groups = await withAdmin(brokers, (admin) => admin.describeGroups({ groups: names }))
+export async function groupMembers(kafka: KafkaConnection, names: string[]): Promise<Set<string>> {
+  const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: names }))
   return new Set([...groups.values()].flatMap((group) => [...group.members.keys()]))
 }

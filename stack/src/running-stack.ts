@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { ensureRunning } from './ensure.ts'
+import { type KafkaConnection, localKafka } from './kafka-connection.ts'
 import type { Plan, ProcessName } from './plan.ts'
 import { groupEnds, signalGroup, stopProcess } from './process-control.ts'
 import { processState } from './run-record.ts'
 import type { StackTokens } from './secrets.ts'
 import { stopStack } from './stop.ts'
 import { releaseFolder } from './test-owner.ts'
-
-/** Where Kafka is and, where it asks, who we are. */
-export interface KafkaAccess {
-  /** Bootstrap servers. */
-  brokers: string
-  sasl?: { mechanism: 'PLAIN'; username: string; password: string }
-}
 
 /** The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and back. */
 export type InnerListener = 'channel' | 'sidecar'
@@ -30,7 +24,7 @@ export interface RunningStack<Name extends string = ProcessName> {
   orderHttpsUrl: string
   paymentUrl: string
   paymentHttpsUrl: string
-  kafka: KafkaAccess
+  kafka: KafkaConnection
   /** What clients of the https addresses trust, as PEM. */
   certificate: string
   /** Tokens between each service and its sidecar. */
@@ -64,7 +58,7 @@ export function runningStack(plan: Plan, detached: boolean): LocalStack {
     orderHttpsUrl: `https://127.0.0.1:${ports.order.https}`,
     paymentUrl: `http://127.0.0.1:${ports.payment.http}`,
     paymentHttpsUrl: `https://127.0.0.1:${ports.payment.https}`,
-    kafka: { brokers: `127.0.0.1:${ports.kafka}` },
+    kafka: localKafka(ports.kafka),
     certificate: readFileSync(certificate.certificate, 'utf8'),
     folder,
     tokens,

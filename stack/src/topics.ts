@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin } from '@platformatic/kafka'
+import type { KafkaConnection } from './kafka-connection.ts'
 import { repository } from './paths.ts'
 
 export interface TopicSpec {
@@ -16,10 +17,13 @@ export interface TopicSpec {
 export const topics = JSON.parse(readFileSync(join(repository, 'stack/topics.json'), 'utf8')) as TopicSpec[]
 
 /** Runs `work` with an administration client that never retries by itself. */
-export async function withAdmin<Result>(brokers: string, work: (admin: Admin) => Promise<Result>): Promise<Result> {
+export async function withAdmin<Result>(
+  kafka: KafkaConnection,
+  work: (admin: Admin) => Promise<Result>,
+): Promise<Result> {
   const admin = new Admin({
     clientId: 'orderflow-stack',
-    bootstrapBrokers: brokers.split(','),
+    ...kafka,
     retries: 0,
     connectTimeout: 2_000,
     timeout: 5_000,
@@ -35,8 +39,8 @@ export async function withAdmin<Result>(brokers: string, work: (admin: Admin) =>
  * Creates the topics that are missing and returns a warning for each that exists with other partitions. Returns only when
  * the broker tells clients of all of them: a sidecar that asks too early consumes nothing until its next refresh.
  */
-export async function ensureTopics(brokers: string, specs: TopicSpec[] = topics): Promise<string[]> {
-  return await withAdmin(brokers, async (admin) => {
+export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[] = topics): Promise<string[]> {
+  return await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
       const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))

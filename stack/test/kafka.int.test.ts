@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { eventually } from '../../test/support/eventually.ts'
 import { ensureRunning } from '../src/ensure.ts'
 import { watchEvents } from '../src/event-watch.ts'
+import { type KafkaConnection, localKafka } from '../src/kafka-connection.ts'
 import { testFolder } from '../src/paths.ts'
 import { createPlan, type Plan } from '../src/plan.ts'
 import { freePorts } from '../src/ports.ts'
@@ -14,21 +15,21 @@ import { ensureTopics, topics, withAdmin } from '../src/topics.ts'
 describe('the local Kafka', function () {
   this.timeout(120_000)
   let plan: Plan
-  let brokers: string
+  let kafka: KafkaConnection
   const startKafka = () => ensureRunning(plan, ['kafka'], { onProgress: () => {} })
 
   before(async () => {
     await provision({ onProgress: () => {} })
     await claimFolder(testFolder('kafka'))
     plan = await createPlan(testFolder('kafka'), await freePorts())
-    brokers = `127.0.0.1:${plan.ports.kafka}`
+    kafka = localKafka(plan.ports.kafka)
     await startKafka()
   })
   after(() => runningStack(plan, false).stop())
 
   it('has the topics of stack/topics.json with their partitions and limits', async () => {
     const names = topics.map((topic) => topic.name)
-    const found = await withAdmin(brokers, async (admin) => ({
+    const found = await withAdmin(kafka, async (admin) => ({
       partitions: (await admin.metadata({ topics: names })).topics,
       configs: await admin.describeConfigs({
         resources: names.map((name) => ({ resourceType: 2, resourceName: name, configurationKeys: null })),
@@ -44,26 +45,26 @@ describe('the local Kafka', function () {
   })
 
   it('creates topics once, and warns of one with other partitions', async () => {
-    expect(await ensureTopics(brokers)).to.deep.equal([])
+    expect(await ensureTopics(kafka)).to.deep.equal([])
     const [first] = topics
     if (!first) throw new Error('no topics')
-    const warnings = await ensureTopics(brokers, [{ ...first, partitions: 99 }])
+    const warnings = await ensureTopics(kafka, [{ ...first, partitions: 99 }])
     expect(warnings).to.have.length(1)
     expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, stack/topics.json says 99`)
   })
 
   it('creates no topic by a misspelt name', async () => {
     const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
-    expect(await send(brokers, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
-    expect(await withAdmin(brokers, (admin) => admin.listTopics())).to.not.include('ordervents')
+    expect(await send(kafka, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
+    expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
   })
 
   it('shows a watcher each event published from then on', async () => {
     const seen: string[] = []
-    await send(brokers, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
-    const stop = await watchEvents(brokers, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
+    await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
+    const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
     for (const value of ['{"Name":"OrderCreated"}', 'not json', 'null']) {
-      await send(brokers, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
+      await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
     }
     try {
       await eventually(() => seen.length >= 3, 'all three were seen')
@@ -75,9 +76,9 @@ describe('the local Kafka', function () {
 
   it('keeps its events and starts again after kill -9', async () => {
     const record = { topic: 'paymentevents', key: 'k', value: Buffer.from('{"Name":"PaymentApproved"}') }
-    const { partition, offset } = await send(brokers, record)
+    const { partition, offset } = await send(kafka, record)
     await runningStack(plan, false).kill('kafka')
     await startKafka()
-    expect(await send(brokers, record)).to.deep.equal({ partition, offset: offset + 1n })
+    expect(await send(kafka, record)).to.deep.equal({ partition, offset: offset + 1n })
   })
 })

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { expect } from 'chai'
 import { eventually } from '../../test/support/eventually.ts'
 import { ensureRunning } from '../src/ensure.ts'
+import { localKafka } from '../src/kafka-connection.ts'
 import { testFolder } from '../src/paths.ts'
 import { createPlan, type Plan } from '../src/plan.ts'
 import { freePorts } from '../src/ports.ts'
@@ -37,7 +38,7 @@ describe('a sidecar with components/local', function () {
   }
 
   const publish = (topic: string, value: string) =>
-    send(`127.0.0.1:${plan.ports.kafka}`, { topic, key: 'k', value: Buffer.from(value) })
+    send(localKafka(plan.ports.kafka), { topic, key: 'k', value: Buffer.from(value) })
   const deliveriesOf = (value: string) => deliveries.filter(({ events }) => events.includes(value))
 
   before(async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { KafkaAccess } from '@orderflow/stack'
+import type { KafkaConnection } from '@orderflow/stack'
 import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
@@ -20,13 +20,11 @@ export interface OutsideRecord {
   headers?: Record<string, string>
 }
 
-const connection = ({ brokers, sasl }: KafkaAccess) => ({ bootstrapBrokers: brokers.split(','), ...(sasl && { sasl }) })
-
 /** A publisher outside the platform: a Kafka client that knows nothing of Dapr. */
-export function createProducer(kafka: KafkaAccess) {
+export function createProducer(kafka: KafkaConnection) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'older-application',
-    ...connection(kafka),
+    ...kafka,
   })
   return {
     async send(...records: OutsideRecord[]): Promise<void> {
@@ -47,8 +45,8 @@ export function createProducer(kafka: KafkaAccess) {
 }
 
 /** All records of some topics from the oldest on, as they come in. */
-export async function openLog(kafka: KafkaAccess, topics: string[]) {
-  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...connection(kafka) })
+export async function openLog(kafka: KafkaConnection, topics: string[]) {
+  const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
   const stream = await consumer.consume({
     topics,
     mode: MessagesStreamModes.EARLIEST,
