@@ -1,6 +1,7 @@
 import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
 import { StackError } from './error.ts'
+import './kafka-resets.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 import { type KafkaConnection, localKafka } from './kafka-connection.ts'
 import { localFolder } from './paths.ts'

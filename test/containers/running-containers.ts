@@ -48,11 +48,7 @@ export async function startContainers(): Promise<RunningContainers> {
 
   async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
     if (name === 'kafka') return await kafkaMissing(kafka)
-    if (name === 'mongo')
-      return await mongo
-        .db()
-        .command({ ping: 1 })
-        .then(() => undefined, String)
+    if (name === 'mongo') await mongo.db().command({ ping: 1 })
     if (name.endsWith('-pod')) return undefined
     if (name.endsWith('-sidecar')) return await groupMissing(kafka, groupOf(name), stale)
     const { status } = await ask(name, defaultPorts[roleOf(name)].http, '/readyz')
@@ -63,7 +59,7 @@ export async function startContainers(): Promise<RunningContainers> {
     const wait = async (name: ContainerName) => {
       let last: Missing
       const probe = async () => {
-        last = await missing(name, stale)
+        last = await missing(name, stale).catch(String)
         return last === undefined || undefined
       }
       await eventually(probe, `${name} to be ready`, readyTimeoutMs).catch((error: Error) => {
