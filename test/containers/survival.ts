@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { ContainerName } from './container-control.ts'
 import { halfWritten } from './half-written.ts'
 import { expectPaidOnce } from './ledger.ts'
 import { startLoad } from './load.ts'
-import type { ContainerName, RunningContainers } from './running-containers.ts'
+import type { RunningContainers } from './running-containers.ts'
 
 /** Those without which no order can be accepted. */
 const needed: ContainerName[] = ['kafka', 'mongo', 'order-pod', 'order-service', 'order-sidecar']
