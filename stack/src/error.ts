@@ -1,9 +1,12 @@
 export type StackErrorCode =
   | 'tools-missing'
   | 'provision-failed'
+  | 'no-engine'
+  | 'no-images'
   | 'busy'
   | 'port-in-use'
   | 'process-died'
+  | 'compose-failed'
   | 'not-ready'
   | 'interrupted'
   | 'not-running'

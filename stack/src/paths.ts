@@ -16,8 +16,13 @@ export function testFolder(name: string): string {
 
 export interface Versions {
   node: string
+  npm: string
   dapr: string
   kafka: string
+  compose: string
+  mongosh: string
+  /** Testcontainers' reaper, as testcontainers asks for it. */
+  ryuk: string
 }
 
 /** The pinned versions. `stack/node` reads the same file with sed. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { aptGetInstall, canAptGet } from './apt.ts'
 import type { ProvisionOptions } from './provision.ts'
-import { runTool } from './run-tool.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 const applications = [
@@ -19,7 +19,7 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
 
 /** A line when there is no browser and we cannot install one: that takes root and apt-get. */
 export function missingBrowser(env: NodeJS.ProcessEnv = process.env): string[] {
-  if (findBrowser(env) || (!env.CHROMIUM_PATH && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get'))) return []
+  if (findBrowser(env) || (!env.CHROMIUM_PATH && canAptGet())) return []
   const found = env.CHROMIUM_PATH ? `CHROMIUM_PATH is ${env.CHROMIUM_PATH}, which does not exist` : 'not found'
   const install = 'install with apt-get install chromium or brew install --cask chromium, or set CHROMIUM_PATH to it'
   return [`needs Chromium or Chrome for the page tests: ${found}; ${install}`]
@@ -29,7 +29,5 @@ export function missingBrowser(env: NodeJS.ProcessEnv = process.env): string[] {
 export async function provisionBrowser({ onProgress, signal }: ProvisionOptions): Promise<void> {
   if (findBrowser()) return
   onProgress('chromium: installing with apt-get')
-  const env = { DEBIAN_FRONTEND: 'noninteractive' }
-  await runTool('apt-get', ['update', '-q'], { cwd: '/', env, signal })
-  await runTool('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'chromium'], { cwd: '/', env, signal })
+  await aptGetInstall(['chromium'], signal)
 }

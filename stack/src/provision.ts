@@ -32,16 +32,32 @@ const lockTimeoutMs = 45 * 60 * 1000
  * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
 export async function provision(options: ProvisionOptions): Promise<void> {
-  const absent = [daprdTool(), kafkaTool()].filter((tool) => !existsSync(tool.folder))
-  const missing = await missingTools([...new Set([java, ...absent.flatMap((tool) => tool.needs)])])
-  if (options.browser) missing.push(...missingBrowser())
-  if (missing.length > 0) {
-    throw new StackError('tools-missing', missing.join('\n'), {
-      nextStep: 'install what is missing, then run this again',
-    })
-  }
-  await allOrNothing(absent, options)
+  const tools = [daprdTool(), kafkaTool()]
+  await requireTools([java, ...needsOf(tools)], options.browser ? missingBrowser() : [])
+  await provisionTools(tools, options)
   if (options.browser) await provisionBrowser(options)
+}
+
+/**
+ * Makes sure the cache holds these.
+ * @throws {StackError} as `provision` does
+ */
+export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
+  const absent = tools.filter((tool) => !existsSync(tool.folder))
+  await requireTools(needsOf(absent))
+  await allOrNothing(absent, options)
+}
+
+/** What making those of the tools takes that the cache does not hold. */
+export function needsOf(tools: Provisioned[]): Tool[] {
+  return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
+}
+
+/** @throws {StackError} `tools-missing` naming every tool that is missing or too old, and what else is `missing` */
+export async function requireTools(tools: Tool[], missing: string[] = []): Promise<void> {
+  const lines = [...(await missingTools([...new Set(tools)])), ...missing]
+  if (lines.length === 0) return
+  throw new StackError('tools-missing', lines.join('\n'), { nextStep: 'install what is missing, then run this again' })
 }
 
 /** In parallel. When one fails the other is stopped, so that the failure is told at once; the next run goes on from there. */

@@ -5,7 +5,7 @@ import { StackError } from './error.ts'
 export interface RunToolOptions {
   cwd: string
   env?: Record<string, string>
-  /** Called for each line of standard error. */
+  /** Called for each line it prints. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined
 }
@@ -28,6 +28,7 @@ export async function runTool(command: string, args: string[], options: RunToolO
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     output += chunk
   })
+  createInterface({ input: child.stdout }).on('line', (line) => options.onLine?.(line))
   createInterface({ input: child.stderr }).on('line', (line) => {
     last.push(line)
     if (last.length > 20) last.shift()

@@ -40,6 +40,15 @@ export const maven: Tool = {
   install: 'install with apt-get install maven, brew install maven, or from https://maven.apache.org/download.cgi',
 }
 
+export const npm: Tool = {
+  label: 'npm',
+  command: 'npm',
+  args: ['--version'],
+  version: /^(\d+)\.(\d+)/,
+  minimum: [8, 0],
+  install: 'install with apt-get install npm, brew install node, or from https://nodejs.org/',
+}
+
 /** A line per tool that is missing or too old: what is needed, what was found, where to get it. */
 export async function missingTools(tools: Tool[]): Promise<string[]> {
   const found = await Promise.all(tools.map((tool) => printVersion(tool)))

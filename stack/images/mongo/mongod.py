@@ -1,0 +1,132 @@
+"""mongod's place in the local mongo image: SecantusDB behind the options, variables and start of the official image."""
+
+import argparse
+import logging
+import os
+import re
+import signal
+import stat
+import sys
+
+from secantus import SecantusDBServer, __version__
+from secantus.commands import CommandContext, dispatch
+
+from replica_set import ReplicaSet
+
+NAME = f"mongo stand-in: SecantusDB {__version__}"
+
+
+class Server(SecantusDBServer):
+    """SecantusDB that tells drivers the address its replica set was initiated with, not the one it listens on."""
+
+    replica_set: ReplicaSet | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        if self.replica_set is not None and self.replica_set.config is not None:
+            return self.replica_set.address()
+        return super().address
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options of mongod that mean something here; any other one is refused by name."""
+    parser = argparse.ArgumentParser("mongod", description=NAME, allow_abbrev=False)
+    parser.add_argument("--replSet", metavar="NAME")
+    parser.add_argument("--keyFile", metavar="FILE", help="checked as mongod does; turns on authentication")
+    parser.add_argument("--auth", action="store_true")
+    parser.add_argument("--bind_ip", metavar="ADDRESS", help="one address")
+    parser.add_argument("--bind_ip_all", action="store_true")
+    parser.add_argument("--port", type=int, default=27017)
+    parser.add_argument("--dbpath", metavar="FOLDER", default="/data/db")
+    parser.add_argument("--wiredTigerCacheSizeGB", type=float, default=0.25, metavar="GB")
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--version", action="version", version=NAME)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        fail(f"mongod {' '.join(unknown)}: the stand-in does not have this option")
+    if options.bind_ip and "," in options.bind_ip:
+        fail(f"--bind_ip {options.bind_ip}: the stand-in listens on one address; use --bind_ip_all")
+    if options.keyFile:
+        check_key_file(options.keyFile)
+    return options
+
+
+def check_key_file(file: str) -> None:
+    try:
+        with open(file, encoding="utf-8") as stream:
+            key = re.sub(r"\s", "", stream.read())
+    except OSError as error:
+        fail(f"--keyFile {file}: {error.strerror}")
+    if stat.S_IMODE(os.stat(file).st_mode) & 0o077:
+        fail(f"--keyFile {file}: permissions are too open; chmod 400")
+    if not re.fullmatch(r"[A-Za-z0-9+/=]{6,1024}", key):
+        fail(f"--keyFile {file}: needs 6 to 1024 base64 characters; openssl rand -base64 756")
+
+
+def root_user() -> tuple[str, str] | None:
+    """MONGO_INITDB_ROOT_USERNAME and _PASSWORD, or the files that these with _FILE name; out of the environment then."""
+    name, password = (secret(f"MONGO_INITDB_ROOT_{part}") for part in ("USERNAME", "PASSWORD"))
+    if bool(name) != bool(password):
+        fail("MONGO_INITDB_ROOT_USERNAME and MONGO_INITDB_ROOT_PASSWORD must both be set, or neither")
+    return (name, password) if name and password else None
+
+
+def secret(variable: str) -> str | None:
+    file = os.environ.pop(f"{variable}_FILE", None)
+    value = os.environ.pop(variable, None)
+    if not file:
+        return value
+    if value:
+        fail(f"both {variable} and {variable}_FILE are set")
+    with open(file, encoding="utf-8") as stream:
+        return stream.read().rstrip("\n")
+
+
+def create_root_user(server: Server, name: str, password: str) -> None:
+    """On first start only, which is when there is no user at all; before anyone can connect."""
+    context = CommandContext(connection_id=0, storage=server.storage, cursors=server.cursors, db_name="admin")
+    if dispatch({"usersInfo": 1, "$db": "admin"}, context)["users"]:
+        return
+    roles = [{"role": "root", "db": "admin"}]
+    reply = dispatch({"createUser": name, "pwd": password, "roles": roles, "$db": "admin"}, context)
+    if not reply["ok"]:
+        fail(f"MONGO_INITDB_ROOT_USERNAME: {reply['errmsg']}")
+    print(f"created user {name} in admin", flush=True)
+
+
+def fail(message: str) -> None:
+    sys.exit(f"error: {message}")
+
+
+def main() -> None:
+    options = parse(sys.argv[1:])
+    logging.basicConfig(level=logging.WARNING if options.quiet else logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    print(f"{NAME} in place of MongoDB, on port {options.port}. For tests on machines without the real image.", flush=True)
+    root = root_user()
+    host = "0.0.0.0" if options.bind_ip_all or not options.bind_ip else options.bind_ip
+    server = Server(
+        host=host,
+        port=options.port,
+        storage_path=options.dbpath,
+        replica_set_name=options.replSet,
+        require_auth=bool(root or options.auth or options.keyFile),
+        enable_test_commands=False,
+        cache_size=f"{round(options.wiredTigerCacheSizeGB * 1024)}M",
+        sync_on_commit=True,
+    )
+    if root:
+        create_root_user(server, *root)
+    if options.replSet:
+        server.replica_set = ReplicaSet(options.replSet, options.port, os.path.join(options.dbpath, "replica-set.json"))
+        server.replica_set.install()
+        server.step_down_state = server.replica_set
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: server._stop_event.set())
+    server.start()
+    print("Waiting for connections", flush=True)
+    server.wait()
+    server.stop()
+
+
+if __name__ == "__main__":
+    main()
