@@ -1,10 +1,22 @@
+import { whyNoContainers } from './containers/available.ts'
 import { images } from './containers/images.ts'
-import { type RunningContainers, startContainers } from './containers/running-containers.ts'
+import { isolation } from './containers/isolation.ts'
+import { replicas } from './containers/replicas.ts'
+import { buildImages, type RunningContainers, startContainers } from './containers/running-containers.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { allSpecs } from './specs/all.ts'
+import { notRun } from './support/not-run.ts'
 
-describe('in containers', () => {
+const missing = await whyNoContainers()
+if (missing) notRun.push(`the system in containers (${missing})`)
+else describe('in containers', inContainers)
+
+function inContainers() {
+  before('builds the images', function () {
+    this.timeout(600_000)
+    return buildImages()
+  })
   images()
 
   describe('of docker-compose.yml', () => {
@@ -19,7 +31,9 @@ describe('in containers', () => {
     })
 
     allSpecs(() => stack)
+    isolation(() => stack)
     storedDocuments(() => stack)
     survival(() => stack)
+    replicas(() => stack)
   })
-})
+}

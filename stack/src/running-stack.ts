@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import type { Addresses } from './addresses.ts'
 import { ensureRunning } from './ensure.ts'
-import { type KafkaConnection, localKafka } from './kafka-connection.ts'
+import { localKafka } from './kafka-connection.ts'
 import type { Plan, ProcessName } from './plan.ts'
 import { groupEnds, signalGroup, stopProcess } from './process-control.ts'
 import { processState } from './run-record.ts'
@@ -19,12 +20,7 @@ export interface InnerRequest {
 }
 
 /** A started stack, however it runs: its addresses, and control over its parts for tests. */
-export interface RunningStack<Name extends string = ProcessName> {
-  orderUrl: string
-  orderHttpsUrl: string
-  paymentUrl: string
-  paymentHttpsUrl: string
-  kafka: KafkaConnection
+export interface RunningStack<Name extends string = ProcessName> extends Addresses {
   /** What clients of the https addresses trust, as PEM. */
   certificate: string
   /** Tokens between each service and its sidecar. */

@@ -5,12 +5,20 @@ const stopGraceMs = 10_000
 /** Longer than the 10 s that services have for their last requests. */
 const goneTimeoutMs = 20_000
 
-/** A container of a Compose project, running or not, by its service's name. */
-export async function openContainer(project: string, service: string) {
+/** The containers of a Compose project as the engine describes them, running or not; of one service, or all. */
+export async function inspectContainers(project: string, service?: string) {
   const { container: client } = await getContainerRuntimeClient()
-  const label = [`com.docker.compose.project=${project}`, `com.docker.compose.service=${service}`]
-  const [found] = await client.dockerode.listContainers({ all: true, filters: { label } })
+  const label = [`com.docker.compose.project=${project}`]
+  if (service) label.push(`com.docker.compose.service=${service}`)
+  const found = await client.dockerode.listContainers({ all: true, filters: { label } })
+  return Promise.all(found.map(({ Id }) => client.getById(Id).inspect()))
+}
+
+/** Control over the container of a service. */
+export async function openContainer(project: string, service: string) {
+  const [found] = await inspectContainers(project, service)
   if (!found) throw new Error(`${project} has no container ${service}`)
+  const { container: client } = await getContainerRuntimeClient()
   const container = client.getById(found.Id)
 
   return {
@@ -21,7 +29,7 @@ export async function openContainer(project: string, service: string) {
     start: async () => void (await container.start()),
 
     /** Signals its first process; returns when it is gone if the signal ends it. */
-    async kill(signal: NodeJS.Signals): Promise<void> {
+    async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
       await container.kill({ signal })
       if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
       const gone = container.wait({ condition: 'not-running' }).then(() => true)
