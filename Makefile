@@ -4,18 +4,18 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean demo publish test check format engine images provision bench-latency
+.PHONY: help up down status logs clean scale demo publish test check format engine images provision bench-latency
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-up: ## Start Kafka, both services and their sidecars (again: start what is missing)
+up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
 
 down: ## Stop all of it; data stays
 	@$(stack) down
 
-status: ## Show each process: state, pid, port, memory, uptime
+status: ## Show each process or container: state, memory, uptime
 	@$(stack) status
 
 logs: ## Show the end of each log; SERVICE=order-service follows one
@@ -23,6 +23,9 @@ logs: ## Show the end of each log; SERVICE=order-service follows one
 
 clean: ## Remove the data and logs of a stopped stack
 	@$(stack) clean
+
+scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
+	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 demo: ## Place an order and watch its events until it is paid
 	@$(stack) demo

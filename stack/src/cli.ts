@@ -1,14 +1,24 @@
-import { clean, down, showLogs, status, up } from './commands.ts'
+import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
 import { engine, images } from './docker/provision-commands.ts'
 import { StackError } from './error.ts'
-import { followLog } from './logs.ts'
-import { localFolder } from './paths.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
-const commands = ['up', 'down', 'status', 'logs', 'clean', 'demo', 'publish', 'provision', 'engine', 'images'] as const
+const commands = [
+  'up',
+  'down',
+  'status',
+  'logs',
+  'clean',
+  'scale',
+  'demo',
+  'publish',
+  'provision',
+  'engine',
+  'images',
+] as const
 
 /** Runs one command of the Makefile and returns the exit code. */
 async function run([command, ...args]: string[]): Promise<number> {
@@ -22,11 +32,13 @@ async function run([command, ...args]: string[]): Promise<number> {
     case 'status':
       return status()
     case 'logs':
-      if (args[0]) await followLog(localFolder, args[0])
-      else showLogs()
+      await logs(args[0])
       return 0
     case 'clean':
-      clean()
+      await clean()
+      return 0
+    case 'scale':
+      await scale(args[0] ?? '', args[1] ?? '', interruption())
       return 0
     case 'demo':
       await demo()

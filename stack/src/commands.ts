@@ -1,36 +1,61 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { localAddresses } from './addresses.ts'
+import { dockerClean, dockerDown, dockerLogs, dockerScale } from './docker/commands.ts'
+import { containersOf } from './docker/docker.ts'
+import { type Project, readProject } from './docker/project.ts'
+import { dockerStatus } from './docker/status.ts'
+import { dockerUp } from './docker/up.ts'
 import { StackError } from './error.ts'
-import { logTail } from './logs.ts'
+import { followLog, logTail } from './logs.ts'
 import { localFolder } from './paths.ts'
 import { logFile, processNames } from './plan.ts'
 import { startStack } from './start.ts'
 import { formatStatus, isUp, stackStatus } from './status.ts'
 import { stopStack } from './stop.ts'
 import { paint, print, timed } from './terminal.ts'
+import { chooseWay, runningWay } from './way.ts'
 
-/** `make up`: `STACK` names how to run it; `local` is the only way so far. */
+/** `make up`: `STACK` names how to run it, `local` or `docker`; see `chooseWay`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  if (env.STACK && env.STACK !== 'local') {
-    throw new StackError('usage', `STACK=${env.STACK} is not supported`, { nextStep: 'STACK is local, or left out' })
-  }
   const onProgress = timed()
-  await startStack({ onProgress, signal })
+  const way = await chooseWay(env.STACK, onProgress)
+  if (way === 'local') await startStack({ onProgress, signal })
+  const addresses = way === 'local' ? localAddresses : await dockerUp({ onProgress, signal })
   onProgress(paint('green', 'up'))
   print()
-  print('order-service    http://localhost:5000/  https://localhost:5001/')
-  print('payment-service  http://localhost:5003/  https://localhost:5002/')
+  print(`order-service    ${addresses.orderUrl}/  ${addresses.orderHttpsUrl}/`)
+  print(`payment-service  ${addresses.paymentUrl}/  ${addresses.paymentHttpsUrl}/`)
   print()
   print('next: make demo')
 }
 
+/** `make down`, whichever way the stack was started. */
 export async function down(): Promise<void> {
   const stopped = await stopStack(localFolder, timed())
-  print(stopped.length > 0 ? 'down' : 'nothing was running')
+  const project = await projectWithContainers()
+  if (project) await dockerDown()
+  print(stopped.length > 0 || project ? 'down' : 'nothing was running')
+}
+
+/** The project of this checkout when it has containers, stopped ones too. */
+async function projectWithContainers(): Promise<Project | undefined> {
+  const project = readProject()
+  const containers = project ? await containersOf(project.name).catch(() => []) : []
+  return containers.length > 0 ? project : undefined
 }
 
 /** Returns the exit code: 1 when something is down. */
-export function status(): number {
+export async function status(): Promise<number> {
+  const project = await projectWithContainers()
+  const isWell = project ? await dockerStatus(project) : localStatus()
+  if (isWell) return 0
+  print()
+  print('next: make up')
+  return 1
+}
+
+function localStatus(): boolean {
   const rows = stackStatus(localFolder)
   const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
   const [header = '', ...lines] = formatStatus(rows)
@@ -38,30 +63,39 @@ export function status(): number {
   lines.forEach((line, index) => {
     print(paint(colours[rows[index]?.state ?? 'stopped'], line))
   })
-  if (isUp(rows)) return 0
-  print()
-  print('next: make up')
-  return 1
+  return isUp(rows)
 }
 
-/** The end of every log. */
-export function showLogs(): void {
-  for (const name of processNames) {
-    print(paint('bold', `==> ${name} (${logFile(localFolder, name)})`))
-    print(logTail(localFolder, name, 40))
+/** The end of every log; of one and what follows when it is named. */
+export async function logs(name: string | undefined): Promise<void> {
+  if (await projectWithContainers()) return dockerLogs(name)
+  if (name) return followLog(localFolder, name)
+  for (const process of processNames) {
+    print(paint('bold', `==> ${process} (${logFile(localFolder, process)})`))
+    print(logTail(localFolder, process, 40))
     print()
   }
 }
 
-/** Removes what a stopped stack left: events, orders, payments and logs. Its certificate and tokens stay. */
-export function clean(): void {
-  if (stackStatus(localFolder).some((row) => row.state === 'running')) {
+/** Removes what a stopped stack left: events, orders, payments and logs. Its certificate and secrets stay. */
+export async function clean(): Promise<void> {
+  if ((await runningWay()) || (await projectWithContainers())) {
     throw new StackError('still-running', 'the stack is running', { nextStep: 'make down, then make clean' })
   }
   const present = ['data', 'logs', 'run'].map((name) => join(localFolder, name)).filter((folder) => existsSync(folder))
-  for (const folder of present) {
-    rmSync(folder, { recursive: true })
-    print(`removed ${folder}`)
+  for (const folder of present) rmSync(folder, { recursive: true })
+  const project = readProject()
+  const volumes = project ? await dockerClean(project).catch(() => []) : []
+  for (const what of [...present, ...volumes]) print(`removed ${what}`)
+  if (present.length + volumes.length === 0) print('nothing to remove')
+}
+
+/** `make scale`, of the stack in containers only: the local one has fixed ports. */
+export async function scale(service: string, count: string, signal: AbortSignal): Promise<void> {
+  if ((await runningWay()) !== 'docker') {
+    throw new StackError('not-running', 'replicas need the stack in containers, and it is not running', {
+      nextStep: 'make up STACK=docker',
+    })
   }
-  if (present.length === 0) print('nothing to remove')
+  await dockerScale(service, count, signal)
 }

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { requireRunning } from './addresses.ts'
 import { StackError } from './error.ts'
 import { type SeenEvent, watchEvents } from './event-watch.ts'
-import { localKafka } from './kafka-connection.ts'
 import { stringifyMasked } from './mask.ts'
-import { localFolder } from './paths.ts'
-import { defaultPorts } from './ports.ts'
-import { requireUp } from './status.ts'
 import { paint, print, timed } from './terminal.ts'
 
 interface Order {
@@ -15,20 +12,16 @@ interface Order {
   correlationId: string
 }
 
-const orderUrl = `http://localhost:${defaultPorts.order.http}`
-const paymentUrl = `http://localhost:${defaultPorts.payment.http}`
 const timeoutMs = 15_000
 const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', total: 42.5 }
 
 /** `make demo`: places an order and shows its events and its status as they come, until it is paid. */
 export async function demo(): Promise<void> {
-  requireUp(localFolder)
+  const { orderUrl, paymentUrl, kafka } = await requireRunning()
   let order: Order | undefined
   const early: SeenEvent[] = []
   let show = (event: SeenEvent) => void early.push(event)
-  const stopWatching = await watchEvents(localKafka(defaultPorts.kafka), [orderEvents, paymentEvents], (event) =>
-    show(event),
-  )
+  const stopWatching = await watchEvents(kafka, [orderEvents, paymentEvents], (event) => show(event))
   try {
     const tell = timed()
     tell(`POST ${orderUrl}/v1/orders ${stringifyMasked(newOrder)}`)
@@ -45,7 +38,7 @@ export async function demo(): Promise<void> {
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
-    await untilPaid(order, tell, names)
+    await untilPaid(`${orderUrl}/v1/orders/${id}`, order, tell, names)
     const payments = await call<{ items: unknown[] }>(`${paymentUrl}/v1/payments?orderId=${id}`)
     tell(`order    ${stringifyMasked(await call<Order>(`${orderUrl}/v1/orders/${id}`))}`)
     for (const payment of payments.items) tell(`payment  ${stringifyMasked(payment)}`)
@@ -56,7 +49,12 @@ export async function demo(): Promise<void> {
 }
 
 /** Polls the order until it is paid and both of its events were seen. */
-async function untilPaid({ id, status }: Order, tell: (line: string) => void, names: Set<string>): Promise<void> {
+async function untilPaid(
+  url: string,
+  { id, status }: Order,
+  tell: (line: string) => void,
+  names: Set<string>,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs
   let last = status
   while (last !== 'Paid' || !names.has('OrderCreated') || !names.has('PaymentApproved')) {
@@ -67,7 +65,7 @@ async function untilPaid({ id, status }: Order, tell: (line: string) => void, na
       })
     }
     await sleep(20)
-    const { status: now } = await call<Order>(`${orderUrl}/v1/orders/${id}`)
+    const { status: now } = await call<Order>(url)
     if (now !== last) tell(`order ${id} is ${paint('bold', now)}`)
     last = now
   }

@@ -6,6 +6,7 @@ export type StackErrorCode =
   | 'busy'
   | 'port-in-use'
   | 'process-died'
+  | 'compose-failed'
   | 'not-ready'
   | 'interrupted'
   | 'not-running'

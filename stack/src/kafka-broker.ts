@@ -7,6 +7,7 @@ import { StackError } from './error.ts'
 import { javaCommand } from './java.ts'
 import { kafkaJarsFolder, repository } from './paths.ts'
 import { dataFolder, type Plan } from './plan.ts'
+import type { StackPorts } from './ports.ts'
 
 /** Arguments of java for the broker. The heap is Kafka's need at this size, measured; its own default is 1 GB. */
 export function kafkaCommand(plan: Plan): string[] {
@@ -29,11 +30,11 @@ export async function prepareKafka(plan: Plan): Promise<void> {
   if (!existsSync(logs)) {
     const temporary = `${logs}.new`
     rmSync(temporary, { recursive: true, force: true })
-    writeFileSync(propertiesFile(plan.folder), brokerProperties(plan, temporary))
+    writeFileSync(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, temporary)))
     await format(propertiesFile(plan.folder))
     renameSync(temporary, logs)
   }
-  writeFileSync(propertiesFile(plan.folder), brokerProperties(plan, logs))
+  writeFileSync(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, logs)))
 }
 
 async function format(properties: string): Promise<void> {
@@ -49,8 +50,8 @@ async function format(properties: string): Promise<void> {
 }
 
 /** One broker that is its own controller (KRaft), on loopback only. */
-function brokerProperties({ ports }: Plan, logs: string): string {
-  const properties = {
+export function brokerProperties(ports: StackPorts, logs: string): Record<string, string | number | boolean> {
+  return {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${ports.kafkaController}`,
@@ -73,6 +74,9 @@ function brokerProperties({ ports }: Plan, logs: string): string {
     'transaction.state.log.min.isr': 1,
     'transaction.state.log.num.partitions': 1,
   }
+}
+
+function propertiesText(properties: Record<string, string | number | boolean>): string {
   return Object.entries(properties)
     .map(([key, value]) => `${key}=${String(value).replaceAll('\\', '\\\\')}\n`)
     .join('')

@@ -91,7 +91,7 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
 }
 
 /** Without the three listen addresses daprd opens its metrics and internal gRPC ports on every interface. */
-function daprdArguments(appId: string, ports: ServicePorts): string[] {
+export function daprdArguments(appId: string, ports: ServicePorts): string[] {
   const flags: Record<string, string> = {
     'app-id': appId,
     'app-port': String(ports.channel),

@@ -1,11 +1,9 @@
 import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
+import { type Addresses, requireRunning } from './addresses.ts'
 import { StackError } from './error.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
-import { type KafkaConnection, localKafka } from './kafka-connection.ts'
-import { localFolder } from './paths.ts'
-import { defaultPorts } from './ports.ts'
-import { stackStatus } from './status.ts'
+import type { KafkaConnection } from './kafka-connection.ts'
 import { print } from './terminal.ts'
 
 export interface PublishOptions {
@@ -19,22 +17,20 @@ export interface PublishOptions {
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
   const event = readEventFile(file, key)
   if (!raw) requireValid(event.value)
-  if (stackStatus(localFolder).find((row) => row.name === 'kafka')?.state !== 'running') {
-    throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
-  }
-  const { partition, offset } = await send(localKafka(defaultPorts.kafka), event)
+  const addresses = await requireRunning(['kafka'])
+  const { partition, offset } = await send(addresses.kafka, event)
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(
     raw
       ? `next: if it is not a valid event, a dead letter on ${deadLetterTopic(event.topic)} has the reason`
-      : nextStep(event),
+      : nextStep(event, addresses),
   )
 }
 
-function nextStep({ key, topic }: EventRecord): string {
+function nextStep({ key, topic }: EventRecord, { orderUrl, paymentUrl }: Addresses): string {
   if (!key) return 'next: make logs SERVICE=order-service'
-  if (topic === paymentEvents) return `next: curl http://localhost:5000/v1/orders/${key}`
-  return `next: curl http://localhost:5000/v1/orders/${key} and curl 'http://localhost:5003/v1/payments?orderId=${key}'`
+  if (topic === paymentEvents) return `next: curl ${orderUrl}/v1/orders/${key}`
+  return `next: curl ${orderUrl}/v1/orders/${key} and curl '${paymentUrl}/v1/payments?orderId=${key}'`
 }
 
 function requireValid(value: Buffer): void {

@@ -9,12 +9,16 @@ import { withRetries } from './with-retries.ts'
 // for Kafka and MongoDB that a sidecar gets.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
-
-await localCertificate(folder)
-tell('certificate: there')
-for (const warning of await withRetries('Kafka', () => ensureTopics(kafkaConnection(process.env)))) {
-  tell(`warning: ${warning}`)
+try {
+  await localCertificate(folder)
+  tell('certificate: there')
+  const warnings = await withRetries('Kafka', () => ensureTopics(kafkaConnection(process.env)))
+  for (const warning of warnings) tell(`warning: ${warning}`)
+  tell('topics: there')
+  await withRetries('MongoDB', () => ensureReplicaSet(process.env.State__ConnectionString ?? ''))
+  tell('replica set: there')
+} catch (error) {
+  // The message alone: other fields of a driver's errors say more than a log should know.
+  tell(`error: ${(error as Error).message}`)
+  process.exitCode = 1
 }
-tell('topics: there')
-await withRetries('MongoDB', () => ensureReplicaSet(process.env.State__ConnectionString ?? ''))
-tell('replica set: there')

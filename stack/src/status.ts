@@ -42,13 +42,13 @@ export function isUp(rows: StatusRow[]): boolean {
   return rows.every((row) => row.state === 'running')
 }
 
-/** @throws {StackError} `not-running` naming what does not run of the stack of `make up` */
-export function requireUp(folder: string): void {
-  const down = stackStatus(folder).filter((row) => row.state !== 'running')
+/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */
+export function requireUp(folder: string, parts: readonly string[] = processNames): void {
+  const down = stackStatus(folder).filter((row) => parts.includes(row.name) && row.state !== 'running')
   if (down.length === 0) return
   const names = down.map((row) => row.name).join(', ')
   const message =
-    down.length === processNames.length ? 'the stack is not running' : `not all of the stack is running: ${names}`
+    down.length === parts.length ? 'the stack is not running' : `not all of the stack is running: ${names}`
   throw new StackError('not-running', message, { nextStep: 'make up' })
 }
 
@@ -62,7 +62,11 @@ export function formatStatus(rows: StatusRow[]): string[] {
     row.residentBytes === undefined ? '-' : `${Math.round(row.residentBytes / 2 ** 20)} MB`,
     row.uptimeMs === undefined ? '-' : formatDuration(row.uptimeMs),
   ])
-  const table = [['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells]
+  return formatTable([['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells])
+}
+
+/** Columns as wide as their widest cell; the first row is the header. */
+export function formatTable(table: string[][]): string[] {
   const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
   return table.map((line) =>
     line

@@ -22,7 +22,8 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-function hasCompose(): Promise<boolean> {
+/** Whether `docker compose` works. */
+export function hasCompose(): Promise<boolean> {
   return docker('compose', 'version').then(
     () => true,
     () => false,
@@ -36,7 +37,7 @@ function composeTool(): Provisioned {
 
 async function build(folder: string, options: ProvisionOptions): Promise<void> {
   const name = `docker compose ${versions.compose}`
-  options.onProgress(`${name}: building from source, about 2 minutes the first time`)
+  options.onProgress(`${name}: building from source, about 3 minutes the first time`)
   const path = 'github.com/docker/compose/v2'
   const program = {
     name,
