@@ -1,0 +1,3 @@
+import { theLocalImages } from '/work/wt-images/test/containers/local-images.ts'
+
+theLocalImages()
