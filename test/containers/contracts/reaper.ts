@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { GenericContainer, Wait } from 'testcontainers'
+import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 import { docker } from '../../../stack/src/docker/docker.ts'
 import { nodeImage, reaperImage } from '../../../stack/src/docker/image-names.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -9,22 +9,27 @@ import { eventually } from '../../support/eventually.ts'
 export function reaperContract(): void {
   it(`${reaperImage} removes what a test run made, and nothing else, once the run is gone without a word`, async () => {
     const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
+    // Should we be killed, the reaper of this very run takes care.
+    const { sessionId } = await getReaper(await getContainerRuntimeClient())
+    const session = `org.testcontainers.session-id=${sessionId}`
+    // Ends by itself, and is removed then.
     const reaper = await new GenericContainer(reaperImage)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })
       // Not for other test runs on this machine to take for theirs.
       .withLabels({ TESTCONTAINERS_RYUK_TEST_LABEL: 'true' })
-      .withAutoRemove(false)
       .withExposedPorts(8080)
       .withWaitStrategy(Wait.forLogMessage(/.*Started.*/))
       .start()
+    const run = connect(reaper.getMappedPort(8080), reaper.getHost())
     try {
       for (const label of [own, other]) {
-        await docker('network', 'create', '--label', label, label.replace('=', '-'))
-        await docker('volume', 'create', '--label', label)
-        await docker('create', '--label', label, '--network', label.replace('=', '-'), nodeImage)
+        const labels = ['--label', label, '--label', session]
+        const network = label.replace('=', '-')
+        await docker('network', 'create', ...labels, network)
+        await docker('volume', 'create', ...labels)
+        await docker('create', ...labels, '--network', network, nodeImage)
       }
-      const run = connect(reaper.getMappedPort(8080), reaper.getHost())
       run.write(`label=${own}\r\n`)
       const answer = await new Promise((resolve) => run.once('data', resolve))
       expect(String(answer)).to.equal('ACK\n')
@@ -33,9 +38,8 @@ export function reaperContract(): void {
       await eventually(async () => (await count(own)) === 0 || undefined, 'all of it is removed')
       expect(await count(other)).to.equal(3)
     } finally {
-      await reaper.stop()
-      await remove(own)
-      await remove(other)
+      run.destroy()
+      for (const label of [own, other]) await remove(label)
     }
   })
 }
