@@ -1,3 +1,0 @@
-import { theLocalImages } from '/work/wt-images/test/containers/local-images.ts'
-
-theLocalImages()
