@@ -1,6 +1,7 @@
 import { whyNoContainers } from './containers/available.ts'
 import { images } from './containers/images.ts'
 import { isolation } from './containers/isolation.ts'
+import { theLocalImages } from './containers/local-images.ts'
 import { replicas } from './containers/replicas.ts'
 import { buildImages, type RunningContainers, startContainers } from './containers/running-containers.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
@@ -17,6 +18,7 @@ function inContainers() {
     this.timeout(600_000)
     return buildImages()
   })
+  theLocalImages()
   images()
 
   describe('of docker-compose.yml', () => {
