@@ -64,7 +64,7 @@ describe('make engine', () => {
     const { code, output } = await engine({ DOCKER_HOST: 'tcp://127.0.0.1:1' })
     expect(code).to.equal(1)
     expect(output).to.contain('error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1')
-    expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start Docker or install it')
+    expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start or install Docker')
   })
 
   it('builds Compose once and gives it to this user’s docker', async () => {

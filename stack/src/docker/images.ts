@@ -96,8 +96,7 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
 
 function noImages(names: string[]): StackError {
   return new StackError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
-    nextStep:
-      'let the Docker engine reach Docker Hub; as root on Debian or Ubuntu they are built from package registries',
+    nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
   })
 }
 
