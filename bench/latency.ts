@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts, type RunningStack, stackStatus, startStack, testFolder } from '@orderflow/stack'
+import { freePorts, type LocalStack, stackStatus, startStack, testFolder } from '@orderflow/stack'
 import { processorMs } from './support/processor-time.ts'
 import { percentiles, table } from './support/report.ts'
 
@@ -47,14 +47,14 @@ async function load(orders: string, perSecond: number, forSeconds: number): Prom
 }
 
 /** Each process of the stack, with the processor time it has used so far. */
-const processes = (stack: RunningStack) =>
+const processes = (stack: LocalStack) =>
   stackStatus(stack.folder).map(({ name, pid = 0, residentBytes = 0 }) => ({
     name,
     residentBytes,
     used: processorMs(pid),
   }))
 
-async function measure(stack: RunningStack): Promise<void> {
+async function measure(stack: LocalStack): Promise<void> {
   const orders = `${stack.orderUrl}/v1/orders`
   console.log(`warming up, then ${rate} orders/s for ${seconds} s, watching one order in ${watchOneIn} ...`)
   await load(orders, rate, 5)

@@ -2,6 +2,7 @@ import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orde
 import { Producer } from '@platformatic/kafka'
 import { type Addresses, requireRunning } from './addresses.ts'
 import { StackError } from './error.ts'
+import './kafka-resets.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { print } from './terminal.ts'
