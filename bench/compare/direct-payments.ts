@@ -59,9 +59,17 @@ function take(): Message[] {
   return messages
 }
 
-process.once('SIGTERM', () => process.exit(0))
-for (;;) {
+const stop = new AbortController()
+process.once('SIGTERM', () => stop.abort())
+while (!stop.signal.aborted) {
   const messages = take()
   if (messages.length > 0) await handle(messages)
-  else await once(stream, 'readable')
+  else await once(stream, 'readable', stop).catch(unlessStopped)
+}
+// Leaves the consumer group, so that the next start need not wait for this member to time out.
+await consumer.close(true)
+await producer.close()
+
+function unlessStopped(error: unknown): void {
+  if (!stop.signal.aborted) throw error
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts, type KafkaConnection, type ProcessName, type ServicePorts, testFolder } from '@orderflow/stack'
 import {
   claimFolder,
@@ -89,10 +90,20 @@ function createBenchStack(plan: Plan): BenchStack {
     },
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]
-      return waitUntil(what, { folder, processes, timeoutMs }, probe)
+      return waitUntil(what, { folder, processes, timeoutMs }, () => askOften(probe))
     },
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
+  }
+}
+
+/** Figures depend on when an answer comes, and looking at the processes each time would cost more than the question. */
+async function askOften(probe: () => Promise<string | undefined>): Promise<string | undefined> {
+  const until = performance.now() + 500
+  for (;;) {
+    const missing = await probe()
+    if (missing === undefined || performance.now() > until) return missing
+    await delay(10)
   }
 }
 

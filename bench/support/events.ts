@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { OutsideEvent } from './stream.ts'
+import { orderEvents as orderEventsTopic } from '@orderflow/envelope-schema'
+import type { OutsideEvent, Stream } from './stream.ts'
 
 const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'older-application' }
 
@@ -23,5 +24,19 @@ export function* orderEvents(count: number, filling = 0): Generator<OutsideEvent
       Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10, ...(note && { Note: note }) },
     }
     yield { key: OrderId, value: Buffer.from(JSON.stringify(envelope)) }
+  }
+}
+
+/** Publishes such events and returns their OrderIds. */
+export async function publishOrders(stream: Stream, count: number, filling = 0): Promise<string[]> {
+  const orderIds: string[] = []
+  await stream.publish(orderEventsTopic, recording(orderEvents(count, filling), orderIds))
+  return orderIds
+}
+
+function* recording(events: Iterable<OutsideEvent>, keys: string[]): Generator<OutsideEvent> {
+  for (const event of events) {
+    keys.push(event.key)
+    yield event
   }
 }
