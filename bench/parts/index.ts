@@ -1,7 +1,9 @@
 import type { Part } from '../support/part.ts'
+import { latency } from './latency.ts'
+import { loop } from './loop.ts'
 import { outside } from './outside.ts'
 import { post } from './post.ts'
 
 /** In the order they run. */
-export const parts = { post, outside } satisfies Record<string, Part>
+export const parts = { post, outside, loop, latency } satisfies Record<string, Part>
 export type PartName = keyof typeof parts

@@ -1,91 +1,134 @@
-/**
- * How long an order takes: from the POST to its answer, and to the moment a reader sees it paid, at a steady rate.
- * Starts a stack of its own on free ports. `node bench/latency.ts [orders per second] [seconds]`
- */
-import { cpus } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts, type RunningStack, stackStatus, startStack, testFolder } from '@orderflow/stack'
-import { processorMs } from './support/processor-time.ts'
-import { percentiles, table } from './support/report.ts'
-
-const [rate = 50, seconds = 20] = process.argv.slice(2).map(Number)
-const pollMs = 5
-/** One order in so many is watched: watching all would measure the load of the watching. */
-const watchOneIn = 5
-const json = { 'content-type': 'application/json' }
-const body = JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 })
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
+import { type PlacedOrder, placeOrders } from '../support/load.ts'
+import type { Part } from '../support/part.ts'
+import { type ProcessUse, processUse } from '../support/process-use.ts'
+import { percentile } from '../support/statistics.ts'
+import { watchStore } from '../support/store.ts'
 
 interface Sample {
-  answered: number
-  /** Only of a watched order. */
-  paid?: number
+  rate: number
+  /** Milliseconds from when an order was due. */
+  answered: number[]
+  paid: number[]
+  failed: number
+  use: ProcessUse[]
 }
 
-async function oneOrder(orders: string, watched: boolean): Promise<Sample> {
-  const start = performance.now()
-  const response = await fetch(orders, { method: 'POST', headers: json, body })
-  const { id } = (await response.json()) as { id: string }
-  if (response.status !== 201) throw new Error(`POST answered ${response.status}`)
-  const answered = performance.now() - start
-  if (!watched) return { answered }
-  for (;;) {
-    const order = (await (await fetch(`${orders}/${id}`)).json()) as { status: string }
-    if (order.status === 'Paid') return { answered, paid: performance.now() - start }
-    await delay(pollMs)
-  }
-}
+const goalRate = 500
+/** The document whose commit makes an order Paid to whoever reads it. */
+const paidKey = /\|\|order\/([^/]+)\/PaymentApproved$/
 
-/** Orders at a steady rate, whether or not those before are done (an open loop: a slow answer is not a slower load). */
-async function load(orders: string, perSecond: number, forSeconds: number): Promise<Sample[]> {
-  const samples: Promise<Sample>[] = []
-  const start = performance.now()
-  for (let count = 0; count < perSecond * forSeconds; count += 1) {
-    await delay(Math.max(0, start + (count * 1_000) / perSecond - performance.now()))
-    samples.push(oneOrder(orders, count % watchOneIn === 0))
-  }
-  return Promise.all(samples)
-}
+/** How long does an order take, at a steady rate? RATES="50 200" asks for other rates. */
+export const latency: Part = {
+  title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
 
-/** Each process of the stack, with the processor time it has used so far. */
-const processes = (stack: RunningStack) =>
-  stackStatus(stack.folder).map(({ name, pid = 0, residentBytes = 0 }) => ({
-    name,
-    residentBytes,
-    used: processorMs(pid),
-  }))
-
-async function measure(stack: RunningStack): Promise<void> {
-  const orders = `${stack.orderUrl}/v1/orders`
-  console.log(`warming up, then ${rate} orders/s for ${seconds} s, watching one order in ${watchOneIn} ...`)
-  await load(orders, rate, 5)
-  const before = processes(stack)
-  const samples = await load(orders, rate, seconds)
-  console.log(
-    `\n${new Date().toISOString().slice(0, 10)}, ${cpus().length} x ${cpus()[0]?.model}, Node ${process.version}\n`,
-  )
-  console.log(
-    table(
-      ['ms', 'p50', 'p90', 'p99', 'max'],
-      [
-        ['POST answered', ...percentiles(samples.map(({ answered }) => answered))],
-        ['order Paid', ...percentiles(samples.flatMap(({ paid }) => paid ?? []))],
-      ],
+  measure: (run) =>
+    withBenchStack(
+      ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
+      run.tell,
+      async (stack) => {
+        const rates = (process.env.RATES ?? '50 500 1000').split(' ').map(Number)
+        const seconds = run.quick ? 5 : 25
+        const samples: Sample[] = []
+        for (const rate of rates) {
+          run.tell(`${rate} orders/s: warming up`)
+          await measureRate(stack, rate, run.quick ? 1 : 5)
+          run.tell(`${rate} orders/s: for ${seconds} s`)
+          samples.push(await measureRate(stack, rate, seconds))
+        }
+        return findings(samples)
+      },
     ),
-  )
-  const rows = processes(stack).map(({ name, residentBytes, used }, index) => {
-    const perOrder = (used - (before[index]?.used ?? 0)) / samples.length
-    return [name, (residentBytes / 2 ** 20).toFixed(0), perOrder.toFixed(1)]
-  })
-  console.log(table(['process', 'MiB', 'processor ms/order'], rows))
 }
 
-const stack = await startStack({
-  folder: testFolder('bench'),
-  ports: await freePorts(),
-  detached: false,
-})
-try {
-  await measure(stack)
-} finally {
-  await stack.stop()
+async function measureRate(stack: BenchStack, rate: number, seconds: number): Promise<Sample> {
+  const paidAt = new Map<string, number>()
+  const stopWatching = watchStore(stack.database('order'), (keys, at) => {
+    for (const key of keys) {
+      const id = paidKey.exec(key)?.[1]
+      if (id) paidAt.set(id, at)
+    }
+  })
+  const before = processUse(stack.plan.folder)
+  const placed = await placeOrders(stack.ordersUrl, rate, seconds)
+  const accepted = placed.filter((order) => order.id !== undefined) as (PlacedOrder & { id: string })[]
+  await stack.wait('all orders to be Paid', Object.values(stack.specs), async () => {
+    const open = accepted.filter(({ id }) => !paidAt.has(id)).length
+    return open > 0 ? `${open} of ${accepted.length} orders are not` : undefined
+  })
+  const use = processUse(stack.plan.folder)
+  stopWatching()
+  await requirePaid(stack, accepted)
+  return {
+    rate,
+    answered: accepted.map(({ answered, due }) => answered - due),
+    paid: accepted.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - due),
+    failed: placed.length - accepted.length,
+    use: use.map(({ name, processorMs, residentBytes }) => {
+      const used = processorMs - (before.find((process) => process.name === name)?.processorMs ?? 0)
+      return { name, residentBytes, processorMs: used / placed.length }
+    }),
+  }
+}
+
+/** What is seen in the store is what a reader sees. @throws {Error} when it is not */
+async function requirePaid({ ordersUrl }: BenchStack, orders: { id: string }[]): Promise<void> {
+  for (const { id } of orders.slice(-20)) {
+    const { status } = (await (await fetch(`${ordersUrl}/${id}`)).json()) as { status: string }
+    if (status !== 'Paid') throw new Error(`order ${id} is ${status}`)
+  }
+}
+
+const shares = { p50: 0.5, p99: 0.99, p999: 0.999 }
+
+function findings(samples: Sample[]): Findings {
+  const row = (name: string, rate: number, values: number[]) => [
+    `${number(rate)}/s: ${name}`,
+    ...Object.values(shares).map((share) => number(percentile(values, share), 1)),
+    number(Math.max(...values), 1),
+  ]
+  const atGoal = samples.find(({ rate }) => rate === goalRate)
+  const failed = samples.reduce((sum, sample) => sum + sample.failed, 0)
+  return {
+    tables: [
+      {
+        title: 'Milliseconds',
+        head: ['orders', ...Object.keys(shares), 'max'],
+        rows: samples.flatMap(({ rate, answered, paid }) => [
+          row('POST answered', rate, answered),
+          row('Paid', rate, paid),
+        ]),
+      },
+      {
+        title: 'Processor time per order in ms, and resident memory at the end',
+        head: ['process', ...samples.map(({ rate }) => `${number(rate)}/s`), 'MiB'],
+        rows: (samples.at(-1)?.use ?? []).map(({ name, residentBytes }) => [
+          name,
+          ...samples.map(({ use }) =>
+            number(use.find((process) => process.name === name)?.processorMs ?? Number.NaN, 2),
+          ),
+          mebibytes(residentBytes),
+        ]),
+      },
+    ],
+    goals: [
+      ...(atGoal ? [atMost(`p99 to Paid at ${goalRate}/s, ms`, percentile(atGoal.paid, 0.99), 250)] : []),
+      atMost('requests that failed', failed, 0),
+    ],
+    charts: [
+      {
+        name: 'paid',
+        title: 'From when an order is due until it is Paid',
+        unit: 'ms',
+        categories: samples.map(({ rate }) => `${number(rate)} orders/s`),
+        series: Object.entries(shares).map(([name, share]) => ({
+          name,
+          values: samples.map(({ paid }) => percentile(paid, share)),
+        })),
+        logarithmic: true,
+      },
+    ],
+    figures: samples,
+  }
 }

@@ -31,7 +31,7 @@ export const outside: Part = {
 
   measure: (run) =>
     withBenchStack(['kafka'], run.tell, async (stack) => {
-      const { rounds, events } = run.quick ? { rounds: 1, events: 1_000 } : { rounds: 3, events: 15_000 }
+      const { rounds, events } = run.quick ? { rounds: 1, events: 1_000 } : { rounds: 3, events: 20_000 }
       const stream = openStream(stack.kafka)
       const contenders = await createContenders(stack)
       run.tell('warming up')

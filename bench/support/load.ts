@@ -38,7 +38,8 @@ export async function postOrders(
 ): Promise<Load> {
   const limit = 'seconds' in until ? ['-d', String(until.seconds)] : ['-a', String(until.amount)]
   const headers = ['-H', 'content-type=application/json']
-  const args = ['-j', '-n', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
+  // It notices its end, and then takes the time, once per sampling interval; the default is a second.
+  const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')
   const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])
   return loadOf(JSON.parse(stdout) as AutocannonResult)

@@ -1,4 +1,26 @@
+import { execFileSync } from 'node:child_process'
 import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/stack/parts'
+
+export interface ProcessUse {
+  name: string
+  /** Processor time since its start. `ps` counts whole seconds: take it over thousands of orders. */
+  processorMs: number
+  residentBytes: number
+}
+
+/** What each running process of a stack's folder uses. */
+export function processUse(folder: string): ProcessUse[] {
+  const table = readProcessTable()
+  return recordedNames(folder).flatMap((name) => {
+    const state = processState(folder, name, table)
+    if (state.state !== 'running') return []
+    return [{ name, processorMs: processorMs(state.pid), residentBytes: residentBytes(state.pid) }]
+  })
+}
+
+function processorMs(pid: number): number {
+  return Number(execFileSync('ps', ['-o', 'cputimes=', '-p', String(pid)], { encoding: 'utf8' })) * 1_000
+}
 
 /** The largest resident memory of each process so far, in bytes, by the process's name. */
 export type PeakMemory = Record<string, number>
