@@ -27,9 +27,9 @@ export async function get<T>(key: string): Promise<T | undefined> {
   return text ? (JSON.parse(text) as T) : undefined
 }
 
-/** One upsert in a transaction of a store that has an outbox: the sidecar publishes its value. */
+/** One upsert in a transaction of a store with an outbox: the sidecar publishes its value, as Go prints it unless it is told JSON. */
 export function transact(store: string, key: string, value: unknown): Promise<void> {
-  const metadata = { datacontenttype: 'application/json' }
+  const metadata = { contentType: 'application/json' }
   return post(`/state/${store}/transaction`, {
     operations: [{ operation: 'upsert', request: { key, value, metadata } }],
   })
