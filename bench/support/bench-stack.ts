@@ -9,8 +9,10 @@ import {
   type Plan,
   type ProcessSpec,
   processSpecs,
+  processState,
   provision,
   releaseFolder,
+  signalGroup,
   startProcess,
   stopProcess,
   waitUntil,
@@ -28,8 +30,9 @@ export interface BenchStack {
   ensure: (...names: ProcessName[]) => Promise<void>
   /** Starts processes and waits for nothing. */
   launch: (specs: ProcessSpec[]) => void
-  /** Stops processes as a platform would, with SIGTERM. */
+  /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
   stop: (specs: ProcessSpec[]) => Promise<void>
+  kill: (specs: ProcessSpec[]) => void
   /**
    * Asks `probe` until it answers undefined; a string says what is missing.
    * @throws {StackError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
@@ -87,6 +90,12 @@ function createBenchStack(plan: Plan): BenchStack {
     },
     stop: async (stopped) => {
       await Promise.all(stopped.map(({ name }) => stopProcess(folder, name, graceMs)))
+    },
+    kill: (killed) => {
+      for (const { name } of killed) {
+        const state = processState(folder, name)
+        if (state.state === 'running') signalGroup(state.group, 'SIGKILL')
+      }
     },
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]

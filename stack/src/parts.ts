@@ -2,7 +2,7 @@
 export { ensureRunning } from './ensure.ts'
 export { daprdFile, versions } from './paths.ts'
 export { createPlan, dataFolder, type Plan } from './plan.ts'
-export { startProcess, stopProcess } from './process-control.ts'
+export { signalGroup, startProcess, stopProcess } from './process-control.ts'
 export { daprdArguments, type ProcessSpec, processSpecs } from './process-spec.ts'
 export { readProcessTable, residentBytes } from './process-table.ts'
 export { provision } from './provision.ts'
