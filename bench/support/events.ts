@@ -5,7 +5,7 @@ import type { OutsideEvent, Stream } from './stream.ts'
 const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'older-application' }
 
 /** Bytes of the event without its filling, about. */
-export const plainEventBytes = 500
+export const plainEventBytes = 360
 
 /**
  * OrderCreated events as outside applications publish them, the full and the reduced variant in turn, under new OrderIds.

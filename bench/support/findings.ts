@@ -35,7 +35,12 @@ export interface Findings {
 }
 
 export function atLeast(what: string, measured: number, goal: number, digits = 0): Goal {
-  return { what, goal: `>= ${number(goal, digits)}`, measured: number(measured, digits), reached: measured >= goal }
+  return {
+    what,
+    goal: `>= ${number(goal, digits)}`,
+    measured: number(measured, digits),
+    reached: Number.isFinite(measured) && measured >= goal,
+  }
 }
 
 export function atMost(what: string, measured: number, goal: number, digits = 0): Goal {

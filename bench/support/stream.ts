@@ -98,7 +98,7 @@ export function distance(from: bigint[], to: bigint[]): number {
   return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
 }
 
-function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent[]> {
+export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent[]> {
   let batch: OutsideEvent[] = []
   let bytes = 0
   for (const event of events) {
