@@ -4,7 +4,7 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish test check format provision bench-latency
+.PHONY: help up down status logs clean scale demo publish test check format engine images provision bench-latency
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,12 @@ check: ## Lint and types
 
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
+
+engine: ## Install and start a Docker engine and Docker Compose where they are missing
+	@$(stack) engine
+
+images: ## Pull the images that others make, or build them here where Docker Hub is out of reach
+	@$(stack) images
 
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision

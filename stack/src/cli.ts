@@ -1,11 +1,24 @@
 import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
+import { engine, images } from './docker/provision-commands.ts'
 import { StackError } from './error.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
-const commands = ['up', 'down', 'status', 'logs', 'clean', 'scale', 'demo', 'publish', 'provision'] as const
+const commands = [
+  'up',
+  'down',
+  'status',
+  'logs',
+  'clean',
+  'scale',
+  'demo',
+  'publish',
+  'provision',
+  'engine',
+  'images',
+] as const
 
 /** Runs one command of the Makefile and returns the exit code. */
 async function run([command, ...args]: string[]): Promise<number> {
@@ -38,6 +51,12 @@ async function run([command, ...args]: string[]): Promise<number> {
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+      return 0
+    case 'engine':
+      await engine(interruption())
+      return 0
+    case 'images':
+      await images(interruption())
       return 0
     default:
       throw new StackError('usage', `unknown command ${command ?? '(none)'}`, {

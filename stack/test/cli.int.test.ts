@@ -13,8 +13,16 @@ const cli = (args: string[], env = {}) =>
 
 describe('the command line', () => {
   const refused: [args: string[], env: object, stderr: string][] = [
-    [['fly'], {}, 'error: unknown command fly\nnext: one of up, down, status, logs, clean, demo, publish, provision\n'],
-    [['up'], { STACK: 'docker' }, 'error: STACK=docker is not supported\nnext: STACK is local, or left out\n'],
+    [
+      ['fly'],
+      {},
+      'error: unknown command fly\nnext: one of up, down, status, logs, clean, scale, demo, publish, provision, engine, images\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'podman' },
+      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
     [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
     [
       ['logs', 'nginx'],

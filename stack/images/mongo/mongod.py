@@ -100,7 +100,8 @@ def fail(message: str) -> None:
 
 def main() -> None:
     options = parse(sys.argv[1:])
-    logging.basicConfig(level=logging.WARNING if options.quiet else logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    level = logging.WARNING if options.quiet else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     print(f"{NAME} in place of MongoDB, on port {options.port}. For tests on machines without the real image.", flush=True)
     root = root_user()
     host = "0.0.0.0" if options.bind_ip_all or not options.bind_ip else options.bind_ip
@@ -121,11 +122,13 @@ def main() -> None:
         server.replica_set.install()
         server.step_down_state = server.replica_set
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: server._stop_event.set())
-    server.start()
-    print("Waiting for connections", flush=True)
-    server.wait()
-    server.stop()
+        signal.signal(name, lambda *_: sys.exit(0))
+    try:
+        server.start()
+        print("Waiting for connections", flush=True)
+        server.wait()
+    finally:
+        server.stop()
 
 
 if __name__ == "__main__":
