@@ -4,8 +4,9 @@ import { plainEventBytes, publishOrders } from '../support/events.ts'
 import { atMost, type Chart, type Findings, mebibytes, number } from '../support/findings.ts'
 import type { Part } from '../support/part.ts'
 import { type PeakMemory, watchMemory } from '../support/process-use.ts'
-import { openStore } from '../support/store.ts'
+import { countArrivals } from '../support/store.ts'
 import { distance, openStream } from '../support/stream.ts'
+import { numbersFrom } from '../support/variables.ts'
 
 interface Size {
   events: number
@@ -25,7 +26,7 @@ export const growth: Part = {
   title: 'a backlog of outside events until all orders are Paid: 1, 4 and 16 times the events and their size',
 
   async measure(run) {
-    const most = Number(process.env.EVENTS ?? (run.quick ? 1_600 : 80_000))
+    const [most = 0] = numbersFrom('EVENTS', run.quick ? '1600' : '80000')
     const moreEvents = [16, 4, 1].map((part) => ({ events: Math.ceil(most / part), bytes: plainEventBytes }))
     const largerEvents = [4, 16].map((factor) => ({ events: Math.ceil(most / 4), bytes: factor * plainEventBytes }))
     const samples: Sample[] = []
@@ -51,7 +52,7 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
   const started = Object.values(stack.specs).filter(({ name }) => name !== 'kafka')
   const before = await stream.ends(paymentEvents)
-  const store = openStore(stack.database('order'))
+  const arrivals = countArrivals(stack.database('order'), '%/PaymentApproved')
   const stopWatching = watchMemory(stack.plan.folder)
   let firstAt = performance.now()
   stack.launch(started)
@@ -61,15 +62,13 @@ async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
     async () => {
       const published = distance(before, await stream.ends(paymentEvents))
       if (published === 0) firstAt = performance.now()
-      if (published < size.events) return `${published} are published`
-      const paid = store.count('%/PaymentApproved')
-      return paid < size.events ? `${paid} are Paid` : undefined
+      return published < size.events ? `${published} are published` : arrivals.missing(size.events)
     },
     size.events * patienceMs + 60_000,
   )
   const perSecond = (size.events * 1_000) / (performance.now() - firstAt)
   const peaks = stopWatching()
-  store.close()
+  arrivals.close()
   await stream.close()
   return { ...size, perSecond, peaks }
 }

@@ -5,6 +5,7 @@ import type { Part } from '../support/part.ts'
 import { type ProcessUse, processUse } from '../support/process-use.ts'
 import { percentile } from '../support/statistics.ts'
 import { watchStore } from '../support/store.ts'
+import { numbersFrom } from '../support/variables.ts'
 
 interface Sample {
   rate: number
@@ -16,8 +17,6 @@ interface Sample {
 }
 
 const goalRate = 500
-/** The document whose commit makes an order Paid to whoever reads it. */
-const paidKey = /\|\|order\/([^/]+)\/PaymentApproved$/
 
 /** How long does an order take, at a steady rate? RATES="50 200" asks for other rates. */
 export const latency: Part = {
@@ -28,7 +27,7 @@ export const latency: Part = {
       ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
       run.tell,
       async (stack) => {
-        const rates = (process.env.RATES ?? '50 500 1000').split(' ').map(Number)
+        const rates = numbersFrom('RATES', '50 500 1000')
         const seconds = run.quick ? 5 : 25
         const samples: Sample[] = []
         for (const rate of rates) {
@@ -44,11 +43,8 @@ export const latency: Part = {
 
 async function measureRate(stack: BenchStack, rate: number, seconds: number): Promise<Sample> {
   const paidAt = new Map<string, number>()
-  const stopWatching = watchStore(stack.database('order'), (keys, at) => {
-    for (const key of keys) {
-      const id = paidKey.exec(key)?.[1]
-      if (id) paidAt.set(id, at)
-    }
+  const stopWatching = watchStore(stack.database('order'), '%/PaymentApproved', (keys, at) => {
+    for (const key of keys) paidAt.set(key.split('/').at(-2) ?? '', at)
   })
   const before = processUse(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)

@@ -5,7 +5,7 @@ import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { median } from '../support/statistics.ts'
-import { openStore } from '../support/store.ts'
+import { countArrivals } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
 
 const connections = 256
@@ -47,17 +47,16 @@ async function placeUntilPaid(
   stream: Stream,
   amount: number,
 ): Promise<Sample> {
-  const store = openStore(database('order'))
-  const [publishedBefore, paidBefore] = [await stream.ends(paymentEvents), store.count(paid)]
+  const arrivals = countArrivals(database('order'), paid)
+  const before = await stream.ends(paymentEvents)
   const load = await postOrders(ordersUrl, { connections, amount })
   await wait('all orders to be Paid', Object.values(specs), async () => {
-    const published = distance(publishedBefore, await stream.ends(paymentEvents))
+    const published = distance(before, await stream.ends(paymentEvents))
     if (published < load.answered) return `${published} payments of ${load.answered} orders`
-    const found = store.count(paid) - paidBefore
-    return found < load.answered ? `${found} of ${load.answered} orders are Paid` : undefined
+    return arrivals.missing(load.answered)
   })
   const endedAt = Date.now()
-  store.close()
+  arrivals.close()
   return {
     ...load,
     paidPerSecond: (load.answered * 1_000) / (endedAt - load.startedAt),

@@ -7,7 +7,7 @@ import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { median } from '../support/statistics.ts'
-import { openStore } from '../support/store.ts'
+import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
 /** One way of paying the orders in Kafka: the processes that do it, where they publish and where they store. */
@@ -91,20 +91,18 @@ async function pay(
   { name, specs, topic, database }: Contender,
   events: number,
 ): Promise<Sample> {
-  const store = openStore(stack.database(database))
-  const [publishedBefore, storedBefore] = [await stream.ends(topic), store.count(payments)]
+  const arrivals = countArrivals(stack.database(database), payments)
+  const before = await stream.ends(topic)
   const startedAt = performance.now()
   let firstAt = startedAt
   stack.launch(specs)
   await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
-    const published = distance(publishedBefore, await stream.ends(topic))
+    const published = distance(before, await stream.ends(topic))
     if (published === 0) firstAt = performance.now()
-    if (published < events) return `${published} are published`
-    const stored = store.count(payments) - storedBefore
-    return stored < events ? `${stored} are stored` : undefined
+    return published < events ? `${published} are published` : arrivals.missing(events)
   })
   const endedAt = performance.now()
-  store.close()
+  arrivals.close()
   await stack.stop(specs)
   return { startSeconds: (firstAt - startedAt) / 1_000, perSecond: (events * 1_000) / (endedAt - firstAt) }
 }

@@ -76,10 +76,10 @@ const paymentIdOf = (orderId: string) => deterministicId('payment', orderId)
 /** When each payment was seen in the store, by its id. */
 function watchPayments({ database }: BenchStack) {
   const storedAt = new Map<string, number>()
-  const stop = watchStore(database('payment'), (keys, at) => {
+  const stop = watchStore(database('payment'), '%payment/%', (keys, at) => {
     for (const key of keys) {
-      const id = /\|\|payment\/(.+)$/.exec(key)?.[1]
-      if (id) storedAt.set(id, storedAt.get(id) ?? at)
+      const id = key.split('/').at(-1) ?? ''
+      storedAt.set(id, storedAt.get(id) ?? at)
     }
   })
   return { storedAt, stop }

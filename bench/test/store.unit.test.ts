@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { openStore, type Store } from '../support/store.ts'
+import { countArrivals, openStore, type Store } from '../support/store.ts'
 
 describe('a store read from outside', () => {
   let folder: string
@@ -46,19 +46,29 @@ describe('a store read from outside', () => {
     expect(store.count('%/PaymentApproved')).to.equal(1)
   })
 
-  it('tells every key that is new, whatever else is written again in between', () => {
-    write('list/root', 'a')
-    expect(store.news()).to.deep.equal(['list/root', 'a'])
-    expect(store.news()).to.deep.equal([])
+  it('tells every such key that is new, whatever else is written again in between', () => {
+    write('list/root', 'fact/a')
+    expect(store.news('fact/%')).to.deep.equal(['fact/a'])
+    expect(store.news('fact/%')).to.deep.equal([])
     const seen: string[] = []
     for (let index = 0; index < 50; index += 1) {
       write(`fact/${index}`, 'list/root')
-      if (index % 3 === 0) write('a')
-      if (index % 7 === 0) seen.push(...store.news())
+      if (index % 3 === 0) write('list/chunk')
+      if (index % 7 === 0) seen.push(...store.news('fact/%'))
     }
-    seen.push(...store.news())
-    expect(seen.filter((key) => key.startsWith('fact/'))).to.deep.equal(
-      Array.from({ length: 50 }, (_, index) => `fact/${index}`),
-    )
+    seen.push(...store.news('fact/%'))
+    expect(seen).to.deep.equal(Array.from({ length: 50 }, (_, index) => `fact/${index}`))
+  })
+
+  it('counts what arrives, and is not deceived by a document that is written again', () => {
+    write('fact/old')
+    const arrivals = countArrivals(file, 'fact/%')
+    write('fact/1', 'fact/1', 'fact/1', 'list/root')
+    expect(arrivals.missing(3)).to.equal('1 of 3 are stored')
+    write('fact/2', 'fact/old')
+    expect(arrivals.missing(3)).to.equal('2 of 3 are stored')
+    write('fact/3')
+    expect(arrivals.missing(3)).to.equal(undefined)
+    arrivals.close()
   })
 })
