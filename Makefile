@@ -4,7 +4,7 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision bench-latency
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -61,5 +61,8 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
-bench-latency: ## Measure how long an order takes, on a stack of its own
-	@$(run) bench/latency.ts
+bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
+	@$(run) bench/main.ts $${PART-}
+
+bench-report: ## Write the figures of the last make bench into docs/performance.md
+	@$(run) bench/report.ts
