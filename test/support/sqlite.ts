@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { isDomainKey } from './domain-keys.ts'
 
 interface Row {
   key: string
@@ -19,7 +20,7 @@ export function domainDocumentsIn(file: string): Record<string, unknown> {
       const { listed, ...document } = JSON.parse(text) as { listed?: string }
       return [key.split('||')[1] ?? key, document] as const
     })
-    return Object.fromEntries(documents.filter(([key]) => !key.startsWith('list/') && !key.endsWith('/claim')))
+    return Object.fromEntries(documents.filter(([key]) => isDomainKey(key)))
   } finally {
     database.close()
   }

@@ -31,6 +31,7 @@ import type { Consumer } from '../../service-kit/src/consumer.ts'
 import type { LogRecord } from '../../service-kit/src/operations/log-record.ts'
 import { FakeLog } from '../../service-kit/test/fake-log.ts'
 import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
+import { isDomainKey } from './domain-keys.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readOrderSettings(tokens), payment: readPaymentSettings(tokens) }
@@ -182,7 +183,7 @@ function queryEscape(bytes: Buffer): string {
 
 /** The documents that the domain made, without the index and the places in it. */
 export function domainDocuments({ documents }: FakeSidecar): Record<string, unknown> {
-  const own = [...documents].filter(([key]) => !key.startsWith('list/') && !key.endsWith('/claim'))
+  const own = [...documents].filter(([key]) => isDomainKey(key))
   const bare = own.map(([key, { value }]) => {
     const { listed, ...document } = value as { listed?: string }
     return [key, document] as const
