@@ -2,11 +2,13 @@ import { whyNoContainers } from './containers/available.ts'
 import { images } from './containers/images.ts'
 import { isolation } from './containers/isolation.ts'
 import { theLocalImages } from './containers/local-images.ts'
+import { containersOperator } from './containers/operator.ts'
 import { replicas } from './containers/replicas.ts'
 import { buildImages, type RunningContainers, startContainers } from './containers/running-containers.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { allSpecs } from './specs/all.ts'
+import { rebuiltStores } from './specs/rebuild.ts'
 import { notRun } from './support/not-run.ts'
 
 const missing = await whyNoContainers()
@@ -33,6 +35,10 @@ function inContainers() {
     })
 
     allSpecs(() => stack)
+    rebuiltStores(
+      () => stack,
+      () => containersOperator(stack),
+    )
     isolation(() => stack)
     storedDocuments(() => stack)
     survival(() => stack)
