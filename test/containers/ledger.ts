@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { orderWith, send } from '../support/api.ts'
+import { send } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
 import { openLog } from '../support/kafka.ts'
 
 type Stack = Pick<RunningStack, 'orderUrl' | 'paymentUrl' | 'kafka'>
@@ -18,10 +20,22 @@ export async function expectPaidOnce(stack: Stack, ids: readonly string[]): Prom
     const counts = Object.groupBy(found, (id) => id)
     return Object.fromEntries(ids.map((id) => [id, counts[id]?.length ?? 0]))
   }
-  for (const id of ids) await orderWith(stack.orderUrl, id, 'Paid', 60_000)
-  const orders = await wholeList<Order>(`${stack.orderUrl}/v1/orders`)
+  const orders = await eventually(
+    async () => {
+      const listed = await newest<Order>(`${stack.orderUrl}/v1/orders`, ids, ({ id }) => id)
+      const paid = new Set(listed?.flatMap(({ id, status }) => (status === 'Paid' ? id : [])))
+      if (ids.every((id) => paid.has(id))) return listed
+      await delay(200)
+      return undefined
+    },
+    `${ids.length} orders to be Paid`,
+    90_000,
+  )
   expect(counted(orders.map(({ id }) => id)), 'times in the list').to.deep.equal(once)
-  const payments = await wholeList<Payment>(`${stack.paymentUrl}/v1/payments`)
+  const payments = await eventually(
+    () => newest<Payment>(`${stack.paymentUrl}/v1/payments`, ids, ({ orderId }) => orderId),
+    'the payments to be listed',
+  )
   expect(counted(payments.map(({ orderId }) => orderId)), 'payments').to.deep.equal(once)
   const events = await distinctEvents(stack)
   for (const name of ['OrderCreated', 'PaymentApproved']) {
@@ -30,14 +44,19 @@ export async function expectPaidOnce(stack: Stack, ids: readonly string[]): Prom
   }
 }
 
-async function wholeList<T>(url: string): Promise<T[]> {
+/** A list from its newest item on, until all of the ids and a page more have been seen; undefined while it cannot be read. */
+async function newest<T>(url: string, ids: readonly string[], idOf: (item: T) => string): Promise<T[] | undefined> {
   const items: T[] = []
+  const missing = new Set(ids)
   let cursor: string | null = ''
   while (cursor !== null) {
+    const wasComplete = missing.size === 0
     const path: string = cursor ? `${url}?limit=100&cursor=${cursor}` : `${url}?limit=100`
-    const { body } = await send<{ items: T[]; next: string | null }>(path)
+    const { status, body } = await send<{ items: T[]; next: string | null }>(path)
+    if (status !== 200) return undefined
+    for (const item of body.items) missing.delete(idOf(item))
     items.push(...body.items)
-    cursor = body.next
+    cursor = wasComplete ? null : body.next
   }
   return items
 }

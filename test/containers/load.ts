@@ -31,13 +31,17 @@ async function insist(orderUrl: string): Promise<Placed> {
   throw new Error(`an order was not accepted within ${giveUpAfterMs} ms`)
 }
 
-/** Orders coming in at a steady pace, until `end`, which answers all of them once the last one is accepted. */
+/** Enough to be hit by anything that happens meanwhile, and not more than a slow database can list afterwards. */
+const maxOrders = 50
+
+/** Orders coming in at a steady pace, `maxOrders` at most. `end` answers all of them once the last one is accepted. */
 export function startLoad(orderUrl: string, perSecond: number): { end: () => Promise<Placed[]> } {
   const placing: Promise<Placed>[] = []
   const timer = setInterval(() => {
     const order = insist(orderUrl)
     order.catch(() => {}) // told by `end`
     placing.push(order)
+    if (placing.length === maxOrders) clearInterval(timer)
   }, 1_000 / perSecond)
   return {
     end() {

@@ -14,7 +14,7 @@ import { startLoad } from './load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 const services = ['payment-service', 'payment-service-2', 'payment-service-3']
-const perSecond = 5
+const perSecond = 3
 
 /** Replicas of payment-service, on one database and in one consumer group. */
 export function replicas(running: () => RunningContainers): void {

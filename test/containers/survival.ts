@@ -61,7 +61,7 @@ export function survival(running: () => RunningContainers): void {
       const documents = stack.mongo.db('order-service').collection<{ _id: string }>('daprCollection')
       expect((await documents.updateMany(lists, { $set: { held: true } }, { session })).matchedCount).to.be.above(0)
       const { body } = await post<{ id: string }>(`${stack.orderUrl}/v1/orders`, anOrder)
-      await orderWith(stack.orderUrl, body.id, 'Paid', 30_000)
+      await orderWith(stack.orderUrl, body.id, 'Paid')
       await session.abortTransaction().catch(() => {})
       await session.endSession()
     })
