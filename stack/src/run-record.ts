@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { type ProcessEntry, readProcessTable } from './process-table.ts'
 
 /** The pid file of a process: its group's leader, which is `stack/launch`. */
@@ -15,7 +15,8 @@ export type ProcessState =
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }
 
-const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
+const recordEnding = '.json'
+const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}${recordEnding}`)
 
 /** Where `stack/launch` leaves the exit status. */
 export const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
@@ -24,6 +25,13 @@ export function writeRecord(folder: string, name: string, pid: number): void {
   mkdirSync(join(folder, 'run'), { recursive: true })
   const startId = readProcessTable().get(pid)?.startId ?? ''
   writeFileSync(recordFile(folder, name), JSON.stringify({ pid, startId, startedAt: Date.now() } satisfies RunRecord))
+}
+
+/** Names of all processes that the folder's stack has on record: those of plan.ts and, in some tests, replicas. */
+export function recordedNames(folder: string): string[] {
+  const run = join(folder, 'run')
+  const files = existsSync(run) ? readdirSync(run) : []
+  return files.filter((file) => file.endsWith(recordEnding)).map((file) => basename(file, recordEnding))
 }
 
 export function removeRecord(folder: string, name: string): void {

@@ -2,12 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { StackError } from './error.ts'
 import { isAlive, self } from './pid-lock.ts'
-import { processNames } from './plan.ts'
 import { signalGroup } from './process-control.ts'
-import { processState } from './run-record.ts'
+import { processState, recordedNames } from './run-record.ts'
 import { stopStack } from './stop.ts'
 
-const ownerFile = (folder: string) => join(folder, 'run/owner.json')
+const ownerFile = (folder: string) => join(folder, 'run/owner')
 const owned = new Set<string>()
 
 /**
@@ -62,7 +61,7 @@ function installHooks(): void {
 
 function killOwned(): void {
   for (const folder of owned) {
-    for (const name of processNames) {
+    for (const name of recordedNames(folder)) {
       const state = processState(folder, name)
       if (state.state === 'running') signalGroup(state.group, 'SIGKILL')
     }

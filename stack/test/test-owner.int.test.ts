@@ -13,7 +13,7 @@ const testRun = `
   const { startProcess } = await import(process.argv[1] + '/src/process-control.ts')
   await claimFolder(process.argv[2])
   const args = ['-e', 'setInterval(() => {}, 1000)']
-  const group = startProcess(process.argv[2], { name: 'kafka', command: process.execPath, args, env: {}, ports: {} })
+  const group = startProcess(process.argv[2], { name: 'a-replica', command: process.execPath, args, env: {}, ports: {} })
   console.log(group)
   setInterval(() => {}, 1000)`
 
