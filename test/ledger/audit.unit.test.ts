@@ -80,9 +80,10 @@ function healthyWorld() {
     { name: 'poison 2', topic: 'paymentevents', accepted: true },
     { name: 'poison 3', topic: 'orderevents', accepted: false },
   ]
+  const surprises: string[] = []
   /** What the files hold when it is not what the services answer. */
   const files: { orders?: StoredOrder[]; payments?: StoredPayment[] } = {}
-  return { placed, sent, events, letters, orders, payments, files, event }
+  return { placed, sent, surprises, events, letters, orders, payments, files, event }
 }
 type World = ReturnType<typeof healthyWorld>
 
@@ -99,6 +100,7 @@ function bookOf(world: World) {
     book.poisonAttempted(name, topic)
     if (accepted) book.poisonAccepted(name)
   }
+  for (const what of world.surprises) book.surprise(what)
   world.events.forEach(book.logged)
   world.letters.forEach(book.deadLetter)
   for (const order of world.orders) book.order('api', order)
@@ -195,6 +197,11 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     'stuck: a client that was refused to the end',
     ['http 4'],
     ({ placed }) => change(placed, withId('f'), { gaveUp: true }),
+  ],
+  [
+    'wrong: what must not happen, whatever is broken',
+    ['POST answered 500'],
+    ({ surprises }) => surprises.push('POST answered 500'),
   ],
   ['wrong: an order that nobody placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
   [

@@ -85,6 +85,8 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
     attempted: ({ name, source, total, id }: Attempt) => addAttempt(name, source, total, id),
     /** Somebody promised that the order is taken in: an answer of 201 or 202, or the broker's acknowledgement. */
     accepted: writer('UPDATE attempt SET accepted = 1, id = ?2 WHERE name = ?1') as (name: string, id: string) => void,
+    /** Something happened that must not, whatever is broken; it says of itself what. */
+    surprise: writer('INSERT OR IGNORE INTO surprise VALUES (?)') as (what: string) => void,
     /** The client was refused until it gave up, although the system was up. */
     gaveUp: writer('UPDATE attempt SET gave_up = 1 WHERE name = ?') as (name: string) => void,
     cancelAttempted: writer('UPDATE attempt SET cancel = max(cancel, 1) WHERE name = ?') as (name: string) => void,

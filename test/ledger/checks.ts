@@ -108,6 +108,10 @@ const stuck: Omit<Check, 'kind'>[] = [
 
 const wrong: Omit<Check, 'kind'>[] = [
   {
+    what: 'what must not happen, whatever is broken',
+    sql: 'SELECT what AS id FROM surprise',
+  },
+  {
     what: 'an order that nobody placed',
     sql: 'SELECT id FROM stored_order o WHERE view = :view AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.name = o.name)',
   },

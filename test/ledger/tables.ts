@@ -7,6 +7,7 @@ export const tables = `
     cancel INTEGER DEFAULT 0 -- 1: asked for, 2: accepted
   ) WITHOUT ROWID;
   CREATE TABLE poison (name TEXT PRIMARY KEY, topic TEXT, accepted INTEGER DEFAULT 0) WITHOUT ROWID;
+  CREATE TABLE surprise (what TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE event (
     topic TEXT, part INTEGER, offset INTEGER, name TEXT, event_id TEXT, order_id TEXT, amount REAL, digest TEXT,
     poison TEXT,

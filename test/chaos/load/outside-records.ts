@@ -1,0 +1,61 @@
+import { orderEvents } from '@orderflow/envelope-schema'
+import type { Book } from '../../ledger/book.ts'
+import { poisonHeader } from '../../ledger/read-log.ts'
+import type { OutsideRecord } from '../../support/kafka.ts'
+import { orderCancelled, orderCreated, unheardOf } from './envelopes.ts'
+import type { OutsideKey, PlannedOutsideOrder } from './orders.ts'
+import type { PoisonRecord } from './poison.ts'
+
+/** A record to be sent, and what the book is told: before it is sent, and once the broker has it. */
+export interface Outgoing {
+  afterMs: number
+  record: OutsideRecord
+  attempted(): void
+  accepted(): void
+}
+
+const nothing = () => {}
+
+/** All records of an order from outside: its event, the same again, and perhaps its cancellation, before or after. */
+export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
+  const { id, name, total, again, cancelAfterMs, cancelFirst } = order
+  const value = JSON.stringify(orderCreated(order))
+  const record = (text: string, key: OutsideKey) => ({ topic: orderEvents, value: text, ...keyOf(order, key) })
+  const created: Outgoing = {
+    afterMs: cancelFirst && cancelAfterMs !== undefined ? cancelAfterMs : 0,
+    record: record(value, order.key),
+    attempted: () => book.attempted({ name, source: 'outside', total, id }),
+    accepted: () => book.accepted(name, id),
+  }
+  const repeated = again.map(({ afterMs, key }) => {
+    return { afterMs: created.afterMs + afterMs, record: record(value, key), attempted: nothing, accepted: nothing }
+  })
+  if (cancelAfterMs === undefined) return [created, ...repeated]
+  const cancelled: Outgoing = {
+    afterMs: cancelFirst ? 0 : cancelAfterMs,
+    record: record(JSON.stringify(orderCancelled(order)), order.key),
+    attempted: () => book.cancelAttempted(name),
+    accepted: () => book.cancelAccepted(name),
+  }
+  return [created, ...repeated, cancelled]
+}
+
+function keyOf({ id, name }: PlannedOutsideOrder, key: OutsideKey): { key?: string } {
+  if (key === 'none') return {}
+  return { key: key === 'order' ? id : name }
+}
+
+/** A record that is to be refused, marked for the ledger alone. */
+export function poisonous(name: string, { topic, value }: PoisonRecord, book: Book): Outgoing {
+  return {
+    afterMs: 0,
+    record: { topic, value, key: name, headers: { [poisonHeader]: name } },
+    attempted: () => book.poisonAttempted(name, topic),
+    accepted: () => book.poisonAccepted(name),
+  }
+}
+
+export function unheard(): Outgoing {
+  const record = { topic: orderEvents, value: JSON.stringify(unheardOf()) }
+  return { afterMs: 0, record, attempted: nothing, accepted: nothing }
+}

@@ -1,0 +1,59 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { stopStack } from '../../stack/src/stop.ts'
+import { claimFolder, hasDeadOwner, releaseFolder } from '../../stack/src/test-owner.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { type Disk, mountDisk, unmountBelow } from './disks.ts'
+
+export interface Site {
+  cluster: Cluster
+  /** Undefined where this user may not mount any. */
+  disks: { state: Disk; kafka: Disk } | undefined
+  /** Stops everything; `keep` leaves log and stores in `kept/` beside the logs. */
+  close(keep: boolean): Promise<void>
+}
+
+const dataFolders = ['data', 'state']
+
+/** A running cluster in a folder of its own, on small disks of its own where that is allowed. */
+export async function openSite(folder: string, replicas: number, onProgress: (line: string) => void): Promise<Site> {
+  for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
+  await claimFolder(folder)
+  for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
+
+  mkdirSync(join(folder, 'state'))
+  const disks = await mountDisks(folder).catch((error: Error) => {
+    onProgress(`no full disks: ${error.message}`)
+    return undefined
+  })
+  async function close(keep: boolean): Promise<void> {
+    await stopStack(folder, () => {})
+    if (keep) keepData(folder)
+    unmountBelow(folder)
+    rmSync(join(folder, 'state'), { recursive: true, force: true })
+    await releaseFolder(folder)
+  }
+  try {
+    onProgress(`starting Kafka and ${replicas} of each service with its sidecar`)
+    return { cluster: await startCluster(folder, replicas), disks, close }
+  } catch (error) {
+    await close(false)
+    throw error
+  }
+}
+
+async function mountDisks(folder: string): Promise<NonNullable<Site['disks']>> {
+  return { kafka: await mountDisk(join(folder, 'data')), state: await mountDisk(join(folder, 'state')) }
+}
+
+function beside(folder: string): string[] {
+  const parent = dirname(folder)
+  return existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
+}
+
+/** A mount's data is gone with it, and a folder's with the next run's claim. */
+function keepData(folder: string): void {
+  for (const name of dataFolders.filter((name) => existsSync(join(folder, name)))) {
+    cpSync(join(folder, name), join(folder, 'kept', name), { recursive: true })
+  }
+}
