@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   await provision({ onProgress })
   mkdirSync(folder, { recursive: true })
   const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { replicas, disks, freezeMs, lockMs })
-  const report = await runChaos({ ...settings, folder, steps, onProgress })
+  const report = await runChaos({ ...settings, folder, fullDisks: true, steps, onProgress })
   const file = join(folder, 'report.json')
   writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
   console.log(`\n${formatReport(report)}\n${file}`)

@@ -17,22 +17,17 @@ import { createTally } from './load/tally.ts'
 import { createProbe } from './recovery.ts'
 import { type FaultReport, makeReport, type Report } from './report.ts'
 import { describeFault, type Step } from './schedule.ts'
-import { openSite } from './site.ts'
+import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
 
-export interface ChaosOptions {
-  /** Where processes, data and ledger live; its own for each run that goes on at the same time. */
-  folder: string
+export interface ChaosOptions extends SiteOptions {
   seed: string
   /** Orders a second through HTTP, and as many again from outside. */
   rate: number
-  /** Of each service with its sidecar: 1 or 2. */
-  replicas: number
   /** No step begins later. */
   minutes: number
   /** What happens, given whether disks can be full here. */
   steps: (disks: boolean) => Iterable<Step>
-  onProgress: (line: string) => void
 }
 
 const consumers = Object.fromEntries(topics.map(({ name, consumerGroups }) => [name, consumerGroups]))
@@ -45,8 +40,8 @@ const patienceMs = 120_000
  * keeps the ledger's book, the log and the stores.
  */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
-  const { folder, onProgress } = options
-  const site = await openSite(folder, options.replicas, onProgress)
+  const { folder } = options
+  const site = await openSite(options)
   const bookFile = join(folder, 'ledger.db')
   rmSync(bookFile, { force: true })
   const book = openBook(consumers, bookFile)

@@ -5,6 +5,15 @@ import { claimFolder, hasDeadOwner, releaseFolder } from '../../stack/src/test-o
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Disk, mountDisk, unmountBelow } from './disks.ts'
 
+export interface SiteOptions {
+  folder: string
+  /** Of each service with its sidecar: 1 or 2. */
+  replicas: number
+  /** Whether to keep data on disks that can be full. */
+  fullDisks: boolean
+  onProgress: (line: string) => void
+}
+
 export interface Site {
   cluster: Cluster
   /** Undefined where this user may not mount any. */
@@ -16,16 +25,13 @@ export interface Site {
 const dataFolders = ['data', 'state']
 
 /** A running cluster in a folder of its own, on small disks of its own where that is allowed. */
-export async function openSite(folder: string, replicas: number, onProgress: (line: string) => void): Promise<Site> {
+export async function openSite({ folder, replicas, fullDisks, onProgress }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
   for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
 
   mkdirSync(join(folder, 'state'))
-  const disks = await mountDisks(folder).catch((error: Error) => {
-    onProgress(`no full disks: ${error.message}`)
-    return undefined
-  })
+  const disks = fullDisks ? await mountDisks(folder, onProgress) : undefined
   async function close(keep: boolean): Promise<void> {
     await stopStack(folder, () => {})
     if (keep) keepData(folder)
@@ -42,8 +48,13 @@ export async function openSite(folder: string, replicas: number, onProgress: (li
   }
 }
 
-async function mountDisks(folder: string): Promise<NonNullable<Site['disks']>> {
-  return { kafka: await mountDisk(join(folder, 'data')), state: await mountDisk(join(folder, 'state')) }
+async function mountDisks(folder: string, onProgress: SiteOptions['onProgress']): Promise<Site['disks']> {
+  try {
+    return { kafka: await mountDisk(join(folder, 'data')), state: await mountDisk(join(folder, 'state')) }
+  } catch (error) {
+    onProgress(`warning: without full disks, since none can be mounted here: ${(error as Error).message}`)
+    return undefined
+  }
 }
 
 function beside(folder: string): string[] {

@@ -76,7 +76,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
   const addConsumer = writer('INSERT INTO consumer VALUES (?, ?)')
   for (const [topic, apps] of Object.entries(consumers)) for (const app of apps) addConsumer(topic, app)
 
-  const addAttempt = writer('INSERT INTO attempt (name, source, total, id) VALUES (?, ?, ?, ?)')
+  const addAttempt = writer('INSERT OR IGNORE INTO attempt (name, source, total, id) VALUES (?, ?, ?, ?)')
   const addEvent = writer('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const addLetter = writer('INSERT INTO letter VALUES (?, ?, ?, ?, ?, ?)')
   const addOrder = writer('INSERT INTO stored_order VALUES (?, ?, ?, ?, ?, ?)')

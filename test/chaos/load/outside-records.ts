@@ -21,10 +21,11 @@ export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
   const { id, name, total, again, cancelAfterMs, cancelFirst } = order
   const value = JSON.stringify(orderCreated(order))
   const record = (text: string, key: OutsideKey) => ({ topic: orderEvents, value: text, ...keyOf(order, key) })
+  const attempted = () => book.attempted({ name, source: 'outside', total, id })
   const created: Outgoing = {
     afterMs: cancelFirst && cancelAfterMs !== undefined ? cancelAfterMs : 0,
     record: record(value, order.key),
-    attempted: () => book.attempted({ name, source: 'outside', total, id }),
+    attempted,
     accepted: () => book.accepted(name, id),
   }
   const repeated = again.map(({ afterMs, key }) => {
@@ -34,7 +35,10 @@ export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
   const cancelled: Outgoing = {
     afterMs: cancelFirst ? 0 : cancelAfterMs,
     record: record(JSON.stringify(orderCancelled(order)), order.key),
-    attempted: () => book.cancelAttempted(name),
+    attempted() {
+      attempted()
+      book.cancelAttempted(name)
+    },
     accepted: () => book.cancelAccepted(name),
   }
   return [created, ...repeated, cancelled]
