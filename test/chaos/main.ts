@@ -1,5 +1,5 @@
 /** `make chaos`: the system under load and faults, and a ledger of what came of it. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { localFolder, StackError } from '@orderflow/stack'
 import { provision } from '../../stack/src/provision.ts'
@@ -7,7 +7,8 @@ import { timed } from '../../stack/src/terminal.ts'
 import { unmountBelow } from './disks.ts'
 import { formatReport } from './format.ts'
 import { createRandom } from './random.ts'
-import { runChaos } from './run.ts'
+import { isClean } from './report.ts'
+import { reportFile, runChaos } from './run.ts'
 import { schedule } from './schedule.ts'
 import { chaosSettings } from './settings.ts'
 
@@ -30,10 +31,8 @@ async function main(): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { replicas, disks, freezeMs, lockMs })
   const report = await runChaos({ ...settings, folder, fullDisks: true, steps, onProgress })
-  const file = join(folder, 'report.json')
-  writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
-  console.log(`\n${formatReport(report)}\n${file}`)
-  if (report.findings.length === 0 && report.behind === 0) return
+  console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)
+  if (isClean(report)) return
   console.log(`next: read docs/chaos.md; logs, ledger.db and the stores are in ${folder}`)
   process.exitCode = 1
 }

@@ -38,6 +38,8 @@ export interface Report {
   findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
 }
 
+export const isClean = ({ findings, behind }: Report): boolean => findings.length === 0 && behind === 0
+
 const exampleCount = 20
 
 export function makeReport(

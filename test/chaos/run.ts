@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { topics } from '@orderflow/stack'
@@ -15,7 +15,7 @@ import { approveUpTo } from './load/orders.ts'
 import { startOutsideLoad } from './load/outside-load.ts'
 import { createTally } from './load/tally.ts'
 import { createProbe } from './recovery.ts'
-import { type FaultReport, makeReport, type Report } from './report.ts'
+import { type FaultReport, isClean, makeReport, type Report } from './report.ts'
 import { describeFault, type Step } from './schedule.ts'
 import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
@@ -29,6 +29,9 @@ export interface ChaosOptions extends SiteOptions {
   /** What happens, given whether disks can be full here. */
   steps: (disks: boolean) => Iterable<Step>
 }
+
+/** The whole report as JSON, with all that is known of what was found. */
+export const reportFile = (folder: string) => join(folder, 'report.json')
 
 const consumers = Object.fromEntries(topics.map(({ name, consumerGroups }) => [name, consumerGroups]))
 const warmUpMs = 3_000
@@ -47,9 +50,11 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   const book = openBook(consumers, bookFile)
   try {
     const report = await breakAndCount(options, site, book)
+    writeFileSync(reportFile(folder), `${JSON.stringify(report, undefined, 2)}\n`)
     book.close()
-    await site.close(report.findings.length > 0)
-    if (report.findings.length === 0) rmSync(bookFile)
+    const keep = !isClean(report)
+    await site.close(keep)
+    if (!keep) rmSync(bookFile)
     return report
   } catch (error) {
     await site.close(true)
