@@ -3,10 +3,10 @@ import { createRandom } from './random.ts'
 import { describeFault, type Fault, type Step, schedule, type Targets } from './schedule.ts'
 
 const targets: Targets = { replicas: 2, disks: true, freezeMs: 30_000, lockMs: 10_000 }
-const take = (count: number, seed: string, changes: Partial<Targets> = {}): Step[] =>
-  schedule(createRandom(seed), { ...targets, ...changes })
-    .take(count)
-    .toArray()
+function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
+  const steps = schedule(createRandom(seed), { ...targets, ...changes })
+  return Array.from({ length: count }, () => steps.next().value)
+}
 const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
 const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
 
