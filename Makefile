@@ -4,7 +4,7 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish test check format provision bench-latency
+.PHONY: help up down status logs clean scale demo publish test check format provision chaos bench-latency
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ format: ## Format all files and apply safe lint fixes
 
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
+
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=5] [SEED=1] [RATE=200] [REPLICAS=2]
+	@$(run) test/chaos/main.ts
 
 bench-latency: ## Measure how long an order takes, on a stack of its own
 	@$(run) bench/latency.ts

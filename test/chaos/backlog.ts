@@ -16,14 +16,7 @@ const latest = -1n
 /** How far the applications are behind the log. */
 export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
   return await withAdmin(kafka, async (admin) => {
-    const asked = consumed.map(({ name, partitions }) => ({
-      name,
-      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
-    }))
-    const ends = new Map<string, bigint>()
-    for (const { name, partitions } of await admin.listOffsets({ topics: asked })) {
-      for (const { partitionIndex, offset } of partitions) ends.set(`${name} ${partitionIndex}`, offset)
-    }
+    // The ends last: what was handled meanwhile must not count twice.
     const committed = new Map<string, bigint>()
     for (const group of await admin.listConsumerGroupOffsets({ groups })) {
       for (const { name, partitions } of group.topics) {
@@ -31,6 +24,14 @@ export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
           committed.set(`${group.groupId} ${name} ${partitionIndex}`, committedOffset)
         }
       }
+    }
+    const asked = consumed.map(({ name, partitions }) => ({
+      name,
+      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
+    }))
+    const ends = new Map<string, bigint>()
+    for (const { name, partitions } of await admin.listOffsets({ topics: asked })) {
+      for (const { partitionIndex, offset } of partitions) ends.set(`${name} ${partitionIndex}`, offset)
     }
     const gaps = consumed.flatMap(({ name, partitions, consumerGroups }) =>
       consumerGroups.flatMap((group) =>

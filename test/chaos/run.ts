@@ -18,7 +18,7 @@ import { createProbe } from './recovery.ts'
 import { type FaultReport, isClean, makeReport, type Report } from './report.ts'
 import { describeFault, type Step } from './schedule.ts'
 import { openSite, type SiteOptions } from './site.ts'
-import { supervise } from './supervisor.ts'
+import { type Death, supervise } from './supervisor.ts'
 
 export interface ChaosOptions extends SiteOptions {
   seed: string
@@ -69,8 +69,11 @@ async function breakAndCount(
 ): Promise<Report> {
   const { seed, rate, minutes, onProgress } = options
   const { cluster, disks } = site
-  const supervisor = supervise(cluster, ({ member, exit }) => {
-    onProgress(`${member} ended by itself (${exit}) and is started again`)
+  const supervisor = supervise(cluster, ({ member, exit, at }) => {
+    const isKnown = supervisor.deaths
+      .slice(0, -1)
+      .some((earlier) => earlier.member === member && isSoonAfter(earlier, at))
+    if (!isKnown) onProgress(`${member} ended by itself (${exit}), and is started again until it stays`)
     if (member.includes('-service')) book.surprise(`${member} ended by itself: ${exit}`)
   })
   const tally = createTally()
@@ -94,7 +97,7 @@ async function breakAndCount(
     const since = performance.now()
     const behind = await behindNow(cluster)
     const recovery = await probe.measure(since)
-    const deaths = supervisor.deaths.slice(deathsBefore).map(({ member, exit }) => `${member}: ${exit}`)
+    const deaths = countDeaths(supervisor.deaths.slice(deathsBefore))
     faults.push({ what, beganAt, behind, recovery, deaths })
     await delay(step.restMs)
   }
@@ -121,6 +124,13 @@ async function breakAndCount(
     brokerFailures: outside.failures(),
   }
   return makeReport({ ...options, load, behind, faults }, book, findings)
+}
+
+const isSoonAfter = (earlier: Death, at: Date) => at.getTime() - earlier.at.getTime() < 30_000
+
+function countDeaths(deaths: Death[]): string[] {
+  const counts = Object.groupBy(deaths, ({ member, exit }) => `${member} (${exit})`)
+  return Object.entries(counts).map(([death, list = []]) => (list.length > 1 ? `${list.length} x ${death}` : death))
 }
 
 /** Undefined while the broker does not answer. */

@@ -56,6 +56,9 @@ export interface StoredPayment {
   status: string
 }
 
+/** With SQLite's usual 2 MB, a million orders take ten times as long to write. */
+const cacheKiB = 128 * 1024
+
 export type Book = ReturnType<typeof openBook>
 
 /**
@@ -66,7 +69,7 @@ export type Book = ReturnType<typeof openBook>
  */
 export function openBook(consumers: Record<string, string[]>, file = ':memory:') {
   const db = new DatabaseSync(file)
-  db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; ${tables}`)
+  db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -${cacheKiB}; ${tables}`)
   const writer = (sql: string) => {
     const statement = db.prepare(sql)
     return (...values: (SQLInputValue | undefined)[]) => {
