@@ -1,11 +1,27 @@
 import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
+import { engine, images } from './docker/provision-commands.ts'
 import { StackError } from './error.ts'
+import { deadLetters, replay } from './operate.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
 
-const commands = ['up', 'down', 'status', 'logs', 'clean', 'scale', 'demo', 'publish', 'provision'] as const
+const commands = [
+  'up',
+  'down',
+  'status',
+  'logs',
+  'clean',
+  'scale',
+  'demo',
+  'publish',
+  'dead-letters',
+  'replay',
+  'provision',
+  'engine',
+  'images',
+] as const
 
 /** Runs one command of the Makefile and returns the exit code. */
 async function run([command, ...args]: string[]): Promise<number> {
@@ -36,8 +52,20 @@ async function run([command, ...args]: string[]): Promise<number> {
       await publish({ file, key, raw: process.env.RAW === '1' })
       return 0
     }
+    case 'dead-letters':
+      return await deadLetters(args)
+    case 'replay': {
+      const [service, ...range] = args
+      return await replay(service, range)
+    }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+      return 0
+    case 'engine':
+      await engine(interruption())
+      return 0
+    case 'images':
+      await images(interruption())
       return 0
     default:
       throw new StackError('usage', `unknown command ${command ?? '(none)'}`, {

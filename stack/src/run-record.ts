@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { type ProcessEntry, readProcessTable } from './process-table.ts'
 
 /** The pid file of a process: its group's leader, which is `stack/launch`. */
@@ -15,8 +15,7 @@ export type ProcessState =
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }
 
-const recordEnding = '.json'
-const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}${recordEnding}`)
+const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
 
 /** Where `stack/launch` leaves the exit status. */
 export const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
@@ -27,15 +26,16 @@ export function writeRecord(folder: string, name: string, pid: number): void {
   writeFileSync(recordFile(folder, name), JSON.stringify({ pid, startId, startedAt: Date.now() } satisfies RunRecord))
 }
 
-/** Names of all processes that the folder's stack has on record: those of plan.ts and, in some tests, replicas. */
-export function recordedNames(folder: string): string[] {
-  const run = join(folder, 'run')
-  const files = existsSync(run) ? readdirSync(run) : []
-  return files.filter((file) => file.endsWith(recordEnding)).map((file) => basename(file, recordEnding))
-}
-
 export function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
+}
+
+/** Names of all processes on record, those that run beside the stack's own too. */
+export function recordedNames(folder: string): string[] {
+  const run = join(folder, 'run')
+  if (!existsSync(run)) return []
+  const records = readdirSync(run).filter((file) => file.endsWith('.json') && file !== 'owner.json')
+  return records.map((file) => file.slice(0, -'.json'.length))
 }
 
 /** What became of a process we started. A process that merely got a recorded pid later is not ours. */

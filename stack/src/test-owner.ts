@@ -6,7 +6,7 @@ import { signalGroup } from './process-control.ts'
 import { processState, recordedNames } from './run-record.ts'
 import { stopStack } from './stop.ts'
 
-const ownerFile = (folder: string) => join(folder, 'run/owner')
+const ownerFile = (folder: string) => join(folder, 'run/owner.json')
 const owned = new Set<string>()
 
 /**

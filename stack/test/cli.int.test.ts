@@ -13,8 +13,31 @@ const cli = (args: string[], env = {}) =>
 
 describe('the command line', () => {
   const refused: [args: string[], env: object, stderr: string][] = [
-    [['fly'], {}, 'error: unknown command fly\nnext: one of up, down, status, logs, clean, demo, publish, provision\n'],
-    [['up'], { STACK: 'docker' }, 'error: STACK=docker is not supported\nnext: STACK is local, or left out\n'],
+    [
+      ['fly'],
+      {},
+      'error: unknown command fly\n' +
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision, engine, images\n',
+    ],
+    [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
+    [
+      ['replay', 'order-service', '--from', '2026-11-21T10:00'],
+      {},
+      'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
+        'next: replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
+        'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
+    ],
+    [
+      ['dead-letters', 'list'],
+      { Stream__Brokers: '127.0.0.1:1' },
+      'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
+        'next: is Kafka running (make up), and Stream__Brokers right?\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'podman' },
+      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
     [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
     [
       ['logs', 'nginx'],

@@ -2,7 +2,7 @@
 
 SecantusDB is always the primary of a replica set of one, at the address it listens on. mongod started with --replSet is
 nothing until a client has initiated the set, which also says the address drivers are to use. Answers and error codes are
-mongod's.
+mongod's. SecantusDB has no public way to add commands: its version is pinned in requirements.txt.
 """
 
 import json
@@ -11,8 +11,6 @@ import socket
 
 from secantus import commands, rbac
 from secantus.stepdown import StepDownState
-
-MAX_SET_VERSION = 1
 
 
 class ReplicaSet(StepDownState):
@@ -49,7 +47,7 @@ class ReplicaSet(StepDownState):
             return invalid("this stand-in is a set of exactly one member, which needs a host")
         host = str(members[0]["host"])
         member = {"_id": int(members[0].get("_id", 0)), "host": host if ":" in host else f"{host}:{self._port}"}
-        self._save({"_id": self.name, "version": MAX_SET_VERSION, "members": [member]})
+        self._save({"_id": self.name, "version": 1, "members": [member]})
         return {"ok": 1.0}
 
     def _save(self, config: dict) -> None:

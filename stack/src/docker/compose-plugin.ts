@@ -37,7 +37,7 @@ function composeTool(): Provisioned {
 
 async function build(folder: string, options: ProvisionOptions): Promise<void> {
   const name = `docker compose ${versions.compose}`
-  options.onProgress(`${name}: building from source, about 2 minutes the first time`)
+  options.onProgress(`${name}: building from source, about 3 minutes the first time`)
   const path = 'github.com/docker/compose/v2'
   const program = {
     name,

@@ -84,15 +84,13 @@ async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
 function noEngine(message: string): StackError {
   return new StackError('no-engine', message, {
     nextStep:
-      'start Docker or install it (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu, make engine does both',
+      'start or install Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: make engine',
   })
 }
 
 function lastLine(error: unknown): string {
-  return (
-    String((error as Error).message)
-      .trim()
-      .split('\n')
-      .at(-1) ?? ''
-  )
+  const lines = String((error as Error).message)
+    .trim()
+    .split('\n')
+  return lines.at(-1) ?? ''
 }

@@ -24,6 +24,12 @@ export interface PresentImage {
   standIn: string | undefined
 }
 
+interface InspectedImage extends PresentImage {
+  id: string
+  /** Not built from an older recipe. */
+  isCurrent: boolean
+}
+
 /**
  * Makes sure these images are there: those that are missing are pulled, and built here when that fails. An image built from
  * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
@@ -36,8 +42,7 @@ export async function ensureImages(options: ProvisionOptions, names: string[] = 
       await build(await pullAll(await missingOf(names), options), options)
     })
   }
-  const present = await inspect(names)
-  return names.map((name) => present.get(name) as PresentImage)
+  return [...(await inspect(names)).values()]
 }
 
 /**
@@ -91,31 +96,31 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
 
 function noImages(names: string[]): StackError {
   return new StackError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
-    nextStep:
-      'let the Docker engine reach Docker Hub; as root on Debian or Ubuntu they are built from package registries',
+    nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
   })
 }
 
 const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
 
 /** Those of the images that are on this machine. */
-async function inspect(names: string[]): Promise<Map<string, PresentImage & { id: string; isCurrent: boolean }>> {
-  const format = '{{json .}}'
-  const found = await Promise.all(
-    names.map((name) => docker('image', 'inspect', '--format', format, name).catch(() => undefined)),
-  )
-  return new Map(
-    found.flatMap((printed, index) => {
-      if (!printed) return []
-      const name = names[index] as string
-      const { Id: id, Config } = JSON.parse(printed) as {
-        Id: string
-        Config: { Labels: Record<string, string> | null }
-      }
-      const recipe = Config.Labels?.[recipeLabel]
-      const origin = recipe ? ('recipe' as const) : ('registry' as const)
-      const isCurrent = !recipe || recipe === hashOf(name)
-      return [[name, { name, origin, standIn: Config.Labels?.[standInLabel], id, isCurrent }] as const]
-    }),
-  )
+async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
+  const found = await Promise.all(names.map(inspectOne))
+  return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
+}
+
+async function inspectOne(name: string): Promise<InspectedImage | undefined> {
+  const printed = await docker('image', 'inspect', '--format', '{{json .}}', name).catch((error: Error) => {
+    if (/no such image/i.test(error.message)) return undefined
+    throw error
+  })
+  if (!printed) return undefined
+  const { Id, Config } = JSON.parse(printed) as { Id: string; Config: { Labels: Record<string, string> | null } }
+  const recipe = Config.Labels?.[recipeLabel]
+  return {
+    name,
+    origin: recipe ? 'recipe' : 'registry',
+    standIn: Config.Labels?.[standInLabel],
+    id: Id,
+    isCurrent: !recipe || recipe === hashOf(name),
+  }
 }

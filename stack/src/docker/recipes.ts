@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, renameSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../paths.ts'
 import type { Provisioned, ProvisionOptions } from '../provision.ts'
@@ -31,12 +31,18 @@ const recipesFolder = join(repository, 'stack/images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
+/** What this machine trusts, which the base image does then too; nothing where an image cannot be built anyway. */
+function trusted(): string {
+  const file = '/etc/ssl/certs/ca-certificates.crt'
+  return existsSync(file) ? read(file) : ''
+}
+
 /** @throws {Error} for an image that has no recipe */
 export function recipeOf(image: string): Recipe {
   const folder = (name: string) => join(recipesFolder, name)
   switch (image) {
     case baseImage:
-      return { ...plain, folder: folder('base'), from: [], content: [read('/etc/ssl/certs/ca-certificates.crt')] }
+      return { ...plain, folder: folder('base'), from: [], content: [trusted()] }
     case nodeImage: {
       const content = [versions.node, versions.npm]
       return { ...plain, folder: folder('node'), from: [baseImage], content, needs: [npm], addParts: addNode }

@@ -1,0 +1,13 @@
+// The parts a stack is made of, for those who run some of them beside programs of their own (bench/).
+export { ensureRunning } from './ensure.ts'
+export { daprdFile, versions } from './paths.ts'
+export { createPlan, dataFolder, type Plan } from './plan.ts'
+export { signalGroup, startProcess, stopProcess } from './process-control.ts'
+export { daprdArguments, type ProcessSpec, processSpecs } from './process-spec.ts'
+export { readProcessTable, residentBytes } from './process-table.ts'
+export { provision } from './provision.ts'
+export { processState, recordedNames } from './run-record.ts'
+export { componentSettings } from './settings.ts'
+export { timed } from './terminal.ts'
+export { claimFolder, releaseFolder } from './test-owner.ts'
+export { waitUntil } from './wait.ts'
