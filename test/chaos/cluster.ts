@@ -1,14 +1,22 @@
 import { join } from 'node:path'
 import { freePorts, type KafkaConnection } from '@orderflow/stack'
-import { ensureRunning } from '../../stack/src/ensure.ts'
-import { localKafka } from '../../stack/src/kafka-connection.ts'
-import { createPlan, type Plan } from '../../stack/src/plan.ts'
-import { groupEnds, signalGroup, startProcess } from '../../stack/src/process-control.ts'
-import { type ProcessSpec, processSpecs } from '../../stack/src/process-spec.ts'
-import { readProcessTable } from '../../stack/src/process-table.ts'
-import { groupMissing, kafkaMissing, serviceMissing } from '../../stack/src/readiness.ts'
-import { processState } from '../../stack/src/run-record.ts'
-import { waitUntil } from '../../stack/src/wait.ts'
+import {
+  createPlan,
+  ensureRunning,
+  groupEnds,
+  groupMissing,
+  kafkaMissing,
+  localKafka,
+  type Plan,
+  type ProcessSpec,
+  processSpecs,
+  processState,
+  readProcessTable,
+  serviceMissing,
+  signalGroup,
+  startProcess,
+  waitUntil,
+} from '@orderflow/stack/parts'
 import type { StateFiles } from '../ledger/read-files.ts'
 
 export type Role = 'order' | 'payment'

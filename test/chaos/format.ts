@@ -1,4 +1,4 @@
-import { table } from '../../bench/support/report.ts'
+import { markdownTable } from '../../bench/support/markdown.ts'
 import type { Recovery } from './recovery.ts'
 import type { Report } from './report.ts'
 
@@ -9,6 +9,8 @@ export const goalMs = 5_000
 export function formatReport(report: Report): string {
   return [loadText(report), faultTable(report), countTables(report), verdictText(report)].join('\n')
 }
+
+const table = (head: string[], rows: string[][]) => `${markdownTable({ head, rows })}\n`
 
 const perSecond = (count: number, seconds: number) => `${count} (${(count / seconds).toFixed(0)}/s)`
 

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Book } from '../ledger/book.ts'
+import { createHttpClient } from '../load/http-client.ts'
+import type { PlannedOutsideOrder } from '../load/orders.ts'
+import { createOutsideProducer } from '../load/outside-producer.ts'
+import { recordsOf } from '../load/outside-records.ts'
+import type { KnownOrder } from '../load/poison.ts'
+import { createTally } from '../load/tally.ts'
 import { send } from '../support/api.ts'
 import type { Cluster } from './cluster.ts'
-import { createHttpClient } from './load/http-client.ts'
-import type { PlannedOutsideOrder } from './load/orders.ts'
-import { createOutsideProducer } from './load/outside-producer.ts'
-import { recordsOf } from './load/outside-records.ts'
-import type { KnownOrder } from './load/poison.ts'
-import { createTally } from './load/tally.ts'
 
 /** Milliseconds from a moment until an order that was placed after it is so far; undefined when that was not within two minutes. */
 export interface Recovery {

@@ -7,13 +7,13 @@ import { type Book, openBook } from '../ledger/book.ts'
 import { readApi } from '../ledger/read-api.ts'
 import { readFiles } from '../ledger/read-files.ts'
 import { readLog } from '../ledger/read-log.ts'
+import { startHttpLoad } from '../load/http-load.ts'
+import { approveUpTo, httpOrder } from '../load/orders.ts'
+import { startOutsideLoad } from '../load/outside-load.ts'
+import { createTally } from '../load/tally.ts'
 import { readBacklog, settle } from './backlog.ts'
 import type { Cluster } from './cluster.ts'
 import { inflict } from './faults.ts'
-import { startHttpLoad } from './load/http-load.ts'
-import { approveUpTo } from './load/orders.ts'
-import { startOutsideLoad } from './load/outside-load.ts'
-import { createTally } from './load/tally.ts'
 import { createProbe } from './recovery.ts'
 import { type FaultReport, isClean, makeReport, type Report } from './report.ts'
 import { describeFault, type Step } from './schedule.ts'
@@ -81,7 +81,14 @@ async function breakAndCount(
   let overAt = Number.POSITIVE_INFINITY
   const isOver = () => Date.now() > overAt
   const startedAt = Date.now()
-  const http = startHttpLoad(seed, rate, { urls: cluster.urls.order, book, tally, keys: seed, isOver, patienceMs: 250 })
+  const http = startHttpLoad((index) => httpOrder(seed, index), rate, {
+    urls: cluster.urls.order,
+    book,
+    tally,
+    keys: seed,
+    isOver,
+    patienceMs: 250,
+  })
   const outside = startOutsideLoad(seed, rate, { kafka: cluster.kafka, book, paid: probe.paid, isOver })
   onProgress(`load: ${rate} orders/s through HTTP and ${rate}/s from outside`)
 

@@ -1,5 +1,5 @@
+import type { Random } from '../load/random.ts'
 import type { Member, Role } from './cluster.ts'
-import type { Random } from './random.ts'
 
 /** Something that happens to the system, and for how long; times in milliseconds. */
 export type Fault =

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createRandom } from './random.ts'
+import { createRandom } from '../load/random.ts'
 import { describeFault, type Fault, type Step, schedule, type Targets } from './schedule.ts'
 
 const targets: Targets = { replicas: 2, disks: true, freezeMs: 30_000, lockMs: 10_000 }

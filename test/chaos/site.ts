@@ -1,7 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { stopStack } from '../../stack/src/stop.ts'
-import { claimFolder, hasDeadOwner, releaseFolder } from '../../stack/src/test-owner.ts'
+import { claimFolder, hasDeadOwner, releaseFolder, stopStack } from '@orderflow/stack/parts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Disk, mountDisk, unmountBelow } from './disks.ts'
 

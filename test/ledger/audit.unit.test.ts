@@ -203,6 +203,11 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     ['POST answered 500'],
     ({ surprises }) => surprises.push('POST answered 500'),
   ],
+  [
+    'wrong: a record that is no event, and was not made to be refused',
+    ['orderevents 2:7'],
+    ({ events }) => events.push({ topic: 'orderevents', partition: 2, offset: 7n, digest: '' }),
+  ],
   ['wrong: an order that nobody placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
   [
     'wrong: an order with another id or total than was placed',

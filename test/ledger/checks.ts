@@ -112,6 +112,10 @@ const wrong: Omit<Check, 'kind'>[] = [
     sql: 'SELECT what AS id FROM surprise',
   },
   {
+    what: 'a record that is no event, and was not made to be refused',
+    sql: "SELECT topic || ' ' || part || ':' || offset AS id FROM told WHERE name IS NULL",
+  },
+  {
     what: 'an order that nobody placed',
     sql: 'SELECT id FROM stored_order o WHERE view = :view AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.name = o.name)',
   },

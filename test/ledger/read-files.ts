@@ -70,14 +70,13 @@ function statusOf(facts: Map<string, Fact>): string {
 /** A payment is one document, `payment/ID`; one that only knows of a cancellation is none yet. */
 function* readPayments(file: string): Generator<StoredPayment> {
   for (const { path, document } of documents(file, 'payment-service||payment/')) {
-    const { decision, cancellation, refund } = document.state as {
+    const { decision, refund } = document.state as {
       decision?: { orderId: string; amount: number; approved: boolean }
-      cancellation?: object
       refund?: object
     }
     if (!decision) continue
     const { orderId, amount, approved } = decision
-    const status = approved ? ((refund ?? cancellation) ? 'Refunded' : 'Approved') : 'Rejected'
+    const status = approved ? (refund ? 'Refunded' : 'Approved') : 'Rejected'
     yield { id: path[1] ?? '', orderId, amount, status }
   }
 }

@@ -42,14 +42,24 @@ function eventOf({ topic, partition, offset, key, value, headers }: Message): Lo
   const origin = { topic, partition, offset, digest }
   const poison = header(headers, poisonHeader)
   if (poison) return { ...origin, poison }
-  const { Id: eventId, Name: name, Payload: payload = {} } = JSON.parse(value?.toString() ?? '{}')
-  const orderId: string | undefined = payload.OrderId?.toLowerCase() ?? key?.toString()
+  const { Id: eventId, Name: name, Payload: payload } = parse(value)
+  if (typeof name !== 'string') return origin
+  const { OrderId = key?.toString(), Total, Amount = Total } = (payload ?? {}) as Record<string, unknown>
   return {
     ...origin,
     name,
-    ...(eventId !== undefined && { eventId }),
-    ...(orderId !== undefined && { orderId }),
-    ...(typeof (payload.Total ?? payload.Amount) === 'number' && { amount: payload.Total ?? payload.Amount }),
+    ...(typeof eventId === 'string' && { eventId }),
+    ...(typeof OrderId === 'string' && { orderId: OrderId.toLowerCase() }),
+    ...(typeof Amount === 'number' && { amount: Amount }),
+  }
+}
+
+/** Nothing, of what is no JSON object. */
+function parse(value: Buffer | undefined): Record<string, unknown> {
+  try {
+    return JSON.parse(value?.toString() ?? '') ?? {}
+  } catch {
+    return {}
   }
 }
 

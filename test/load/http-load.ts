@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createHttpClient, type HttpClientOptions } from './http-client.ts'
-import { httpOrder } from './orders.ts'
+import type { PlannedOrder } from './orders.ts'
 import { startPace } from './pace.ts'
 
 export interface Load {
@@ -13,14 +13,18 @@ export interface Load {
 /** Orders that may be under way at once: a client that waits holds up others only beyond this. */
 const maxUnderWay = 1_000
 
-/** Clients that place orders at a steady rate, and cancel some. */
-export function startHttpLoad(seed: string, perSecond: number, options: HttpClientOptions): Load {
+/** Clients that place orders at a steady rate, the nth being `plan(n)`, and cancel those that are to be cancelled. */
+export function startHttpLoad(
+  plan: (index: number) => PlannedOrder,
+  perSecond: number,
+  options: HttpClientOptions,
+): Load {
   const client = createHttpClient(options)
   const underWay = new Set<Promise<void>>()
   let begun = 0
 
   async function follow(index: number): Promise<void> {
-    const order = httpOrder(seed, index)
+    const order = plan(index)
     const accepted = await client.place(order)
     if (!accepted || order.cancelAfterMs === undefined) return
     await delay(order.cancelAfterMs)

@@ -1,5 +1,5 @@
 import { deterministicId } from '@orderflow/envelope-schema'
-import { createRandom } from '../random.ts'
+import { createRandom } from './random.ts'
 
 /** An order of the load, and what else happens to it; times in milliseconds after it was placed. */
 export interface PlannedOrder {

@@ -1,8 +1,8 @@
 import { orderEvents } from '@orderflow/envelope-schema'
-import type { Book } from '../../ledger/book.ts'
-import { poisonHeader } from '../../ledger/read-log.ts'
-import type { OutsideRecord } from '../../support/kafka.ts'
-import { orderCancelled, orderCreated, unheardOf } from './envelopes.ts'
+import type { Book } from '../ledger/book.ts'
+import { poisonHeader } from '../ledger/read-log.ts'
+import { full, reduced } from '../support/envelopes.ts'
+import type { OutsideRecord } from '../support/kafka.ts'
 import type { OutsideKey, PlannedOutsideOrder } from './orders.ts'
 import type { PoisonRecord } from './poison.ts'
 
@@ -18,8 +18,9 @@ const nothing = () => {}
 
 /** All records of an order from outside: its event, the same again, and perhaps its cancellation, before or after. */
 export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
-  const { id, name, total, again, cancelAfterMs, cancelFirst } = order
-  const value = JSON.stringify(orderCreated(order))
+  const { id, name, total, form, again, cancelAfterMs, cancelFirst } = order
+  const envelope = form === 'full' ? full : reduced
+  const value = JSON.stringify(envelope({ OrderId: id, CustomerName: name, Total: total }))
   const record = (text: string, key: OutsideKey) => ({ topic: orderEvents, value: text, ...keyOf(order, key) })
   const attempted = () => book.attempted({ name, source: 'outside', total, id })
   const created: Outgoing = {
@@ -34,7 +35,7 @@ export function recordsOf(order: PlannedOutsideOrder, book: Book): Outgoing[] {
   if (cancelAfterMs === undefined) return [created, ...repeated]
   const cancelled: Outgoing = {
     afterMs: cancelFirst ? 0 : cancelAfterMs,
-    record: record(JSON.stringify(orderCancelled(order)), order.key),
+    record: record(JSON.stringify({ ...envelope({}), Name: 'OrderCancelled', Payload: { OrderId: id } }), order.key),
     attempted() {
       attempted()
       book.cancelAttempted(name)
@@ -59,7 +60,8 @@ export function poisonous(name: string, { topic, value }: PoisonRecord, book: Bo
   }
 }
 
+/** An event that is in order, and that nobody here handles. */
 export function unheard(): Outgoing {
-  const record = { topic: orderEvents, value: JSON.stringify(unheardOf()) }
+  const record = { topic: orderEvents, value: JSON.stringify(reduced({}, { Name: 'OrderShipped' })) }
   return { afterMs: 0, record, attempted: nothing, accepted: nothing }
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConnection } from '@orderflow/stack'
-import type { Book } from '../../ledger/book.ts'
-import { createRandom } from '../random.ts'
+import type { Book } from '../ledger/book.ts'
 import type { Load } from './http-load.ts'
 import { outsideOrder } from './orders.ts'
 import { createOutsideProducer } from './outside-producer.ts'
 import { type Outgoing, poisonous, recordsOf, unheard } from './outside-records.ts'
 import { startPace } from './pace.ts'
 import { contradiction, type KnownOrder, poisonRecord } from './poison.ts'
+import { createRandom } from './random.ts'
 
 export interface OutsideLoadOptions {
   kafka: KafkaConnection
@@ -50,7 +50,7 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
     poisoned += 1
     const name = `poison ${poisoned}`
     const known = random.chance(0.1) ? paid.at(-1) : undefined
-    wait(poisonous(name, known ? contradiction(known) : poisonRecord(random, name), book))
+    wait(poisonous(name, known ? contradiction(known) : poisonRecord(random), book))
   }
 
   let isEnding = false

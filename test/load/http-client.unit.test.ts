@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { type Book, openBook } from '../../ledger/book.ts'
+import { type Book, openBook } from '../ledger/book.ts'
 import { createHttpClient } from './http-client.ts'
 import { createTally } from './tally.ts'
 
