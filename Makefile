@@ -4,7 +4,7 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,9 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
+
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=5] [SEED=1] [RATE=200] [REPLICAS=2]
+	@$(run) test/chaos/main.ts
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
