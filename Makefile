@@ -4,7 +4,7 @@ stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish test check format engine images provision bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,13 @@ demo: ## Place an order and watch its events until it is paid
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
+
+dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], REPLAY=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
+	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+--values} \
+		$${REPLAY:+replay "$$REPLAY"} $${DRY_RUN:+--dry-run} $${EDIT:+--edit} $${FILE:+--file "$$FILE"}
+
+replay: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
+	@$(stack) replay "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
 test: ## Lint, types and all tests, with everything they need
 	@$(stack) provision browser

@@ -1,26 +1,15 @@
-import { readFileSync } from 'node:fs'
-import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
-import type { RunningStack } from '@orderflow/stack'
-import { expect } from 'chai'
-import { anOrder, type ProblemBody, send } from './support/api.ts'
-import { theStack } from './support/stack.ts'
+import { anOrder } from '../support/api.ts'
 
-const json = { 'content-type': 'application/json' }
+export const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-interface BadRequest {
+export interface BadRequest {
   path: string
   init?: RequestInit
   status: number
   /** What the answer names: pointers of `errors`, in order. */
   pointers?: string[]
   tells: RegExp
-}
-
-interface OpenApi {
-  paths: Record<string, Record<string, { responses: object }>>
-  components: { schemas: { Problem: { properties: object } } }
 }
 
 const postOrder = (body: unknown, headers: Record<string, string> = {}): Pick<BadRequest, 'path' | 'init'> => ({
@@ -32,7 +21,7 @@ const postOrder = (body: unknown, headers: Record<string, string> = {}): Pick<Ba
   },
 })
 
-const badOrders: Record<string, BadRequest> = {
+export const badOrders: Record<string, BadRequest> = {
   'an empty body': {
     ...postOrder(''),
     status: 400,
@@ -126,7 +115,7 @@ const badOrders: Record<string, BadRequest> = {
   'a broken escape in the path': { path: '/v1/orders/%zz', status: 400, tells: /hex digits/ },
 }
 
-const badPayments: Record<string, BadRequest> = {
+export const badPayments: Record<string, BadRequest> = {
   'a missing orderId': {
     path: '/v1/payments',
     init: { method: 'POST', headers: json, body: '{"amount":1}' },
@@ -144,77 +133,3 @@ const badPayments: Record<string, BadRequest> = {
   'a filter that is no GUID': { path: '/v1/payments?orderId=1', status: 400, pointers: ['orderId'], tells: /GUID/ },
   'an unknown id': { path: `/v1/payments/${unknownId}`, status: 404, tells: /no payment/ },
 }
-
-describe('the services over HTTP', () => {
-  let stack: RunningStack
-  before(async function () {
-    this.timeout(120_000)
-    stack = await theStack()
-  })
-
-  const refuses = (service: string, cases: Record<string, BadRequest>, url: () => string) => {
-    for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
-      it(`${service} answers ${what} with a ${status} problem that says how to mend it`, async () => {
-        const answer = await send<ProblemBody>(url() + path, init)
-        expect(answer.status).to.equal(status)
-        expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
-        expect(answer.body).to.include({ status, instance: path })
-        expect(answer.body.detail).to.match(tells)
-        expect(answer.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(pointers)
-      })
-    }
-  }
-  refuses('order-service', badOrders, () => stack.orderUrl)
-  refuses('payment-service', badPayments, () => stack.paymentUrl)
-
-  it('document the problems of every operation', async () => {
-    for (const url of [stack.orderUrl, stack.paymentUrl]) {
-      const { body } = await send<OpenApi>(`${url}/openapi.json`)
-      expect(body.components.schemas.Problem.properties).to.include.keys('orderId', 'paymentId')
-      for (const [path, operations] of Object.entries(body.paths)) {
-        for (const [method, { responses }] of Object.entries(operations)) {
-          const expected = method === 'post' ? ['400', '403', '503'] : ['400', '503']
-          expect(responses, `${method} ${path}`).to.include.keys(...expected)
-        }
-      }
-    }
-  })
-
-  it('serve https with the local certificate, on both', async () => {
-    const ca = readFileSync(stack.certificateFile)
-    for (const url of [stack.orderHttpsUrl, stack.paymentHttpsUrl]) {
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        request(`${url.replace('127.0.0.1', 'localhost')}/healthz`, { ca }, resolve)
-          .on('error', reject)
-          .end()
-      })
-      expect(response.statusCode).to.equal(200)
-      response.destroy()
-    }
-  })
-
-  it('keep events off the public port, and off the sidecar port without the token', async () => {
-    const event = { method: 'POST', headers: json, body: '{"entries":[]}' }
-    const channel = `http://127.0.0.1:${stack.ports.order.channel}`
-    expect((await send(`${stack.orderUrl}/subscriptions/orderevents`, event)).status).to.equal(404)
-    expect((await fetch(`${channel}/subscriptions/orderevents`, event)).status).to.equal(401)
-    const token = { 'dapr-api-token': stack.tokens.order.app }
-    const known = await fetch(`${channel}/subscriptions/orderevents`, { ...event, headers: { ...json, ...token } })
-    expect([known.status, await known.json()]).to.deep.equal([200, { statuses: [] }])
-  })
-
-  it('answer 503, not 404, to the sidecar for a path they do not know, since Dapr takes a 404 for an acknowledgement', async () => {
-    const headers = { 'dapr-api-token': stack.tokens.order.app }
-    const unknown = await fetch(`http://127.0.0.1:${stack.ports.order.channel}/subscriptions/other`, {
-      method: 'POST',
-      headers,
-    })
-    expect(unknown.status).to.equal(503)
-  })
-
-  it('let nobody use a sidecar without its token', async () => {
-    const url = `http://127.0.0.1:${stack.ports.payment.daprHttp}/v1.0/metadata`
-    expect((await fetch(url)).status).to.equal(401)
-    expect((await fetch(url, { headers: { 'dapr-api-token': stack.tokens.payment.dapr } })).status).to.equal(200)
-  })
-})
