@@ -8,6 +8,7 @@ import { stopStack } from './stop.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
 const owned = new Set<string>()
+let hooked = false
 
 /**
  * Makes a folder this process's own for a stack that must not outlive it: stops what a killed run left there and in the
@@ -24,7 +25,7 @@ export async function claimFolder(folder: string): Promise<void> {
   await emptyFolder(folder)
   mkdirSync(join(folder, 'run'), { recursive: true })
   writeFileSync(ownerFile(folder), JSON.stringify(self()))
-  if (owned.size === 0) installHooks()
+  if (!hooked) installHooks()
   owned.add(folder)
 }
 
@@ -51,6 +52,7 @@ export function hasDeadOwner(folder: string): boolean {
 
 /** Ctrl-C reaches us only: our processes have groups of their own. Mocha's own handler may end us before, hence `exit`. */
 function installHooks(): void {
+  hooked = true
   process.on('exit', killOwned)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
