@@ -47,7 +47,7 @@ FROM service AS release
 COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
-COPY release/image/start /app/release/image/start
+COPY release/image /app/release/image
 ENTRYPOINT ["/app/release/image/start"]
 
 # What is built without --target.

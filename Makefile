@@ -2,12 +2,14 @@
 run := stack/node
 stack := $(run) stack/src/cli.ts
 bin := $(run) node_modules/.bin
+# Node's own tracing would show what is sent.
+release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision chaos bench bench-report
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
 
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
@@ -61,8 +63,38 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=5] [SEED=1] [RATE=200] [REPLICAS=2]
+	@$(run) test/chaos/main.ts
+
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md
 	@$(run) bench/report.ts
+
+release-topics: ## Create the topics on the hosted Kafka that both services are set to
+	@$(release) $@
+
+export-order export-payment: ## Write config-vars.json and the steps of a release by hand
+
+release-order release-payment: ## Release to the hosting platform: APP=... [DRY_RUN=1 shows what it would do]
+
+rollback-order rollback-payment: ## Go back to before the last release: APP=... [DRY_RUN=1]
+
+ps-order ps-payment: ## List an app's processes: APP=...
+
+stop-order stop-payment: ## Stop an app: APP=...
+
+start-order start-payment: ## Start an app: APP=...
+
+open-order open-payment: ## Show an app's address, and open it on a desktop: APP=...
+
+logs-order logs-payment: ## Follow an app's log: APP=...
+
+release_targets := $(foreach command,export release rollback ps stop start open logs,$(command)-order $(command)-payment)
+.PHONY: $(release_targets) release-topics release-rehearsal
+$(release_targets):
+	@$(release) $@
+
+release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
+	@$(run) release/rehearsal/main.ts

@@ -7,7 +7,7 @@ import type { PaymentState } from '../payment-service/src/domain/payment.ts'
 import { paymentIdOf } from '../payment-service/src/store.ts'
 import type { LogRecord } from '../service-kit/src/operations/log-record.ts'
 import { FakeLog } from '../service-kit/test/fake-log.ts'
-import { domainDocuments, type Failure, guid, listedIds, type Role, World } from './support/world.ts'
+import { documentsIn, type Failure, guid, listedIds, type Role, World } from './support/world.ts'
 
 const outsideOrders = ['one', 'two'] as const
 const keyOrder = deterministicId('order', readSettings({ APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id, 'key')
@@ -114,7 +114,7 @@ const envelopesIn = (world: World, topic: string) =>
   world.log.records.filter((record) => record.topic === topic).map(({ value }) => JSON.parse(value.toString()))
 
 function orderFacts(world: World, id: string): OrderFacts {
-  const documents = Object.entries(domainDocuments(world.stores.order))
+  const documents = Object.entries(documentsIn(world.stores.order))
   const own = documents.filter(([key]) => key.startsWith(`order/${id}/`))
   return Object.fromEntries(
     own.map(([key, document]) => [key.split('/')[2], (document as { event: OrderEvent }).event]),
@@ -206,10 +206,10 @@ describe('any interleaving and duplication of events, with failures', function (
   for (const role of ['order', 'payment'] as const) {
     it(`leaves a log from which ${role}-service is rebuilt exactly, in whatever order it is read`, () =>
       property(async (world, random) => {
-        const live = domainDocuments(world.stores[role])
+        const live = documentsIn(world.stores[role])
         for (const log of [world.log, shuffled(world, random)]) {
           const rebuilt = await world.rebuild(role, log)
-          expect(domainDocuments(rebuilt)).to.deep.equal(live)
+          expect(documentsIn(rebuilt)).to.deep.equal(live)
           expect(rebuilt.published).to.deep.equal([])
           expect(listedIds(rebuilt).toSorted()).to.deep.equal(listedIds(world.stores[role]).toSorted())
         }

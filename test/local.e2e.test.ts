@@ -1,11 +1,16 @@
-import { freePorts, type RunningStack, startStack, testFolder } from '@orderflow/stack'
+import { freePorts, type LocalStack, type StackPorts, startStack, testFolder } from '@orderflow/stack'
 import { allSpecs } from './specs/all.ts'
+import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { rebuiltStores } from './specs/rebuild.ts'
+import { localOperator } from './support/local-operator.ts'
 
 describe('as processes of one machine', () => {
-  let stack: RunningStack
+  let ports: StackPorts
+  let stack: LocalStack
   before(async function () {
     this.timeout(120_000)
-    stack = await startStack({ folder: testFolder('e2e'), ports: await freePorts(), detached: false })
+    ports = await freePorts()
+    stack = await startStack({ folder: testFolder('e2e'), ports, detached: false })
   })
   after(async function () {
     this.timeout(60_000)
@@ -13,4 +18,12 @@ describe('as processes of one machine', () => {
   })
 
   allSpecs(() => stack)
+  deadLetterCommands(
+    () => stack,
+    () => ports,
+  )
+  rebuiltStores(
+    () => stack,
+    () => localOperator(stack, ports),
+  )
 })

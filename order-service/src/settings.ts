@@ -1,4 +1,4 @@
-import { type BaseSettings, loadSettings } from '@orderflow/service-kit'
+import { type BaseSettings, loadSettings } from '@orderflow/service-kit/settings'
 
 export type Settings = BaseSettings
 

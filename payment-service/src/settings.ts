@@ -1,4 +1,4 @@
-import { type BaseSettings, loadSettings, section } from '@orderflow/service-kit'
+import { type BaseSettings, loadSettings, section } from '@orderflow/service-kit/settings'
 
 export interface Settings extends BaseSettings {
   Policy: { ApproveUpTo: number }

@@ -41,7 +41,8 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-function hasDeadOwner(folder: string): boolean {
+/** True when the process that claimed the folder has ended without giving it back. */
+export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
   } catch {

@@ -45,7 +45,8 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[] = 
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
       const settings = Object.entries(configs).map(([key, value]) => ({ name: key, value }))
-      await admin.createTopics({ topics: [name], partitions, replicas: 1, configs: settings })
+      // -1: as many replicas as the brokers make by default.
+      await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
     const counts = await partitionCounts(admin, specs)
     return specs.flatMap(({ name, partitions }) => {

@@ -39,11 +39,12 @@ export async function buildImages(): Promise<void> {
 /**
  * Starts the repository's own docker-compose.yml, as a project beside any other. When this process is killed, the reaper of
  * Testcontainers removes it.
+ * @param suite names the project and the file that keeps its logs
  */
-export async function startContainers(): Promise<RunningContainers> {
+export async function startContainers(suite: string): Promise<RunningContainers> {
   const settings = await composeSettings()
   const { urls, kafka, tokens } = settings
-  const project = `orderflow-test-${randomBytes(4).toString('hex')}`
+  const project = `orderflow-test-${suite}-${randomBytes(4).toString('hex')}`
   let environment = await up(project, settings, [composeFile])
   const mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
@@ -51,7 +52,7 @@ export async function startContainers(): Promise<RunningContainers> {
     await mongo.close()
     // Containers take their logs with them.
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'containers.log'), await log())
+    writeFileSync(join(folder, `${suite}.log`), await log())
     await environment.down()
   }
 
@@ -74,7 +75,7 @@ export async function startContainers(): Promise<RunningContainers> {
       kill,
       restart,
       async scale(count) {
-        const replicas = join(folder, 'replicas.json')
+        const replicas = join(folder, `${suite}-replicas.json`)
         await writeReplicas({ 'payment-service': count }, replicas)
         environment = await up(project, settings, [composeFile, replicas])
       },

@@ -3,8 +3,7 @@ import { expect } from 'chai'
 import { anOrder, orderWith, post } from '../support/api.ts'
 import type { ContainerName } from './container-control.ts'
 import { halfWritten } from './half-written.ts'
-import { expectPaidOnce } from './ledger.ts'
-import { startLoad } from './load.ts'
+import { startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Those without which no order can be accepted, and those that an accepted order waits for. */
@@ -38,18 +37,13 @@ export function survival(running: () => RunningContainers): void {
 
     for (const name of [...accepting, ...paying]) {
       it(`loses nothing and doubles nothing: ${name}`, async function () {
-        const load = startLoad(stack.orderUrl, perSecond)
+        const load = startPayingLoad(stack, perSecond)
         await dieAndComeBack(name, name === 'mongo' ? mongoDownMs : 1_000)
         await delay(1_500)
-        const placed = await load.end()
-        const retried = placed.filter(({ attempts }) => attempts > 1).length
-        await expectPaidOnce(
-          stack,
-          placed.map(({ id }) => id),
-        )
+        const { orders, retried } = await load.endsPaidOnce()
         await nothingHalfWritten()
         expect(retried > 0, 'a request failed meanwhile').to.equal(accepting.includes(name))
-        if (this.test) this.test.title += ` (${placed.length} orders, ${retried} of them asked for again)`
+        if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`
       })
     }
 
@@ -61,21 +55,17 @@ export function survival(running: () => RunningContainers): void {
       const documents = stack.mongo.db('order-service').collection<{ _id: string }>('daprCollection')
       expect((await documents.updateMany(lists, { $set: { held: true } }, { session })).matchedCount).to.be.above(0)
       const { body } = await post<{ id: string }>(`${stack.orderUrl}/v1/orders`, anOrder)
-      await orderWith(stack.orderUrl, body.id, 'Paid', 30_000)
+      await orderWith(stack.orderUrl, body.id, 'Paid')
       await session.abortTransaction().catch(() => {})
       await session.endSession()
     })
 
     it('leaves no half of a transaction, when it is mongo again and again', async function () {
-      const load = startLoad(stack.orderUrl, 2 * perSecond)
+      const load = startPayingLoad(stack, 2 * perSecond)
       for (let kills = 0; kills < 3; kills += 1) await dieAndComeBack('mongo', 100)
-      const placed = await load.end()
-      await expectPaidOnce(
-        stack,
-        placed.map(({ id }) => id),
-      )
+      const { orders } = await load.endsPaidOnce()
       await nothingHalfWritten()
-      if (this.test) this.test.title += ` (${placed.length} orders)`
+      if (this.test) this.test.title += ` (${orders} orders)`
     })
   })
 }

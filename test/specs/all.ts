@@ -1,6 +1,8 @@
 import type { RunningStack } from '@orderflow/stack'
+import { deadLetters } from './dead-letters.ts'
 import { killedProcesses } from './faults.ts'
 import { theOrderFlow } from './flow.ts'
+import { hostilePublishers } from './hostile-records.ts'
 import { servicesOverHttp } from './http.ts'
 import { interactivePages } from './pages.ts'
 import { outsidePublishers } from './publishers.ts'
@@ -9,6 +11,8 @@ import { outsidePublishers } from './publishers.ts'
 export function allSpecs(running: () => RunningStack): void {
   theOrderFlow(running)
   outsidePublishers(running)
+  hostilePublishers(running)
+  deadLetters(running)
   servicesOverHttp(running)
   interactivePages(running)
   killedProcesses(running)

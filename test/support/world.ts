@@ -31,7 +31,7 @@ import type { Consumer } from '../../service-kit/src/consumer.ts'
 import type { LogRecord } from '../../service-kit/src/operations/log-record.ts'
 import { FakeLog } from '../../service-kit/test/fake-log.ts'
 import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
-import { isDomainKey } from './domain-keys.ts'
+import { domainDocuments } from './documents.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readOrderSettings(tokens), payment: readPaymentSettings(tokens) }
@@ -181,14 +181,9 @@ function queryEscape(bytes: Buffer): string {
     .join('')
 }
 
-/** The documents that the domain made, without the index and the places in it. */
-export function domainDocuments({ documents }: FakeSidecar): Record<string, unknown> {
-  const own = [...documents].filter(([key]) => isDomainKey(key))
-  const bare = own.map(([key, { value }]) => {
-    const { listed, ...document } = value as { listed?: string }
-    return [key, document] as const
-  })
-  return Object.fromEntries(bare.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+/** The documents that a service's domain made. */
+export function documentsIn({ documents }: FakeSidecar): Record<string, unknown> {
+  return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 }
 
 /** Every id in a store's list, newest first, as often as the list's documents name it as theirs. */

@@ -1,0 +1,37 @@
+import { X509Certificate } from 'node:crypto'
+
+type Variables = Record<string, string | undefined>
+
+/**
+ * A line for each variable that is missing or wrong for a hosted stream and store, beginning with its name. The sidecar
+ * would end with a word about its component, and name no variable. Used before a release and at every start.
+ */
+export function hostedProblems(variables: Variables): string[] {
+  return [...brokerProblems(variables), ...certificateProblems(variables), ...storeProblems(variables)]
+}
+
+function brokerProblems({ Stream__Brokers: brokers }: Variables): string[] {
+  const name = 'Stream__Brokers'
+  if (!brokers) return [`${name}: is missing; set this variable`]
+  const isList = brokers.split(',').every((broker) => /^[^\s:/]+:\d+$/.test(broker))
+  return isList ? [] : [`${name}: must be host:port, with commas between several`]
+}
+
+function certificateProblems({ Stream__CaCert: certificate }: Variables): string[] {
+  if (!certificate) return []
+  try {
+    new X509Certificate(certificate)
+    return []
+  } catch {
+    return ['Stream__CaCert: must be a PEM certificate, its line breaks included']
+  }
+}
+
+function storeProblems({ State__ConnectionString: uri }: Variables): string[] {
+  const name = 'State__ConnectionString'
+  if (!uri) return [`${name}: is missing; set this variable`]
+  if (!/^mongodb(\+srv)?:\/\/[^/]+/.test(uri)) return [`${name}: must be a MongoDB URI (mongodb:// or mongodb+srv://)`]
+  // A +srv name has it in its DNS record.
+  const lacksSet = uri.startsWith('mongodb://') && !/[?&]replicaSet=[^&]/.test(uri)
+  return lacksSet ? [`${name}: needs replicaSet= (transactions exist on replica sets only)`] : []
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { hostedProblems } from './hosted-settings.ts'
+
+// What `start` runs first, in the service's folder: says all that is wrong with the environment, else prints what the
+// sidecar needs and the environment does not say, a line of NAME=value each.
+
+type Variables = Record<string, string | undefined>
+
+const folder = process.cwd()
+const missing = sidecarDefaults(process.env)
+const problems = await problemsOf({ ...process.env, ...missing })
+if (problems.length > 0) {
+  process.stderr.write(`error: settings are not usable:\n${problems.map((problem) => `  - ${problem}\n`).join('')}`)
+  process.stderr.write(
+    'next: set them as environment variables of this container (config vars of the hosting platform)\n',
+  )
+  process.exit(1)
+}
+for (const [name, value] of Object.entries(missing)) process.stdout.write(`${name}=${value}\n`)
+
+/** Of `appsettings.json`, whose values are those of a local stack: brokers and store have none that would do. */
+function sidecarDefaults(env: Variables): Variables {
+  const file = readFileSync(join(folder, 'appsettings.json'), 'utf8')
+  const sections = JSON.parse(file) as Record<string, Record<string, unknown>>
+  const defaults: Variables = {}
+  for (const section of ['Stream', 'State']) {
+    for (const [key, value] of Object.entries(sections[section] ?? {})) {
+      const name = `${section}__${key}`
+      if (!env[name] && name !== 'Stream__Brokers') defaults[name] = String(value)
+    }
+  }
+  return defaults
+}
+
+async function problemsOf(env: Variables): Promise<string[]> {
+  const port = env.PORT ? [] : ['PORT: is missing; set this variable']
+  return [...port, ...(await ownProblems({ ...env, PORT: env.PORT || undefined })), ...hostedProblems(env)]
+}
+
+/** The service's own rules. The tokens are made after this. */
+async function ownProblems(env: Variables): Promise<string[]> {
+  const { readSettings } = await import(pathToFileURL(join(folder, 'src/settings.ts')).href)
+  try {
+    readSettings({ ...env, APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' })
+    return []
+  } catch (error) {
+    if (error instanceof Error && 'problems' in error) return error.problems as string[]
+    throw error
+  }
+}

@@ -1,0 +1,84 @@
+import { type DynoOptions, restart, stop } from './dynos.ts'
+import { Failure } from './failure.ts'
+import { logLine } from './log.ts'
+import { type AppState, addRelease, current, type Image, type ReleaseState } from './state.ts'
+
+/** Finds an image that was pushed, by the digest of its configuration; undefined when there is none or none we run. */
+export type FindImage = (app: string, digest: string) => Promise<Image | undefined>
+
+export interface FormationUpdate {
+  type: string
+  quantity?: number | string
+  docker_image?: string
+}
+
+/** What requests do to an app. */
+export function createOperations(options: DynoOptions & { findImage: FindImage }) {
+  const { findImage } = options
+
+  const deploy = (
+    app: AppState,
+    ...change: Parameters<typeof addRelease> extends [AppState, ...infer Rest] ? Rest : never
+  ) => {
+    const release = addRelease(app, ...change)
+    logLine(app, { source: 'app', dyno: 'api', text: `Release v${release.version} created: ${release.description}` })
+    restart(app, options)
+    return release
+  }
+
+  return {
+    patchConfigVars(app: AppState, patch: Record<string, string | null>): void {
+      const before = current(app).configVars
+      const kept = Object.entries({ ...before, ...patch }).filter(
+        (entry): entry is [string, string] => entry[1] !== null,
+      )
+      const configVars = Object.fromEntries(kept)
+      const changed = Object.keys(patch).filter((name) => before[name] !== configVars[name])
+      if (changed.length > 0) deploy(app, `Set ${changed.join(', ')} config vars`, { configVars })
+    },
+
+    async updateFormation(app: AppState, updates: FormationUpdate[]): Promise<void> {
+      for (const { type, quantity, docker_image: digest } of updates) {
+        if (type !== 'web') throw new Failure(404, 'not_found', `Couldn't find that process type (${type}).`)
+        if (digest !== undefined) await release(app, digest)
+        if (quantity !== undefined) scale(app, Number(quantity))
+      }
+    },
+
+    removeImage(app: AppState): void {
+      if (app.quantity === undefined) throw new Failure(404, 'not_found', "Couldn't find that formation.")
+      app.quantity = undefined
+      deploy(app, 'Removed web', { image: undefined })
+    },
+
+    rollBack(app: AppState, id: string): ReleaseState {
+      const target = app.releases.find((candidate) => candidate.id === id)
+      if (!target) throw new Failure(404, 'not_found', "Couldn't find that release.")
+      const { image, configVars, version } = target
+      if (!image) throw new Failure(422, 'invalid_params', `v${version} is not eligible for rollback.`)
+      return deploy(app, `Rollback to v${version}`, { image, configVars })
+    },
+
+    async stopDynos(app: AppState, name: string): Promise<void> {
+      const named = app.dynos.filter((dyno) => dyno.name === name || dyno.name.startsWith(`${name}.`))
+      if (named.length === 0) throw new Failure(404, 'not_found', "Couldn't find that process.")
+      await Promise.all(named.map((dyno) => stop(app, dyno)))
+    },
+  }
+
+  /** The same image again is no release. */
+  async function release(app: AppState, digest: string): Promise<void> {
+    if (current(app).image?.digest === digest) return
+    const image = await findImage(app.name, digest)
+    if (!image) throw new Failure(404, 'not_found', `Couldn't find docker image ${digest}.`)
+    app.quantity ??= 1
+    deploy(app, `Deployed web (${digest.slice(7, 19)})`, { image })
+  }
+
+  function scale(app: AppState, quantity: number): void {
+    if (app.quantity === undefined) throw new Failure(404, 'not_found', "Couldn't find that process type (web).")
+    const isRunning = app.dynos.filter(({ state }) => state === 'up' || state === 'starting').length === quantity
+    app.quantity = quantity
+    if (!isRunning) restart(app, options)
+  }
+}

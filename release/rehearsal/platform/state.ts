@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+
+/** An image in the registry. */
+export interface Image {
+  /** Of its configuration, by which it is released. */
+  digest: string
+  /** By which it is pulled, with the digest of its manifest. */
+  reference: string
+}
+
+export interface ReleaseState {
+  id: string
+  version: number
+  description: string
+  createdAt: string
+  image: Image | undefined
+  configVars: Record<string, string>
+}
+
+export interface DynoState {
+  id: string
+  name: string
+  state: 'starting' | 'up' | 'crashed' | 'down'
+  release: ReleaseState
+  updatedAt: string
+  /** Where it listens on this machine, once it was started. */
+  port: number | undefined
+  /** Ends its process, if there is one. */
+  stop: () => Promise<void>
+}
+
+export interface AppState {
+  id: string
+  name: string
+  stack: string
+  createdAt: string
+  webUrl: string
+  /** The newest last. */
+  releases: ReleaseState[]
+  /** Wanted web processes; undefined before the first image. */
+  quantity: number | undefined
+  dynos: DynoState[]
+  log: LogLine[]
+}
+
+export interface LogLine {
+  at: string
+  source: 'app' | 'heroku'
+  dyno: string
+  text: string
+}
+
+export function newApp(name: string, stack: string, webUrl: string): AppState {
+  const app: AppState = {
+    id: randomUUID(),
+    name,
+    stack,
+    createdAt: new Date().toISOString(),
+    webUrl,
+    releases: [],
+    quantity: undefined,
+    dynos: [],
+    log: [],
+  }
+  addRelease(app, 'Initial release', {})
+  return app
+}
+
+export function current(app: AppState): ReleaseState {
+  return app.releases.at(-1) as ReleaseState
+}
+
+/** Adds a release that differs from the newest one in what is given. */
+export function addRelease(
+  app: AppState,
+  description: string,
+  change: { image?: Image | undefined; configVars?: Record<string, string> },
+): ReleaseState {
+  const last = app.releases.at(-1)
+  const release: ReleaseState = {
+    id: randomUUID(),
+    version: app.releases.length + 1,
+    description,
+    createdAt: new Date().toISOString(),
+    image: 'image' in change ? change.image : last?.image,
+    configVars: change.configVars ?? last?.configVars ?? {},
+  }
+  app.releases.push(release)
+  return release
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, openSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hash } from 'bcryptjs'
+import type { Certificate } from './certificate.ts'
+import type { FindImage } from './platform/index.ts'
+import { registryProgram } from './registry-program.ts'
+
+export interface RegistryOptions {
+  folder: string
+  port: number
+  /** The password of user `_`, and of the nameless user that the platform's own tool signs in as. */
+  token: string
+  certificate: Certificate
+  onProgress: (line: string) => void
+}
+
+export interface RunningRegistry {
+  /** Host and port. */
+  name: string
+  findImage: FindImage
+  close: () => Promise<void>
+}
+
+/** docker-registry (Debian's package of the CNCF's) with TLS and a password, on loopback. */
+export async function startRegistry(options: RegistryOptions): Promise<RunningRegistry> {
+  const { folder, port, token, certificate } = options
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const passwords = join(folder, 'htpasswd')
+  const password = await hash(token, 4)
+  writeFileSync(passwords, `_:${password}\n:${password}\n`, { mode: 0o600 })
+  const config = {
+    version: 0.1,
+    log: { level: 'warn' },
+    storage: { filesystem: { rootdirectory: join(folder, 'data') }, delete: { enabled: true } },
+    http: { addr: `127.0.0.1:${port}`, tls: { certificate: certificate.certificateFile, key: certificate.keyFile } },
+    auth: { htpasswd: { realm: 'rehearsal', path: passwords } },
+  }
+  const configFile = join(folder, 'config.yml')
+  // JSON is YAML.
+  writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
+  const log = openSync(join(folder, 'registry.log'), 'w', 0o600)
+  const registry = spawn(await registryProgram(options.onProgress), ['serve', configFile], {
+    stdio: ['ignore', log, log],
+  })
+  const name = `localhost:${port}`
+  const get = (path: string) => getJson(`https://${name}/v2/${path}`, token, certificate.certificate)
+  for (let attempt = 1; ; attempt += 1) {
+    if (registry.exitCode !== null) throw new Error(`docker-registry ended; see ${folder}/registry.log`)
+    if (await get('').catch(() => false)) break
+    if (attempt === 100) throw new Error(`docker-registry does not answer; see ${folder}/registry.log`)
+    await sleep(100)
+  }
+  return {
+    name,
+    findImage: async (app, digest) => {
+      const found = await get(`${app}/web/manifests/latest`).catch(() => undefined)
+      const { mediaType, config: imageConfig } = (found?.body ?? {}) as {
+        mediaType?: string
+        config?: { digest: string }
+      }
+      if (mediaType !== dockerManifest || imageConfig?.digest !== digest) return undefined
+      return { digest, reference: `${name}/${app}/web@${found?.headers['docker-content-digest']}` }
+    },
+    close: async () => {
+      if (registry.exitCode === null) {
+        registry.kill()
+        await once(registry, 'exit')
+      }
+    },
+  }
+}
+
+const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
+
+/** Not `fetch`, which cannot be told of a certificate to trust. */
+async function getJson(url: string, token: string, ca: string) {
+  const outgoing = request(url, {
+    ca,
+    headers: { accept: dockerManifest, authorization: `Basic ${Buffer.from(`_:${token}`).toString('base64')}` },
+  }).end()
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const text = Buffer.concat(await answer.toArray()).toString()
+  if (answer.statusCode !== 200) throw new Error(`${url} answers ${answer.statusCode}`)
+  return { headers: answer.headers, body: JSON.parse(text) as unknown }
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  baseImage,
+  ensureEngine,
+  ensureImages,
+  freePorts,
+  type KafkaConnection,
+  kafkaImage,
+  mongoImage,
+} from '@orderflow/stack'
+import { makeCertificate } from './certificate.ts'
+import { openContainers } from './containers.ts'
+import { startKafka } from './kafka.ts'
+import { startMongo } from './mongo.ts'
+import { type PlatformOptions, type RunningPlatform, startPlatform } from './platform/index.ts'
+import { startRegistry } from './registry.ts'
+
+export interface Rehearsal {
+  platform: RunningPlatform
+  /** What an operator sets before releasing to it. */
+  env: Record<string, string>
+  kafka: KafkaConnection
+  close: () => Promise<void>
+}
+
+export interface RehearsalOptions {
+  /** For its files; emptied. */
+  folder: string
+  apps: Record<string, string>
+  onProgress: (line: string) => void
+  interfere?: PlatformOptions['interfere']
+}
+
+/**
+ * A platform with its registry, and a Kafka and a MongoDB as hosted ones are, all on this machine and on loopback: released
+ * images run in containers of the Docker engine. Nothing of it outlives `close`.
+ */
+export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
+  const { folder, onProgress } = options
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  await ensureEngine({ onProgress })
+  for (const { name, standIn } of await ensureImages({ onProgress }, [baseImage, kafkaImage, mongoImage])) {
+    if (standIn) onProgress(`${name}: ${standIn} stands in for it`)
+  }
+  const [token, password] = [newSecret(), newSecret()]
+  const ports = await freePorts()
+  const certificate = await makeCertificate(folder, ['kafka'])
+  const registry = await startRegistry({
+    folder: join(folder, 'registry'),
+    port: ports.kafkaController,
+    token,
+    certificate,
+    onProgress,
+  })
+  onProgress(`registry: ${registry.name}, with TLS and a password`)
+
+  const dockerConfig = join(folder, 'docker-pull')
+  writeLogin(dockerConfig, registry.name, token)
+  const containers = await openContainers(dockerConfig)
+  const closers = [containers.close, registry.close]
+  const close = async () => {
+    for (const end of closers) await end()
+  }
+  try {
+    const user = 'orderflow'
+    const [kafka, connectionString] = await Promise.all([
+      startKafka({ folder, containers, certificate, user, password, hostPort: ports.kafka }),
+      startMongo(containers, user, password),
+    ])
+    onProgress('kafka and mongodb: with passwords')
+    const { findImage } = registry
+    const interfere = options.interfere && { interfere: options.interfere }
+    const { runtime } = containers
+    const platform = await startPlatform({
+      apps: options.apps,
+      token,
+      platform: 'heroku',
+      findImage,
+      runtime,
+      bootTimeoutMs: 60_000,
+      ...interfere,
+    })
+    closers.unshift(platform.close)
+    onProgress(`platform: ${platform.apiUrl}`)
+    const env = {
+      PLATFORM_API_URL: platform.apiUrl,
+      PLATFORM_REGISTRY: registry.name,
+      ACCESS_TOKEN: token,
+      NODE_EXTRA_CA_CERTS: trustFile(folder, certificate.certificate),
+      DOCKER_CONFIG: join(folder, 'docker'),
+      Stream__Brokers: 'kafka:9093',
+      Stream__SaslMechanism: 'SHA-512',
+      Stream__SaslUsername: user,
+      Stream__SaslPassword: password,
+      Stream__CaCert: certificate.certificate,
+      State__ConnectionString: connectionString,
+    }
+    return { platform, env, kafka, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const newSecret = () => randomBytes(24).toString('base64url')
+
+/** The certificate, and what this machine trusts besides already. */
+function trustFile(folder: string, certificate: string): string {
+  const { NODE_EXTRA_CA_CERTS: others } = process.env
+  const file = join(folder, 'trusted.pem')
+  writeFileSync(file, `${certificate}\n${others ? readFileSync(others, 'utf8') : ''}`)
+  return file
+}
+
+/** As `docker login` would write it. */
+function writeLogin(folder: string, registry: string, token: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const auths = { [registry]: { auth: Buffer.from(`_:${token}`).toString('base64') } }
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ auths }), { mode: 0o600 })
+}

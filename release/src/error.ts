@@ -1,0 +1,30 @@
+export type ReleaseErrorCode =
+  | 'usage'
+  | 'settings'
+  | 'docker'
+  | 'image'
+  | 'registry'
+  | 'platform'
+  | 'unreachable'
+  | 'not-live'
+  | 'interrupted'
+
+/** Anything a release cannot do. `message` says what happened, `nextStep` what the operator can do about it. */
+export class ReleaseError extends Error {
+  readonly code: ReleaseErrorCode
+  readonly nextStep: string | undefined
+  /** The HTTP status behind it, where there was one. */
+  readonly status: number | undefined
+
+  constructor(
+    code: ReleaseErrorCode,
+    message: string,
+    options: { nextStep?: string | undefined; status?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'ReleaseError'
+    this.code = code
+    this.nextStep = options.nextStep
+    this.status = options.status
+  }
+}

@@ -1,0 +1,92 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { expect } from 'chai'
+import { resolveConfigVars, secretsOf } from '../src/config-vars.ts'
+import { services } from '../src/services.ts'
+
+const hosted = {
+  Stream__Brokers: 'a.example.com:9093,b.example.com:9093',
+  Stream__SaslUsername: 'me',
+  Stream__SaslPassword: 'secret',
+  State__ConnectionString: 'mongodb+srv://me:secret@store.example.com/',
+}
+const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(services.payment, env, earlier)
+
+describe('config vars', () => {
+  it('are all settings but those of listeners inside the image, as hosted brokers need them', () => {
+    const { vars, problems } = resolve(hosted)
+    expect(problems).to.deep.equal([])
+    expect(vars).to.include({
+      ...hosted,
+      App__Name: 'payment-service',
+      Stream__AuthType: 'password',
+      Stream__SessionTimeout: '10s',
+      Policy__ApproveUpTo: '10000',
+    })
+    expect(Object.keys(vars).filter((name) => /^(Web|Sidecar|AppChannel)__/.test(name))).to.deep.equal([])
+  })
+
+  it('come from the environment, else from an earlier export, else from appsettings.json', () => {
+    const { vars } = resolve({ Policy__ApproveUpTo: '1' }, { Policy__ApproveUpTo: '2', Log__Level: 'warn' })
+    expect(vars).to.include({ Policy__ApproveUpTo: '1', Log__Level: 'warn', State__Store: 'statestore' })
+  })
+
+  it('miss, at first, exactly what only the operator knows', () => {
+    expect(resolve({}).problems.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(hosted))
+  })
+
+  const wrong: [name: string, value: string, problem: RegExp][] = [
+    ['Stream__Brokers', '127.0.0.1:9092', /this machine/],
+    ['Stream__Brokers', 'a.example.com', /host:port/],
+    ['Stream__Brokers', 'https://a.example.com:9093', /host:port/],
+    ['Stream__SaslMechanism', 'SCRAM-SHA-512', /one of/],
+    ['Stream__AuthType', 'sasl', /one of/],
+    ['Stream__CaCert', 'not a certificate', /PEM/],
+    ['Stream__DisableTls', 'maybe', /true or false/],
+    ['State__ConnectionString', 'Server=sql;Password=x', /MongoDB URI/],
+    ['State__ConnectionString', 'mongodb://me:secret@store.example.com/', /replicaSet=/],
+    ['Policy__ApproveUpTo', 'much', /number/],
+    ['Stream__Broker', 'a:1', /no such setting/],
+  ]
+  for (const [name, value, problem] of wrong) {
+    it(`are refused by name: ${name}=${value}`, () => {
+      const { problems } = resolve({ ...hosted, [name]: value })
+      expect(problems).to.have.length(1)
+      expect(problems[0])
+        .to.match(new RegExp(`^${name}: .*${problem.source}`))
+        .and.not.include('secret')
+    })
+  }
+
+  it('may be more than the settings, by hand', () => {
+    const { vars, problems } = resolve(hosted, { OTEL_SERVICE_NAME: 'payments' })
+    expect(problems).to.deep.equal([])
+    expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
+  })
+
+  it('are texts, also when written by hand', () => {
+    const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
+    expect(resolve(hosted, earlier).problems).to.deep.equal([
+      'Policy__ApproveUpTo: must be a text, in quotes',
+      'A-B: a name has letters, digits and underscores only',
+    ])
+  })
+
+  it('take a key for a certificate no more than any other text', () => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    expect(resolve({ ...hosted, Stream__CaCert: key }).problems).to.deep.equal([
+      'Stream__CaCert: must be a PEM certificate, its line breaks included',
+    ])
+  })
+
+  it('tell which of an app’s values must never be shown, add-ons’ URLs too', () => {
+    const vars = {
+      ...hosted,
+      ADDON_URL: 'redis://:word@host',
+      WEB_CONCURRENCY: '2',
+      API_TOKEN: 'word',
+      EMPTY_PASSWORD: null,
+    }
+    expect(secretsOf(vars)).to.have.members(['secret', hosted.State__ConnectionString, 'redis://:word@host', 'word'])
+  })
+})

@@ -1,0 +1,339 @@
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { testFolder } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { RequestHandler } from 'express'
+import { anOrder, orderWith, paymentsOf, post } from '../../test/support/api.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { type Rehearsal, startRehearsal } from '../rehearsal/rehearsal.ts'
+import { docker } from '../src/docker.ts'
+import { createOperator } from './support/commands.ts'
+import { describeWithEngine } from './support/engine.ts'
+import { herokuHosts } from './support/heroku-hosts.ts'
+import { herokuTool } from './support/heroku-tool.ts'
+
+const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kill-7', 'kill-8']
+const containerApps = ['orders', 'payments', 'by-hand', ...killed]
+const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'container'])), legacy: 'heroku-24' }
+
+describeWithEngine('releases, on a real registry and with real containers', function () {
+  this.timeout(600_000)
+  let rehearsal: Rehearsal
+  let operator: ReturnType<typeof createOperator>
+  let env: Record<string, string>
+  /** Served in place of the platform's own answer, while it is set. */
+  let interfere: RequestHandler | undefined
+
+  before(async () => {
+    const folder = testFolder('release')
+    rehearsal = await startRehearsal({
+      folder,
+      apps,
+      onProgress: () => {},
+      interfere: (request, response, next) => (interfere ? interfere(request, response, next) : next()),
+    })
+    env = { ...rehearsal.env, RELEASE_FOLDER: mkdtempSync(join(tmpdir(), 'release-')) }
+    operator = createOperator(env)
+  })
+  after(() => rehearsal?.close())
+  afterEach(() => {
+    interfere = undefined
+  })
+
+  const stateOf = (name: string) => {
+    const app = rehearsal.platform.app(name)
+    const { version, image, configVars } = app.releases.at(-1) ?? {}
+    const states = app.dynos.map(({ state }) => state)
+    return { version, digest: image?.digest, configVars, quantity: app.quantity, states }
+  }
+  const urlOf = (name: string) => rehearsal.platform.app(name).webUrl.replace(/\/$/, '')
+  const login = () =>
+    operator.bash('printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"')
+
+  describe('before the login', () => {
+    it('writes the config vars and the steps by hand, for the owner’s eyes only', async () => {
+      const { status, output } = await operator.make('export-order')
+      expect(output).to.include('next: make release-order').and.not.include('To be filled in')
+      expect(status).to.equal(0)
+      const folder = join(env.RELEASE_FOLDER ?? '', 'order-service')
+      for (const name of ['config-vars.json', 'instructions.md']) {
+        expect(statSync(join(folder, name)).mode & 0o777).to.equal(0o600)
+      }
+      const vars = JSON.parse(readFileSync(join(folder, 'config-vars.json'), 'utf8'))
+      expect(vars).to.include({
+        Stream__Brokers: 'kafka:9093',
+        App__Name: 'order-service',
+        Stream__AuthType: 'password',
+      })
+      expect(Object.keys(vars).every((name) => /^\w+$/.test(name))).to.equal(true)
+      const steps = readFileSync(join(folder, 'instructions.md'), 'utf8')
+      expect(steps).to.include('<app_name>').and.include('<ACCESS_TOKEN>')
+    })
+
+    const refused: [what: string, variables: NodeJS.ProcessEnv, error: RegExp][] = [
+      ['no login', {}, /error: docker is not logged in to localhost:\d+\nnext: printenv ACCESS_TOKEN \| docker login/],
+      ['a wrong token', { ACCESS_TOKEN: 'wrong-token' }, /error: \S+ does not accept ACCESS_TOKEN: Invalid cred/],
+      ['an app that does not exist', { APP: 'no-such-app' }, /error: \S+ knows no app no-such-app/],
+      ['an app of another kind', { APP: 'legacy' }, /error: legacy is no container app, its stack is heroku-24/],
+      ['no platform', { PLATFORM_API_URL: 'http://127.0.0.1:9' }, /error: 127\.0\.0\.1:9 cannot be reached/],
+      ['no registry', { PLATFORM_REGISTRY: 'localhost:9' }, /error: localhost:9 cannot be reached/],
+      ['a registry nobody vouches for', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
+      ['a wrong setting', { Stream__SaslMechanism: 'SCRAM' }, /error: config vars .*\n {2}- Stream__SaslMechanism: /],
+      ['no engine', { DOCKER_HOST: 'unix:///no/engine' }, /error: docker version failed:[\s\S]*next: start the Docker/],
+    ]
+    for (const [what, variables, error] of refused) {
+      it(`refuses ${what} in one message with the next step`, async () => {
+        const { status, output } = await operator.makeWith({ env: { APP: 'orders', ...variables } }, 'release-order')
+        expect(output).to.match(error)
+        expect(output.match(/^error: /gm)).to.have.length(1)
+        expect(output.match(/^next: /gm)).to.have.length(1)
+        expect(output).to.not.match(/\n {4}at /)
+        expect(status).to.equal(2)
+        expect(stateOf('orders')).to.include({ version: 1, digest: undefined })
+      })
+    }
+  })
+
+  describe('after it', () => {
+    before(login)
+
+    it('shows what it would do, and changes nothing', async () => {
+      for (const [service, app] of [
+        ['order', 'orders'],
+        ['payment', 'payments'],
+      ]) {
+        const { status, output } = await operator.make(`release-${service}`, `APP=${app}`, 'DRY_RUN=1')
+        expect(output).to.include('dry run: nothing was changed').and.include('+ State__ConnectionString = ***')
+        expect(output).to.match(/up on \$PORT with its sidecar after \d/)
+        expect(status).to.equal(0)
+        expect(stateOf(app ?? '')).to.include({ version: 1, digest: undefined })
+      }
+    })
+
+    it('releases both services, which serve an order over the stream and the store they were told of', async () => {
+      for (const [service, app] of [
+        ['order', 'orders'],
+        ['payment', 'payments'],
+      ]) {
+        const { status, output } = await operator.make(`release-${service}`, `APP=${app}`)
+        expect(output).to.match(/live: v3\n\nhttp:\/\/127\.0\.0\.1:\d+\/\n$/)
+        expect(status).to.equal(0)
+        expect(stateOf(app ?? '')).to.deep.include({ version: 3, quantity: 1, states: ['up'] })
+      }
+      const { status, body } = await post<{ id: string }>(`${urlOf('orders')}/v1/orders`, anOrder)
+      expect(status).to.equal(201)
+      await orderWith(urlOf('orders'), body.id, 'Paid')
+      expect(await paymentsOf(urlOf('payments'), body.id)).to.have.length(1)
+    })
+
+    it('runs what was pushed, with what was set, as the platform does', async () => {
+      const { digest, configVars } = stateOf('orders')
+      const [id = ''] = (await docker(['ps', '--quiet', '--filter', 'name=-orders-web.1'])).split('\n')
+      const [container] = JSON.parse(await docker(['inspect', id]))
+      expect(container.Image).to.equal(digest)
+      expect(container.Config.Image).to.match(/^localhost:\d+\/orders\/web@sha256:/)
+      for (const [name, value] of Object.entries(configVars ?? {})) {
+        expect(container.Config.Env).to.include(`${name}=${value}`)
+      }
+      const vars = JSON.parse(readFileSync(join(env.RELEASE_FOLDER ?? '', 'order-service/config-vars.json'), 'utf8'))
+      expect(configVars).to.deep.equal(vars)
+    })
+
+    it('finds nothing to do when the same is released again', async () => {
+      const { output } = await operator.make('release-order', 'APP=orders')
+      expect(output)
+        .to.match(/config vars: no change/)
+        .and.match(/release: unchanged/)
+        .and.match(/live: v3/)
+      expect(stateOf('orders').version).to.equal(3)
+    })
+
+    it('refuses to release one service to the other one’s app', async () => {
+      const { output } = await operator.make('release-payment', 'APP=orders')
+      expect(output).to.include('error: orders is the app of order-service; the two services need an app each')
+    })
+
+    it('lists, stops, starts and shows an app, and follows its log', async () => {
+      expect((await operator.make('ps-order', 'APP=orders')).output).to.match(/^web\.1 +up +v3 /)
+      expect((await operator.make('open-order', 'APP=orders')).output).to.equal(`${urlOf('orders')}/\n`)
+      await operator.make('stop-order', 'APP=orders')
+      await eventually(() => stateOf('orders').states.every((state) => state === 'down'), 'stopped')
+      await operator.make('start-order', 'APP=orders')
+      await eventually(() => stateOf('orders').states.includes('up'), 'started')
+      const stopAt = /State changed from starting to up/
+      const { output } = await operator.makeWith({ stopAt }, 'logs-order', 'APP=orders')
+      expect(output).to.match(/app\[web\.1\]: /)
+    })
+
+    it('gets over faults and limits of the platform', async () => {
+      const answers = [503, 429, 500]
+      interfere = (_request, response, next) => {
+        const status = answers.shift()
+        if (status) response.status(status).set('Retry-After', '0').json({ id: 'x', message: 'x' })
+        else next()
+      }
+      const { status, output } = await operator.make('release-order', 'APP=orders')
+      expect(status).to.equal(0)
+      expect(output).to.match(/waiting: .* answered 503/)
+    })
+
+    it('says what happened, what was changed and how to go back when a release does not come up', async () => {
+      const vars = { Stream__SaslPassword: 'not-the-password' }
+      const { status, output } = await operator.makeWith({ env: vars }, 'release-order', 'APP=orders')
+      expect(status).to.equal(2)
+      expect(output).to.match(/~ Stream__SaslPassword = \*\*\* -> \*\*\*/)
+      expect(output).to.match(/error: the web process of v4 crashed; the last lines of its log:/)
+      expect(output).to.include('changed so far: config vars, image')
+      expect(output).to.match(
+        /next: make logs-order .*\n +make release-order .* make rollback-order APP=orders goes back/,
+      )
+    })
+
+    it('goes back to what ran before, and to no further', async () => {
+      const { status, output } = await operator.make('rollback-order', 'APP=orders')
+      expect(output)
+        .to.match(/release: v5, the image and config vars of then/)
+        .and.match(/live: v5/)
+      expect(status).to.equal(0)
+      expect(stateOf('orders').configVars).to.include({ Stream__SaslPassword: env.Stream__SaslPassword })
+      expect(await (await fetch(`${urlOf('orders')}/readyz`)).json()).to.deep.equal({ status: 'ready' })
+      expect((await operator.make('rollback-order', 'APP=orders')).output).to.include('no release of orders was made')
+    })
+
+    it('shows no secret with debugging switched on', async () => {
+      const debug = { DEBUG: '*', NODE_DEBUG: 'http,https,net,tls,stream,fetch,undici' }
+      const { output } = await operator.makeWith({ env: debug }, 'release-order', 'APP=orders', 'DRY_RUN=1')
+      expect(output).to.include('dry run').and.not.include(env.ACCESS_TOKEN)
+    })
+  })
+
+  describe('killed with -9 and started again', () => {
+    const isConfig: Match = ({ method, path }) => method === 'PATCH' && path.endsWith('/config-vars')
+    const isFormation: Match = ({ method, path }) => method === 'PATCH' && path.endsWith('/formation')
+    const points: [what: string, kill: { killAt?: RegExp; before?: Match; after?: Match }][] = [
+      ['while the image is built', { killAt: /image: building/ }],
+      ['while the image is tried', { killAt: /not root/ }],
+      ['before the config vars are set', { before: isConfig }],
+      ['after the config vars were set', { after: isConfig }],
+      ['while the image is pushed', { killAt: /image: pushing/ }],
+      ['before the image is released', { before: isFormation }],
+      ['after the image was released', { after: isFormation }],
+      ['while it waits', { before: ({ method, path }) => method === 'GET' && path.endsWith('/dynos') }],
+    ]
+    for (const [index, [what, { killAt, before, after }]] of points.entries()) {
+      it(`${what}, ends in the same good state, and can be undone`, async () => {
+        const app = killed[index] ?? ''
+        interfere = (request, response, next) => {
+          if (before?.(request)) return operator.kill()
+          if (!after?.(request)) return next()
+          response.json = () => {
+            operator.kill()
+            return response
+          }
+          next()
+        }
+        const first = await operator.makeWith(killAt ? { killAt } : {}, 'release-order', `APP=${app}`)
+        expect(first.status).to.equal(null)
+        interfere = undefined
+
+        const { status, output } = await operator.make('release-order', `APP=${app}`)
+        expect(output).to.match(/live: v3/)
+        expect(status).to.equal(0)
+        const { digest, configVars } = stateOf('orders')
+        expect(stateOf(app)).to.deep.equal({ version: 3, digest, configVars, quantity: 1, states: ['up'] })
+
+        expect((await operator.make('rollback-order', `APP=${app}`)).status).to.equal(0)
+        expect(stateOf(app)).to.deep.include({ digest: undefined, configVars: {}, quantity: undefined, states: [] })
+      })
+    }
+  })
+
+  describe('besides', () => {
+    it('can be done by hand, as the exported instructions say', async () => {
+      const file = join(env.RELEASE_FOLDER ?? '', 'order-service/instructions.md')
+      const steps = readFileSync(file, 'utf8').replaceAll('<app_name>', 'by-hand')
+      const blocks = [...steps.replaceAll('<ACCESS_TOKEN>', env.ACCESS_TOKEN ?? '').matchAll(/```sh\n([\s\S]*?)```/g)]
+      expect(blocks).to.have.length(10)
+      const script = blocks.map(([, block]) => block).join('\n')
+      const { CURL_CA_BUNDLE = env.NODE_EXTRA_CA_CERTS } = process.env
+      // Not as an argument of bash: it has the token in it.
+      const { status, output } = await operator.bash('bash -euo pipefail <<<"$SCRIPT"', {
+        env: { SCRIPT: script, CURL_CA_BUNDLE, DOCKER_BUILDKIT: undefined },
+      })
+      expect(output)
+        .to.match(/"logplex_url":"http/)
+        .and.match(/"web_url":"http/)
+      expect(status).to.equal(0)
+      expect(stateOf('by-hand')).to.include({ digest: stateOf('orders').digest, quantity: 1 })
+      await operator.make('stop-order', 'APP=by-hand')
+    })
+
+    it('means the same to the platform’s official tool', async () => {
+      const hosts = await herokuHosts(join(testFolder('release'), 'heroku'), env)
+      const program = await herokuTool()
+      // Apart from the operator, since it shows config vars as they are.
+      const tool = createOperator({ ...env, ...hosts.env })
+      const heroku = async (...args: string[]) => {
+        const { status, output } = await tool.run(process.execPath, [program, ...args, '--app', 'by-tool'])
+        expect(status, `${args.join(' ')}: ${output}`).to.equal(0)
+        return output
+      }
+      try {
+        await heroku('create', '--stack', 'container', '--no-remote')
+        expect(await heroku('ps')).to.include('No dynos')
+        await operator.make('release-order', 'APP=by-tool')
+        const { configVars, digest } = stateOf('by-tool')
+        const shown = JSON.parse((await heroku('config', '--json')).replace(/^[^{]*/, ''))
+        expect(shown).to.deep.equal(configVars)
+        expect(await heroku('ps')).to.match(/web\.1: up/)
+        expect(await heroku('releases')).to.match(/v3 +Deployed web/)
+        expect(await heroku('logs', '--num', '20')).to.match(/app\[web\.1\]/)
+
+        await heroku('config:set', 'Log__Level=warn')
+        expect(stateOf('by-tool').configVars).to.include({ Log__Level: 'warn' })
+        expect((await operator.make('release-order', 'APP=by-tool')).output).to.include('~ Log__Level = warn -> info')
+
+        expect(await heroku('rollback', 'v4')).to.match(/Rolling back/)
+        expect(stateOf('by-tool').configVars).to.include({ Log__Level: 'warn' })
+        await heroku('ps:stop', '--dyno-name', 'web.1')
+        expect(stateOf('by-tool').states).to.deep.equal(['down'])
+        await heroku('container:rm', 'web')
+        expect(stateOf('by-tool')).to.include({ digest: undefined, quantity: undefined })
+        await heroku('container:release', 'web')
+        expect(stateOf('by-tool')).to.include({ digest, quantity: 1 })
+        await heroku('ps:scale', 'web=0')
+        expect(stateOf('by-tool').quantity).to.equal(0)
+      } finally {
+        hosts.close()
+      }
+    })
+
+    it('leaves no secret anywhere: in no output, argument, file of others’ or image', async () => {
+      const password = env.Stream__SaslPassword ?? ''
+      const secrets = [env.ACCESS_TOKEN ?? '', password, Buffer.from(`_:${env.ACCESS_TOKEN}`).toString('base64')]
+      for (const secret of secrets) {
+        expect(operator.transcript()).to.not.include(secret)
+        expect(operator.processArguments()).to.not.include(secret)
+      }
+      expect(operator.transcript()).to.include('State__ConnectionString = ***')
+      expect(operator.processArguments()).to.include('docker push')
+
+      const folder = env.RELEASE_FOLDER ?? ''
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+        const { mode } = statSync(join(folder, name))
+        expect(mode & 0o077, name).to.equal(0)
+      }
+
+      const image = `${env.PLATFORM_REGISTRY}/orders/web`
+      const count = (pattern: string) =>
+        operator.bash('docker save "$IMAGE" | grep -a -c -F -f <(printenv PATTERN) || true', {
+          env: { IMAGE: image, PATTERN: pattern },
+        })
+      expect(Number((await count('payment')).output)).to.be.greaterThan(0)
+      expect((await count(secrets.join('\n'))).output.trim()).to.equal('0')
+    })
+  })
+})
+
+type Match = (request: { method: string; path: string }) => boolean

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Runtime } from '../../rehearsal/platform/index.ts'
+
+/**
+ * Web processes without containers: real HTTP servers in this process. Config var `SIMULATE` says how one behaves: `crash` at
+ * once, `deaf` never listens, `sick` answers 503 at /readyz, `faint` crashes a moment after it was up.
+ */
+export function simulatedRuntime(): Runtime {
+  return {
+    start: async ({ configVars, onLine }) => {
+      const { SIMULATE: behaviour, State__ConnectionString: uri = '' } = configVars
+      const server = createServer((request, response) => {
+        const isSick = behaviour === 'sick' && request.url === '/readyz'
+        response.writeHead(isSick ? 503 : 200).end()
+      })
+      let end = (_status: number) => {}
+      const ended = new Promise<number>((resolve) => {
+        end = resolve
+      })
+      onLine(`starting with ${uri}`)
+      if (behaviour === 'crash') setTimeout(() => end(1), 20)
+      if (behaviour !== 'crash' && behaviour !== 'deaf') {
+        server.listen(0, '127.0.0.1')
+        await new Promise((resolve) => server.once('listening', resolve))
+      }
+      if (behaviour === 'faint') setTimeout(() => end(1), 300)
+      const stop = async () => {
+        server.closeAllConnections()
+        server.close()
+        end(0)
+      }
+      return { port: (server.address() as AddressInfo | null)?.port ?? 1, ended, stop }
+    },
+  }
+}
