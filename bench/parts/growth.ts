@@ -26,19 +26,13 @@ export const growth: Part = {
   title: 'a backlog of outside events until all orders are Paid: 1, 4 and 16 times the events and their size',
 
   async measure(run) {
-    const [most = 0] = numbersFrom('EVENTS', run.quick ? '1600' : '80000')
+    const [most = 0] = numbersFrom('EVENTS', run.quick ? '1600' : '48000')
     const moreEvents = [16, 4, 1].map((part) => ({ events: Math.ceil(most / part), bytes: plainEventBytes }))
     const largerEvents = [4, 16].map((factor) => ({ events: Math.ceil(most / 4), bytes: factor * plainEventBytes }))
     const samples: Sample[] = []
     for (const size of [...moreEvents, ...largerEvents]) {
       run.tell(nameOf(size))
-      samples.push(
-        await withBenchStack(
-          ['kafka'],
-          () => {},
-          (stack) => measureSize(stack, size),
-        ),
-      )
+      samples.push(await withBenchStack(['kafka'], run.tell, (stack) => measureSize(stack, size)))
     }
     return findings(samples)
   },

@@ -26,15 +26,13 @@ export interface BenchStack {
   ordersUrl: string
   /** How the stack's own processes are started. */
   specs: Record<ProcessName, ProcessSpec>
-  /** Starts parts of the stack and waits until they are ready, and really consume. */
-  ensure: (...names: ProcessName[]) => Promise<void>
   /** Starts processes and waits for nothing. */
   launch: (specs: ProcessSpec[]) => void
   /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
   stop: (specs: ProcessSpec[]) => Promise<void>
   kill: (specs: ProcessSpec[]) => void
   /**
-   * Asks `probe` until it answers undefined; a string says what is missing.
+   * Asks `probe` until it answers undefined; a string says what is missing, and is told now and then.
    * @throws {StackError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
    */
   wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
@@ -47,6 +45,7 @@ export interface BenchStack {
 /** Nothing here takes longer on any machine worth measuring on. */
 const waitTimeoutMs = 300_000
 const graceMs = 10_000
+const tellEveryMs = 10_000
 
 /** Runs `work` with these parts of a new, empty stack, and ends them. */
 export async function withBenchStack<Result>(
@@ -58,16 +57,16 @@ export async function withBenchStack<Result>(
   const folder = testFolder('bench')
   await claimFolder(folder)
   try {
-    const stack = createBenchStack(await createPlan(folder, await freePorts()))
+    const plan = await createPlan(folder, await freePorts())
     tell(`starting ${names.join(', ')}`)
-    await stack.ensure(...names)
-    return await work(stack)
+    await ensureRunning(plan, names, { onProgress: () => {} })
+    return await work(createBenchStack(plan, tell))
   } finally {
     await releaseFolder(folder)
   }
 }
 
-function createBenchStack(plan: Plan): BenchStack {
+function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack {
   const { folder, ports } = plan
   const specs = processSpecs(plan)
   const taken = new Set(numbersOf(ports))
@@ -84,7 +83,6 @@ function createBenchStack(plan: Plan): BenchStack {
     kafka: { bootstrapBrokers: [`127.0.0.1:${ports.kafka}`] },
     ordersUrl: `http://127.0.0.1:${ports.order.http}/v1/orders`,
     specs,
-    ensure: (...names) => ensureRunning(plan, names, { onProgress: () => {} }),
     launch: (started) => {
       for (const spec of started) startProcess(folder, spec)
     },
@@ -99,7 +97,14 @@ function createBenchStack(plan: Plan): BenchStack {
     },
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]
-      return waitUntil(what, { folder, processes, timeoutMs }, () => askOften(probe))
+      let toldAt = performance.now()
+      return waitUntil(what, { folder, processes, timeoutMs }, async () => {
+        const missing = await askOften(probe)
+        if (missing === undefined || performance.now() - toldAt < tellEveryMs) return missing
+        toldAt = performance.now()
+        tell(`${what}: ${missing}`)
+        return missing
+      })
     },
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
