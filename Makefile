@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish test check format engine images provision bench-latency
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +35,13 @@ demo: ## Place an order and watch its events until it is paid
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
 
+dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], REPLAY=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
+	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+--values} \
+		$${REPLAY:+replay "$$REPLAY"} $${DRY_RUN:+--dry-run} $${EDIT:+--edit} $${FILE:+--file "$$FILE"}
+
+replay: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
+	@$(stack) replay "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
+
 test: ## Lint, types and all tests, with everything they need
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
@@ -56,8 +63,14 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
-bench-latency: ## Measure how long an order takes, on a stack of its own
-	@$(run) bench/latency.ts
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=5] [SEED=1] [RATE=200] [REPLICAS=2]
+	@$(run) test/chaos/main.ts
+
+bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
+	@$(run) bench/main.ts $${PART-}
+
+bench-report: ## Write the figures of the last make bench into docs/performance.md
+	@$(run) bench/report.ts
 
 release-topics: ## Create the topics on the hosted Kafka that both services are set to
 	@$(release) $@

@@ -60,7 +60,7 @@ export function createCommands({ app, store, publish, now, newId, log }: Command
     const orderId = event.Payload.OrderId
     await publish(recordOf(orderEvents, orderId, event)).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
-      throw unavailable(`It is not known whether the event reached the log. ${retry}`, { orderId })
+      throw unavailable(`It is not known whether the event reached the log. ${retry}`, { orderId }, error)
     })
     try {
       await store.record(event)

@@ -28,10 +28,10 @@ export interface Claim {
 
 export interface OrderStore {
   /**
-   * Stores the event as a fact of its order; a duplicate changes nothing.
+   * Stores the event as a fact of its order; a duplicate changes nothing. Answers whether anything changed.
    * @throws {PermanentFault} `conflicting-order` for an OrderCreated that contradicts the one known
    */
-  record(event: OrderEvent): Promise<void>
+  record(event: OrderEvent): Promise<boolean>
   /**
    * Reserves an OrderId that an Idempotency-Key stands for, before anything is published. Answers the event that
    * holds it, the very one of the first request, so that a retry publishes the same bytes; and whether that order
@@ -69,12 +69,16 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
             const fact = event.Name === 'OrderCreated' ? { event, listed: view.list(orderId) } : { event }
             // Only a publisher outside can say two things of one order, and two replicas must not both believe it.
             const mayContradict = event.Name === 'OrderCreated' && event.AppId !== app.id
-            return mayContradict ? view.writeIfUnchanged(key, fact) : view.overwrite(key, fact)
+            if (mayContradict) view.writeIfUnchanged(key, fact)
+            else view.overwrite(key, fact)
+            return true
           }
           if (event.Name === 'OrderCreated' && !isSameOrder(event, known.event as typeof event)) {
             throw new PermanentFault('conflicting-order', 'this OrderId is known with another payload')
           }
-          if (isEarlier(event, known.event)) view.writeIfUnchanged(key, { ...known, event })
+          const isChange = isEarlier(event, known.event)
+          if (isChange) view.writeIfUnchanged(key, { ...known, event })
+          return isChange
         },
       })
     },

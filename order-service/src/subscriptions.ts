@@ -1,5 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { type Consumer, createConsumer, type Logger, type Publish } from '@orderflow/service-kit'
+import { type Consumer, createConsumer, type Handler, type Logger, type Publish } from '@orderflow/service-kit'
 import type { OrderEvent, OrderEventName } from './domain/order.ts'
 import type { OrderStore } from './store.ts'
 
@@ -15,6 +15,14 @@ export interface SubscriptionDependencies {
  * What order-service does with each topic's events: it keeps them as facts. From `orderevents` it saves what its own
  * requests could not (crash repair) and takes in the orders that other applications publish.
  */
+export function createHandlers(store: OrderStore) {
+  const handle = (event: OrderEvent) => store.record(event)
+  return {
+    [orderEvents]: { handles: ['OrderCreated', 'OrderCancelled'], handle },
+    [paymentEvents]: { handles: ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'], handle },
+  } satisfies Record<string, Handler<OrderEventName, boolean>>
+}
+
 export function createSubscriptions({
   app,
   store,
@@ -22,17 +30,9 @@ export function createSubscriptions({
   log,
   now,
 }: SubscriptionDependencies): Record<string, Consumer> {
-  const common = { app: app.name, publish, log, now, handle: (event: OrderEvent) => store.record(event) }
-  return {
-    [orderEvents]: createConsumer<OrderEventName>({
-      ...common,
-      topic: orderEvents,
-      handles: ['OrderCreated', 'OrderCancelled'],
-    }),
-    [paymentEvents]: createConsumer<OrderEventName>({
-      ...common,
-      topic: paymentEvents,
-      handles: ['PaymentApproved', 'PaymentRejected', 'PaymentRefunded'],
-    }),
-  }
+  const common = { app: app.name, publish, log, now }
+  const handlers = Object.entries(createHandlers(store))
+  return Object.fromEntries(
+    handlers.map(([topic, handler]) => [topic, createConsumer<OrderEventName>({ ...common, topic, ...handler })]),
+  )
 }

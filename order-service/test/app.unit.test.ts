@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
-import { createLog, SidecarError } from '@orderflow/service-kit'
+import { SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
+import { capturedLog } from '../../service-kit/test/captured-log.ts'
 import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
 import { withServer } from '../../service-kit/test/serve-app.ts'
 import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
@@ -15,14 +16,14 @@ const down = () => new SidecarError('call', new Error('connection refused'))
 describe('order-service when its platform fails', () => {
   let sidecar: FakeSidecar
   let app: ReturnType<typeof createApp>
+  const captured = capturedLog()
   beforeEach(() => {
     sidecar = new FakeSidecar()
     restart()
   })
   /** A new process on the same store and log. */
   function restart(): void {
-    const log = createLog('order-service', 'silent')
-    app = createApp({ settings, log, sidecar, now: () => new Date(), newId: randomUUID })
+    app = createApp({ settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
   const create = (key?: string) =>
@@ -86,6 +87,13 @@ describe('order-service when its platform fails', () => {
     expect(failed.body.detail).to.contain('same Idempotency-Key')
     const retried = await create('key-1')
     expect([retried.status, retried.body.id]).to.deep.equal([201, failed.body.orderId])
+  })
+
+  it('logs why nobody knows', async () => {
+    captured.records.splice(0)
+    sidecar.failures.publish.push(down())
+    await create('key-1')
+    expect(JSON.stringify(captured.records)).to.contain('connection refused')
   })
 
   it('publishes the same bytes when a request is retried in a new process', async () => {

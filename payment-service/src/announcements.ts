@@ -1,6 +1,6 @@
 import { createEnvelope, deterministicId, type Envelope, paymentEvents } from '@orderflow/envelope-schema'
-import { type Publish, recordOf } from '@orderflow/service-kit'
-import type { Cause, PaymentState } from './domain/payment.ts'
+import { PermanentFault, type Publish, type Received, recordOf } from '@orderflow/service-kit'
+import type { Cause, PaymentFact, PaymentState } from './domain/payment.ts'
 import { paymentIdOf } from './store.ts'
 
 interface Publisher {
@@ -25,11 +25,11 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
 }
 
 /** The event that tells of a refund, when there was something to refund. */
-export function refundOf(app: Publisher, { decision, cancellation }: PaymentState): Envelope | undefined {
-  if (!decision?.approved || !cancellation) return undefined
+export function refundOf(app: Publisher, { decision, refund }: PaymentState): Envelope | undefined {
+  if (!decision?.approved || !refund) return undefined
   const { orderId, amount } = decision
   return createEnvelope({
-    ...commonFields(app, orderId, 'PaymentRefunded', cancellation),
+    ...commonFields(app, orderId, 'PaymentRefunded', refund),
     payload: {
       PaymentId: paymentIdOf(orderId),
       OrderId: orderId,
@@ -44,13 +44,40 @@ function commonFields<N extends string>(app: Publisher, orderId: string, name: N
     app,
     name,
     version: 1 as const,
-    id: deterministicId('event', paymentIdOf(orderId), name),
+    id: eventId(orderId, name),
     correlationId: cause.correlationId,
     traceId: cause.traceId,
     creationDate: new Date(cause.at),
     headers: { CausationId: cause.causationId },
   }
 }
+
+/**
+ * The fact that an announcement tells: what `resultOf` and `refundOf` make an event of, made back of that event.
+ * @throws {PermanentFault} `foreign-payment` for an event of `paymentevents` that this service did not announce
+ */
+export function announcedFact(
+  app: Publisher,
+  event: Received<'PaymentApproved' | 'PaymentRejected' | 'PaymentRefunded'>,
+): PaymentFact {
+  const { OrderId: orderId, Amount: amount } = event.Payload
+  const causationId = event.Headers?.CausationId
+  const isOurs = event.AppId === app.id && event.Id === eventId(orderId, event.Name)
+  if (!isOurs || typeof causationId !== 'string') {
+    throw new PermanentFault('foreign-payment', 'this service did not announce it')
+  }
+  const at = event.CreationDate
+  const cause: Cause = { causationId, correlationId: event.CorrelationId, traceId: event.TraceId, at }
+  if (event.Name === 'PaymentRefunded') return { type: 'refunded', refund: cause }
+  const { Policy: policy, Source: source } = event.Payload
+  const verdict =
+    event.Name === 'PaymentApproved'
+      ? { approved: true, policy }
+      : { approved: false, policy, reason: event.Payload.Reason }
+  return { type: 'decided', decision: { ...cause, orderId, amount, source, ...verdict } }
+}
+
+const eventId = (orderId: string, name: string) => deterministicId('event', paymentIdOf(orderId), name)
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {

@@ -38,7 +38,7 @@ export function createCommands({ app, store, publish, now, newId }: CommandDepen
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again: 409 then says it is.'
-        throw unavailable(detail, { paymentId })
+        throw unavailable(detail, { paymentId }, error)
       })
       if (state.decision?.causationId === cause.causationId) return paymentOf(paymentId, state) as Payment
       throw new Problem(409, 'payment-exists', 'The order has its payment already', {

@@ -1,6 +1,14 @@
 import { deterministicId } from '@orderflow/envelope-schema'
 import { type Page, type Read, readPage, type UnitOfWork } from '@orderflow/service-kit'
-import { decide, evolve, type Payment, type PaymentCommand, type PaymentState, paymentOf } from './domain/payment.ts'
+import {
+  decide,
+  evolve,
+  type Payment,
+  type PaymentCommand,
+  type PaymentFact,
+  type PaymentState,
+  paymentOf,
+} from './domain/payment.ts'
 import type { Policy } from './domain/policy.ts'
 
 /** A payment's only document: its state, and its place in the list once it was decided. */
@@ -22,6 +30,8 @@ export interface PaymentStore {
    * again. Answers the state as it stands, whoever made it.
    */
   settle(orderId: string, command: PaymentCommand): Promise<PaymentState>
+  /** Adds a fact that the log tells. Answers whether anything changed. */
+  restore(orderId: string, fact: PaymentFact): Promise<boolean>
   find(paymentId: string): Promise<Payment | undefined>
   page(options: { cursor: string | undefined; limit: number }): Promise<Page<Payment>>
 }
@@ -36,24 +46,44 @@ export function createStore(read: Read, commit: UnitOfWork, policy: Policy): Pay
     })
   }
 
-  return {
-    settle(orderId, command) {
-      const paymentId = paymentIdOf(orderId)
-      const key = paymentKey(paymentId)
-      return commit({
-        keys: [key],
-        bytes: documentBytes,
-        decide(view) {
-          const { state, listed }: PaymentDocument = view.get<PaymentDocument>(key) ?? { state: {} }
-          const fact = decide(state, command, policy)
-          if (!fact) return state
-          const next = evolve(state, fact)
-          const place = fact.type === 'decided' ? view.list(paymentId) : listed
+  /** Changes the order's payment by the fact that `choose` makes of its state, unless there is none or it is known. */
+  function change<R>(
+    orderId: string,
+    choose: (state: PaymentState) => PaymentFact | undefined,
+    answer: (next: PaymentState, before: PaymentState) => R,
+  ): Promise<R> {
+    const paymentId = paymentIdOf(orderId)
+    const key = paymentKey(paymentId)
+    return commit({
+      keys: [key],
+      bytes: documentBytes,
+      decide(view) {
+        const { state, listed }: PaymentDocument = view.get<PaymentDocument>(key) ?? { state: {} }
+        const fact = choose(state)
+        const next = fact ? evolve(state, fact) : state
+        if (next !== state) {
+          const place = listed ?? (next.decision && view.list(paymentId))
           view.writeIfUnchanged(key, { state: next, ...(place && { listed: place }) })
-          return next
-        },
-      })
-    },
+        }
+        return answer(next, state)
+      },
+    })
+  }
+
+  return {
+    settle: (orderId, command) =>
+      change(
+        orderId,
+        (state) => decide(state, command, policy),
+        (next) => next,
+      ),
+
+    restore: (orderId, fact) =>
+      change(
+        orderId,
+        () => fact,
+        (next, before) => next !== before,
+      ),
 
     async find(paymentId) {
       const [found] = await load([paymentId])

@@ -2,9 +2,11 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import {
   type Charge,
+  type Decision,
   decide,
   evolve,
   type PaymentCommand,
+  type PaymentFact,
   type PaymentState,
   paymentOf,
 } from '../src/domain/payment.ts'
@@ -75,5 +77,51 @@ describe('payment', () => {
       if (some.includes(cancel)) expect(statusAfter(...some)).not.to.equal('Approved')
     })
     fc.assert(property)
+  })
+
+  const anyCause = fc.record({
+    causationId: fc.constantFrom('e1', 'e2'),
+    correlationId: fc.constantFrom('c1', 'c2'),
+    traceId: fc.constant('t'),
+    at: fc.constantFrom('2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z'),
+  })
+  const anyVerdict = fc.constantFrom(
+    { approved: true, policy: 'p@1' },
+    { approved: false, policy: 'p@1', reason: 'too much' },
+  )
+  const anyDecision: fc.Arbitrary<Decision> = fc
+    .tuple(anyCause, fc.constantFrom(1, 2), anyVerdict)
+    .map(([own, amount, verdict]) => ({ ...own, orderId: 'o', amount, source: 'OrderCreated', ...verdict }))
+  const anyFact: fc.Arbitrary<PaymentFact> = fc.oneof(
+    anyDecision.map((decision) => ({ type: 'decided' as const, decision })),
+    anyCause.map((refund) => ({ type: 'refunded' as const, refund })),
+    fc.constant({ type: 'cancelled' as const }),
+  )
+
+  it('comes to the same whatever the order and number of its facts', () => {
+    const property = fc.property(fc.array(anyFact), fc.infiniteStream(fc.nat()), (facts, random) => {
+      const shuffled = [...facts, ...facts.slice(0, 3)]
+        .map((fact) => ({ fact, place: random.next().value as number }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ fact }) => fact)
+      expect(shuffled.reduce(evolve, {})).to.deep.equal(facts.reduce(evolve, {}))
+    })
+    fc.assert(property)
+  })
+
+  it('counts an approval before a rejection, as the order does', () => {
+    const decided = (approved: boolean, at: string): PaymentFact => ({
+      type: 'decided',
+      decision: { ...cause, at, orderId: 'o', amount: 1, source: 'Manual', approved, policy: 'p@1' },
+    })
+    const facts = [decided(false, '2026-11-21T10:00:00.000Z'), decided(true, '2026-11-21T11:00:00.000Z')]
+    expect(paymentOf('p', facts.reduce(evolve, {}))?.status).to.equal('Approved')
+  })
+
+  it('is refunded by the cancellation that comes again when a replay knew of it and not of the refund', () => {
+    const replayed = evolve(stateAfter(charge()), { type: 'cancelled' })
+    expect(paymentOf('p', replayed)?.status).to.equal('Approved')
+    const fact = decide(replayed, cancel, policy)
+    expect(fact && paymentOf('p', evolve(replayed, fact))?.status).to.equal('Refunded')
   })
 })

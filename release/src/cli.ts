@@ -29,6 +29,8 @@ const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
 // A reader that leaves early (make logs-order | head) is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// What fails has nowhere to be told, and telling that would fail as well, for ever.
+process.stderr.on('error', () => process.exit(1))
 // Node would print an error with all that hangs on it, unmasked.
 process.on('uncaughtException', fail)
 

@@ -1,16 +1,15 @@
+import { type Place, parsePlace } from './place.ts'
 import { traceIdFrom } from './trace.ts'
 
-/** Where a record stands in the log. The offset is a decimal string: Kafka's are 64 bits wide. */
-export interface Origin {
-  topic: string
-  partition: number
-  offset: string
-}
+/** The header of a replayed dead letter's record: the place where the event first stood. */
+export const replayedFrom = 'replayed-from'
 
 /** One Kafka record as it reached this service. */
 export interface Delivery {
   entryId: string
-  origin: Origin
+  place: Place
+  /** Where the event first stood: another place than its own when it is a replayed dead letter. */
+  origin: Place
   /** The partition key, when it is text. */
   key: string | undefined
   /** The key as it was delivered, URL-escaped. */
@@ -29,24 +28,36 @@ export interface BulkEntry {
 }
 
 /**
- * Reads one entry of a bulk delivery. Record headers arrive among the metadata; those named like Dapr's own `__*`
- * are kept out by the component (`excludeHeaderMetaRegex`), so a publisher cannot pretend another origin.
+ * Reads one entry of a bulk delivery. Record headers arrive among the metadata, their values URL-escaped; those named
+ * like Dapr's own `__*` are kept out by the component (`excludeHeaderMetaRegex`), so a publisher cannot pretend another
+ * place.
  */
 export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: string): Delivery {
   const { __partition: partition, __offset: offset, __key: escapedKey, traceparent } = metadata
   if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
+  const place = { topic, partition: Number(partition), offset }
   return {
     entryId,
-    origin: { topic, partition: Number(partition), offset },
-    key: unescapeKey(escapedKey),
+    place,
+    origin: originOf(place, unescaped(metadata[replayedFrom])),
+    key: unescaped(escapedKey),
     escapedKey,
     traceparent: traceIdFrom(traceparent) && traceparent,
     value: Buffer.from(event ?? '', 'base64'),
   }
 }
 
-/** The component escapes keys as Go's url.QueryEscape does. Undefined when there is none or it is not UTF-8. */
-function unescapeKey(escaped: string | undefined): string | undefined {
+/**
+ * Where an event first stood, by the header that a replay sets. Whoever sets it without one gains nothing: it names the
+ * ids that an envelope without ids gets, and under which entry a dead letter is listed.
+ */
+export function originOf(place: Place, header: string | undefined): Place {
+  const origin = parsePlace(header)
+  return origin?.topic === place.topic ? origin : place
+}
+
+/** The component escapes as Go's url.QueryEscape does. Undefined when there is nothing or it is not UTF-8. */
+function unescaped(escaped: string | undefined): string | undefined {
   if (!escaped) return undefined
   try {
     return decodeURIComponent(escaped.replaceAll('+', ' '))

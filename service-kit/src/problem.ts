@@ -15,6 +15,8 @@ interface ProblemOptions {
   headers?: Record<string, string>
   /** Extension members (RFC 9457, section 3.2), such as the id of the order in question. */
   extra?: Record<string, unknown>
+  /** For the log alone. */
+  cause?: unknown
 }
 
 /** An error that the client gets as RFC 9457 problem details. `code` is stable; `detail` tells how to mend it. */
@@ -24,7 +26,7 @@ export class Problem extends Error {
   readonly title: string
   readonly options: ProblemOptions
   constructor(status: number, code: string, title: string, options: ProblemOptions) {
-    super(`${title}: ${options.detail}`)
+    super(`${title}: ${options.detail}`, { cause: options.cause })
     this.name = 'Problem'
     this.status = status
     this.code = code
@@ -45,8 +47,9 @@ export function invalid(errors: FieldError[]): Problem {
 }
 
 /** The platform behind this service does not answer; what that means for the request stands in `detail`. */
-export function unavailable(detail: string, extra: Record<string, unknown> = {}): Problem {
-  return new Problem(503, 'unavailable', 'Not available right now', { detail, extra, headers: { 'retry-after': '1' } })
+export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): Problem {
+  const headers = { 'retry-after': '1' }
+  return new Problem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }
 
 /**

@@ -2,13 +2,29 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
 import { guid } from './guid.ts'
 
+/**
+ * How to reach Kafka: for the sidecar (components/kafka.yaml, with Dapr's names and values), and for what an operator
+ * runs (operations/).
+ */
+export interface StreamSettings {
+  /** Bootstrap servers, separated by commas. */
+  Brokers: string
+  AuthType: 'none' | 'password'
+  SaslMechanism: 'PLAINTEXT' | 'SHA-256' | 'SHA-512'
+  SaslUsername: string
+  SaslPassword: string
+  DisableTls: boolean
+  /** PEM; empty for the authorities that the system trusts. */
+  CaCert: string
+}
+
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
   AppChannel: { Host: string; Port: number; Token: string }
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
-  Stream: { PubSub: string }
+  Stream: { PubSub: string } & StreamSettings
   State: { Store: string }
   Log: { Level: string }
 }
@@ -43,10 +59,7 @@ export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/**
- * `Brokers` and what follows is for the sidecar (components/kafka.yaml, with Dapr's names and values), and validated here
- * because a service says what is wrong before a sidecar gives up without a hint.
- */
+/** What is for the sidecar is validated all the same: a service says what is wrong, a sidecar gives up without a hint. */
 const stream: Section = {
   ...section({
     PubSub: required,

@@ -87,7 +87,9 @@ const channelOptions = {
  * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
  * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
  */
-export function createSidecar(settings: Pick<BaseSettings, 'Sidecar' | 'Stream' | 'State'>): Sidecar {
+export function createSidecar(
+  settings: Pick<BaseSettings, 'Sidecar' | 'State'> & { Stream: Pick<BaseSettings['Stream'], 'PubSub'> },
+): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
   const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
   const metadata = new Metadata()

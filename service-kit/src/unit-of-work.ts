@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ArrivalList, type ListDraft, listRootKey } from './arrival-list.ts'
 import { createBatcher, type Settled } from './batcher.ts'
@@ -24,6 +25,13 @@ export interface Work<R> {
 
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 
+/**
+ * Every transaction writes this document. One that finds it as it was read knows that no other writer came between, and so needs
+ * no guard on any other document; a guard costs the store four times a plain write (docs/adr/0009).
+ */
+const fenceKey = 'fence'
+/** For so long after a lost race each document is guarded by itself: replicas that take turns would lose too many. */
+const cautiousMs = 10_000
 const maxAttempts = 8
 const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 
@@ -32,23 +40,27 @@ const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
  * transaction. A `decide` that throws fails alone; a store that fails, fails the batch (`SidecarError`).
  */
 export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+  let cautiousUntil = Number.NEGATIVE_INFINITY
+
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
-    const keys = [...new Set([listRootKey, ...works.flatMap((work) => work.keys)])]
+    const keys = [...new Set([fenceKey, listRootKey, ...works.flatMap((work) => work.keys)])]
     for (let attempt = 1; ; attempt += 1) {
       const read = await sidecar.read(keys)
       const draft = list.draft(read.get(listRootKey)?.value)
       const stage = new Stage(read, draft)
       const results = works.map((work) => stage.run(work))
-      const writes = stage.writes()
-      if (writes.length === 0) return results
+      const isAlone = performance.now() > cautiousUntil
+      const writes = stage.writes(isAlone)
+      if (!writes) return results
       try {
         await sidecar.transact(writes)
-        await confirm(sidecar, writes, draft)
+        await confirm(sidecar, writes)
         draft.committed()
         return results
       } catch (error) {
         list.forget()
         const raced = error instanceof SidecarError && error.failure === 'conflict'
+        if (raced) cautiousUntil = performance.now() + cautiousMs
         if (!raced || attempt === maxAttempts) throw error
         await delay(Math.random() * 10 * attempt)
       }
@@ -60,15 +72,17 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
 
 /**
  * Reads back what was written. The MongoDB component swallows a failed commit (components-contrib, state/mongodb,
- * Multi), so a transaction counts only once it can be seen. A list chunk is proof enough: nobody else writes it.
- * Another writer may have stored the same in any other document, so without a chunk all must be there.
+ * Multi), so a transaction counts only once it can be seen. The fence is proof enough, as nobody else writes the same there;
+ * when another writer has passed it since, everything must be there.
  */
-async function confirm(sidecar: Sidecar, writes: Write[], draft: ListDraft): Promise<void> {
-  const chunk = draft.documents()[0]?.key
-  const expected = chunk ? writes.filter(({ key }) => key === chunk) : writes
-  const stored = await sidecar.read(expected.map(({ key }) => key))
-  const missing = expected.find(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
+async function confirm(sidecar: Sidecar, [fence, ...documents]: [Write, ...Write[]]): Promise<void> {
+  const missing = (await firstMissing(sidecar, [fence])) && (await firstMissing(sidecar, documents))
   if (missing) throw new SidecarError('write state', `${missing.key} does not hold what was written`, 'conflict')
+}
+
+async function firstMissing(sidecar: Sidecar, writes: Write[]): Promise<Write | undefined> {
+  const stored = await sidecar.read(writes.map(({ key }) => key))
+  return writes.find(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
 }
 
 interface Staged {
@@ -114,11 +128,18 @@ class Stage {
     }
   }
 
-  writes(): Write[] {
+  /**
+   * All that is to be written, the fence first; undefined when nothing is. The guard is on the fence when this writer seems
+   * to be alone, else on each document that asks for one.
+   */
+  writes(isAlone: boolean): [Write, ...Write[]] | undefined {
     for (const { key, value, guarded } of this.#draft.documents()) this.#staged.set(key, staged(value, guarded))
-    return [...this.#staged].map(([key, { text, guarded }]) => {
+    if (this.#staged.size === 0) return undefined
+    const write = (key: string, text: string, guarded: boolean): Write => {
       const etag = this.#read.get(key)?.etag
       return { key, value: text, ...(guarded && { guard: etag ? { etag } : ('absent' as const) }) }
-    })
+    }
+    const documents = [...this.#staged].map(([key, { text, guarded }]) => write(key, text, guarded && !isAlone))
+    return [write(fenceKey, JSON.stringify(randomUUID()), isAlone), ...documents]
   }
 }

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { createConsumer, PermanentFault, type Received } from '../src/consumer.ts'
+import { createConsumer } from '../src/consumer.ts'
 import { deadLetterOf } from '../src/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../src/delivery.ts'
+import { PermanentFault } from '../src/fault.ts'
+import type { Received } from '../src/intake.ts'
 import { createPublisher } from '../src/publisher.ts'
 import { SidecarError } from '../src/sidecar.ts'
 import { FakeSidecar } from './fake-sidecar.ts'
@@ -73,6 +75,42 @@ describe('consumer', () => {
     ).to.deep.equal(['SUCCESS', 'SUCCESS'])
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
+
+  it('gives a replayed event the ids it had where it first stood', async () => {
+    await consume(entry(envelope))
+    const replayed = entry(envelope)
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(replayed)
+    expect(handled[1]).to.deep.equal(handled[0])
+  })
+
+  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
+    await consume(entry('{'))
+    const replayed = entry('{')
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(replayed)
+    const [first, second] = sidecar.published.map(({ headers }) => headers)
+    expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
+    expect(first).not.to.have.property('deadletter-replay')
+    expect(second).to.have.property('deadletter-replay', 'orderevents/2/2')
+  })
+
+  for (const header of [
+    'paymentevents/2/1',
+    'orderevents/2',
+    'orderevents/02/1',
+    'orderevents/2/1e3',
+    '%ff',
+    'a/b/c',
+  ]) {
+    it(`takes "${header}" for no place that an event was replayed from`, async () => {
+      const odd = entry('{')
+      odd.metadata['replayed-from'] = encodeURIComponent(header)
+      await consume(odd)
+      expect(sidecar.published[0]?.headers).to.include({ 'deadletter-offset': '1' })
+      expect(sidecar.published[0]?.headers).not.to.have.property('deadletter-replay')
+    })
+  }
 
   it('turns one bad event into one dead letter and handles the others', async () => {
     const bad = JSON.stringify({ ...envelope, CreationDate: undefined, CreateDate: '2026-11-21T10:00:00Z' })

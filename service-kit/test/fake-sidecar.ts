@@ -56,7 +56,12 @@ export class FakeSidecar implements Sidecar {
     return true
   }
 
-  /** Writes as another process would. */
+  /** Writes as another replica's unit of work would: every transaction of theirs moves the fence. */
+  writeElsewhere(key: string, value: unknown): void {
+    this.set(key, value)
+    this.set('fence', crypto.randomUUID())
+  }
+
   set(key: string, value: unknown): void {
     this.#version += 1
     this.documents.set(key, { value, etag: String(this.#version) })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createArrivalList } from '../src/arrival-list.ts'
-import { SidecarError } from '../src/sidecar.ts'
+import { SidecarError, type Write } from '../src/sidecar.ts'
 import { createUnitOfWork, type UnitOfWork } from '../src/unit-of-work.ts'
 import { FakeSidecar } from './fake-sidecar.ts'
 
@@ -35,7 +35,7 @@ describe('unit of work', () => {
   it('decides again when another writer was faster', async () => {
     sidecar.beforeTransact = () => {
       sidecar.beforeTransact = () => {}
-      sidecar.set('a', 41)
+      sidecar.writeElsewhere('a', 41)
     }
     expect(await increment('a')).to.equal(42)
     expect(sidecar.documents.get('a')?.value).to.equal(42)
@@ -44,10 +44,61 @@ describe('unit of work', () => {
   it('creates a document only once when two writers create it', async () => {
     sidecar.beforeTransact = () => {
       sidecar.beforeTransact = () => {}
-      sidecar.set('a', 1)
+      sidecar.writeElsewhere('a', 1)
     }
     expect(await increment('a')).to.equal(2)
   })
+
+  /** The writes of a transaction whose outcome hangs on what was read. */
+  const guardsOf = (writes: Write[]) => writes.filter(({ guard }) => guard).map(({ key }) => key)
+
+  it('guards a whole transaction by its fence, and each document after another writer came between', async () => {
+    const seen: string[][] = []
+    const transact = sidecar.transact.bind(sidecar)
+    sidecar.transact = (writes) => {
+      seen.push(guardsOf(writes))
+      return transact(writes)
+    }
+    await Promise.all([increment('a'), increment('b')])
+    sidecar.beforeTransact = () => {
+      sidecar.beforeTransact = () => {}
+      sidecar.writeElsewhere('c', 1)
+    }
+    await Promise.all([increment('a'), increment('b')])
+    expect(seen).to.deep.equal([['fence'], ['fence'], ['a', 'b']])
+  })
+
+  it('loses no race to a replica that writes something else, once it is cautious', async () => {
+    sidecar.beforeTransact = () => sidecar.writeElsewhere('c', Math.random())
+    await increment('a')
+    const before = sidecar.calls.transact
+    await increment('a')
+    expect(sidecar.calls.transact - before).to.equal(1)
+    expect(sidecar.documents.get('a')?.value).to.equal(2)
+  })
+
+  for (const first of ['it', 'the replica']) {
+    it(`and a replica that is not cautious notice each other while it is, when ${first} writes first`, async () => {
+      const other = createUnitOfWork(
+        sidecar,
+        createArrivalList(() => new Date()),
+      )
+      sidecar.beforeTransact = () => {
+        sidecar.beforeTransact = () => {}
+        sidecar.writeElsewhere('c', 1)
+      }
+      await increment('a')
+      const add = (commit: UnitOfWork) =>
+        commit({
+          keys: ['a'],
+          bytes: 10,
+          decide: (view) => view.writeIfUnchanged('a', (view.get<number>('a') ?? 0) + 1),
+        })
+      sidecar.readTogether(2)
+      await Promise.all((first === 'it' ? [other, commit] : [commit, other]).map(add))
+      expect(sidecar.documents.get('a')?.value).to.equal(3)
+    })
+  }
 
   it('fails alone, without its writes, when its decide throws', async () => {
     const broken = commit({
@@ -60,7 +111,7 @@ describe('unit of work', () => {
     })
     const [good, bad] = await Promise.allSettled([increment('a'), broken])
     expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
-    expect([...sidecar.documents.keys()]).to.deep.equal(['a'])
+    expect([...sidecar.documents.keys()]).to.deep.equal(['fence', 'a'])
   })
 
   it('fails alone when what it writes nests too deep to be serialised', async () => {
@@ -106,7 +157,7 @@ describe('unit of work', () => {
   })
 
   it('gives up after some lost races, and leaves the batch to be tried later', async () => {
-    sidecar.beforeTransact = () => sidecar.set('a', Math.random())
+    sidecar.beforeTransact = () => sidecar.writeElsewhere('a', Math.random())
     const error = await increment('a').catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(SidecarError)
     expect(sidecar.calls.transact).to.equal(8)

@@ -2,6 +2,7 @@ import { clean, down, logs, scale, status, up } from './commands.ts'
 import { demo } from './demo.ts'
 import { engine, images } from './docker/provision-commands.ts'
 import { StackError } from './error.ts'
+import { deadLetters, replay } from './operate.ts'
 import { provision } from './provision.ts'
 import { publish } from './publish.ts'
 import { timed } from './terminal.ts'
@@ -15,6 +16,8 @@ const commands = [
   'scale',
   'demo',
   'publish',
+  'dead-letters',
+  'replay',
   'provision',
   'engine',
   'images',
@@ -48,6 +51,12 @@ async function run([command, ...args]: string[]): Promise<number> {
       if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
       await publish({ file, key, raw: process.env.RAW === '1' })
       return 0
+    }
+    case 'dead-letters':
+      return await deadLetters(args)
+    case 'replay': {
+      const [service, ...range] = args
+      return await replay(service, range)
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Consumer, stringDeserializers } from '@platformatic/kafka'
+import './kafka-resets.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { withAdmin } from './topics.ts'
 

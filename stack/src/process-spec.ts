@@ -36,8 +36,8 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec<Proces
 }
 
 /**
- * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine instead of 140 (bench/latency.ts);
- * the second leaves room for the largest bulk delivery (service-kit/src/app-channel.ts).
+ * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine instead of 140 (make bench
+ * PART=latency); the second leaves room for the largest bulk delivery (service-kit/src/app-channel.ts).
  */
 const heapLimits = ['--max-semi-space-size=4', '--max-old-space-size=512']
 

@@ -1,7 +1,8 @@
-import { deadLetterTopic, describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
 import { type Addresses, requireRunning } from './addresses.ts'
 import { StackError } from './error.ts'
+import './kafka-resets.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { print } from './terminal.ts'
@@ -20,11 +21,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   const addresses = await requireRunning(['kafka'])
   const { partition, offset } = await send(addresses.kafka, event)
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
-  print(
-    raw
-      ? `next: if it is not a valid event, a dead letter on ${deadLetterTopic(event.topic)} has the reason`
-      : nextStep(event, addresses),
-  )
+  print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
 }
 
 function nextStep({ key, topic }: EventRecord, { orderUrl, paymentUrl }: Addresses): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProcessEntry, readProcessTable } from './process-table.ts'
 
@@ -28,6 +28,14 @@ export function writeRecord(folder: string, name: string, pid: number): void {
 
 export function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
+}
+
+/** Names of all processes on record, those that run beside the stack's own too. */
+export function recordedNames(folder: string): string[] {
+  const run = join(folder, 'run')
+  if (!existsSync(run)) return []
+  const records = readdirSync(run).filter((file) => file.endsWith('.json') && file !== 'owner.json')
+  return records.map((file) => file.slice(0, -'.json'.length))
 }
 
 /** What became of a process we started. A process that merely got a recorded pid later is not ours. */

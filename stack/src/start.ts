@@ -6,7 +6,7 @@ import { createPlan, type Plan, type ProcessName, processNames } from './plan.ts
 import { defaultPorts, type StackPorts } from './ports.ts'
 import { provision } from './provision.ts'
 import { processState } from './run-record.ts'
-import { type RunningStack, runningStack } from './running-stack.ts'
+import { type LocalStack, runningStack } from './running-stack.ts'
 import { stopProcesses, withStackLock } from './stop.ts'
 import { claimFolder } from './test-owner.ts'
 
@@ -27,7 +27,7 @@ export interface StartOptions {
  * When it fails, what it started is stopped again; logs stay.
  * @throws {StackError} saying what is missing, in use, dead or late, and the next step
  */
-export async function startStack(options: StartOptions = {}): Promise<RunningStack> {
+export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
   const { ports = defaultPorts, detached = true, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
   await provision({ onProgress, signal })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { withLock } from './pid-lock.ts'
-import { type ProcessName, processNames } from './plan.ts'
 import { stopProcess } from './process-control.ts'
+import { recordedNames } from './run-record.ts'
 
 const serviceGraceMs = 10_000
 const kafkaGraceMs = 20_000
@@ -21,19 +21,19 @@ export function withStackLock<Result>(
  * Stops what a stack's folder says it started, and nothing else: services and sidecars together, then Kafka.
  * Returns the names of those that ran; none on a second call.
  */
-export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<ProcessName[]> {
+export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
   if (!existsSync(join(folder, 'run'))) return []
-  return await withStackLock(folder, onProgress, () => stopProcesses(folder, processNames, onProgress))
+  return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 
 /** As `stopStack`, for some of its processes and by one who holds the lock. */
 export async function stopProcesses(
   folder: string,
-  names: readonly ProcessName[],
+  names: readonly string[],
   onProgress: (line: string) => void,
-): Promise<ProcessName[]> {
-  const stopped: ProcessName[] = []
-  const stop = async (name: ProcessName, graceMs: number) => {
+): Promise<string[]> {
+  const stopped: string[] = []
+  const stop = async (name: string, graceMs: number) => {
     if (!(await stopProcess(folder, name, graceMs))) return
     stopped.push(name)
     onProgress(`${name}: stopped`)

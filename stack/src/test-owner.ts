@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { StackError } from './error.ts'
 import { isAlive, self } from './pid-lock.ts'
-import { processNames } from './plan.ts'
 import { signalGroup } from './process-control.ts'
-import { processState } from './run-record.ts'
+import { processState, recordedNames } from './run-record.ts'
 import { stopStack } from './stop.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
 const owned = new Set<string>()
+let hooked = false
 
 /**
  * Makes a folder this process's own for a stack that must not outlive it: stops what a killed run left there and in the
@@ -25,7 +25,7 @@ export async function claimFolder(folder: string): Promise<void> {
   await emptyFolder(folder)
   mkdirSync(join(folder, 'run'), { recursive: true })
   writeFileSync(ownerFile(folder), JSON.stringify(self()))
-  if (owned.size === 0) installHooks()
+  if (!hooked) installHooks()
   owned.add(folder)
 }
 
@@ -41,7 +41,8 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-function hasDeadOwner(folder: string): boolean {
+/** True when the process that claimed the folder has ended without giving it back. */
+export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
   } catch {
@@ -51,6 +52,7 @@ function hasDeadOwner(folder: string): boolean {
 
 /** Ctrl-C reaches us only: our processes have groups of their own. Mocha's own handler may end us before, hence `exit`. */
 function installHooks(): void {
+  hooked = true
   process.on('exit', killOwned)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -62,7 +64,7 @@ function installHooks(): void {
 
 function killOwned(): void {
   for (const folder of owned) {
-    for (const name of processNames) {
+    for (const name of recordedNames(folder)) {
       const state = processState(folder, name)
       if (state.state === 'running') signalGroup(state.group, 'SIGKILL')
     }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin } from '@platformatic/kafka'
+import './kafka-resets.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { repository } from './paths.ts'
 

@@ -16,7 +16,22 @@ describe('the command line', () => {
     [
       ['fly'],
       {},
-      'error: unknown command fly\nnext: one of up, down, status, logs, clean, scale, demo, publish, provision, engine, images\n',
+      'error: unknown command fly\n' +
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision, engine, images\n',
+    ],
+    [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
+    [
+      ['replay', 'order-service', '--from', '2026-11-21T10:00'],
+      {},
+      'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
+        'next: replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
+        'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
+    ],
+    [
+      ['dead-letters', 'list'],
+      { Stream__Brokers: '127.0.0.1:1' },
+      'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
+        'next: is Kafka running (make up), and Stream__Brokers right?\n',
     ],
     [
       ['up'],

@@ -7,14 +7,14 @@ import { signalGroup } from '../src/process-control.ts'
 import { claimFolder, releaseFolder } from '../src/test-owner.ts'
 import { isRunning, removeFolders, temporaryFolder } from './support.ts'
 
-/** A test run in a process of its own: claims the folder, starts a process there and prints its group. */
+/** A test run in a process of its own: claims the folder, starts two processes there and prints their groups. */
 const testRun = `
   const { claimFolder } = await import(process.argv[1] + '/src/test-owner.ts')
   const { startProcess } = await import(process.argv[1] + '/src/process-control.ts')
   await claimFolder(process.argv[2])
   const args = ['-e', 'setInterval(() => {}, 1000)']
-  const group = startProcess(process.argv[2], { name: 'kafka', command: process.execPath, args, env: {}, ports: {} })
-  console.log(group)
+  const start = (name) => startProcess(process.argv[2], { name, command: process.execPath, args, env: {}, ports: {} })
+  console.log(start('kafka') + ' ' + start('a-program-beside-the-stack'))
   setInterval(() => {}, 1000)`
 
 describe('a stack of a test run', () => {
@@ -30,9 +30,9 @@ describe('a stack of a test run', () => {
       folder,
     ])
     const [printed] = (await once(child.stdout, 'data')) as [Buffer]
-    const group = Number(printed.toString())
-    groups.push(group)
-    return { child, group }
+    const started = printed.toString().split(' ').map(Number)
+    groups.push(...started)
+    return { child, started }
   }
 
   beforeEach(() => {
@@ -44,30 +44,30 @@ describe('a stack of a test run', () => {
   })
 
   it('goes when the run is interrupted', async () => {
-    const { child, group } = await startRun(join(parent, 'a'))
+    const { child, started } = await startRun(join(parent, 'a'))
     child.kill('SIGINT')
     await once(child, 'exit')
     expect(child.signalCode).to.equal('SIGINT')
-    await eventually(() => !isRunning(group), 'its process is gone')
+    await eventually(() => !started.some(isRunning), 'its processes are gone')
   })
 
   it('of a killed run is stopped by the next run beside it', async () => {
-    const { child, group } = await startRun(join(parent, 'a'))
+    const { child, started } = await startRun(join(parent, 'a'))
     child.kill('SIGKILL')
     await once(child, 'exit')
-    expect(isRunning(group)).to.equal(true)
+    expect(started.map(isRunning)).to.deep.equal([true, true])
     await claimFolder(join(parent, 'b'))
-    expect(isRunning(group)).to.equal(false)
+    expect(started.map(isRunning)).to.deep.equal([false, false])
     await releaseFolder(join(parent, 'b'))
   })
 
   it('of a live run is not touched, and its folder is refused', async () => {
-    const { child, group } = await startRun(join(parent, 'a'))
+    const { child, started } = await startRun(join(parent, 'a'))
     await claimFolder(join(parent, 'b'))
     await releaseFolder(join(parent, 'b'))
     const failure = await claimFolder(join(parent, 'a')).catch((error: unknown) => error)
     expect(failure).to.have.property('code', 'busy')
-    expect(isRunning(group)).to.equal(true)
+    expect(started.map(isRunning)).to.deep.equal([true, true])
     child.kill('SIGKILL')
   })
 })

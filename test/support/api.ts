@@ -35,11 +35,15 @@ export function post<T>(url: string, body: unknown, headers: Record<string, stri
 export const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 
 /** The order once it has the status. */
-export function orderWith(orderUrl: string, id: string, status: Order['status']): Promise<Order> {
-  return eventually(async () => {
-    const { body } = await send<Order>(`${orderUrl}/v1/orders/${id}`)
-    return body.status === status ? body : undefined
-  }, `order ${id} to be ${status}`)
+export function orderWith(orderUrl: string, id: string, status: Order['status'], timeoutMs?: number): Promise<Order> {
+  return eventually(
+    async () => {
+      const { body } = await send<Order>(`${orderUrl}/v1/orders/${id}`)
+      return body.status === status ? body : undefined
+    },
+    `order ${id} to be ${status}`,
+    timeoutMs,
+  )
 }
 
 export async function paymentsOf(paymentUrl: string, orderId: string): Promise<Payment[]> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaConnection } from '@orderflow/stack'
 import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
+import '../../stack/src/kafka-resets.ts'
+import { eventually } from './eventually.ts'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
 export interface LogRecord {
@@ -60,5 +62,16 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     const value = message.value ?? Buffer.alloc(0)
     records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
-  return { records, close: () => consumer.close(true) }
+  /** Waits until everything published before this call has been read. */
+  async function caughtUp(): Promise<void> {
+    const ends = await consumer.listOffsets({ topics })
+    const isRead = (topic: string, partition: number, end: bigint) =>
+      end === 0n ||
+      records.some((read) => read.topic === topic && read.partition === partition && read.offset >= end - 1n)
+    await eventually(
+      () => [...ends].every(([topic, counts]) => counts.every((end, partition) => isRead(topic, partition, end))),
+      `the log of ${topics.join(', ')} to be read`,
+    )
+  }
+  return { records, caughtUp, close: () => consumer.close(true) }
 }

@@ -22,27 +22,58 @@ export interface Decision extends Charge, Verdict {}
 /** All that is known of the payment of one order. Empty: nothing yet. */
 export interface PaymentState {
   readonly decision?: Decision
-  readonly cancellation?: Cause
+  /** The order's cancellation was seen. Nothing more is kept of it, so that it is the same whoever tells of it. */
+  readonly cancelled?: true
+  /** What was charged was given back. */
+  readonly refund?: Cause
 }
 
 export type PaymentCommand = { type: 'charge'; charge: Charge } | { type: 'cancel'; cause: Cause }
-export type PaymentFact = { type: 'decided'; decision: Decision } | { type: 'cancelled'; cancellation: Cause }
+export type PaymentFact =
+  | { type: 'decided'; decision: Decision }
+  | { type: 'refunded'; refund: Cause }
+  | { type: 'cancelled' }
 
 /**
- * What a command comes to, or undefined when it changes nothing. A payment is decided once and cancelled once; a
+ * What a command comes to, or undefined when it changes nothing. A payment is decided once and refunded once; a
  * cancellation seen before the order prevents the charge.
  */
 export function decide(state: PaymentState, command: PaymentCommand, policy: Policy): PaymentFact | undefined {
   if (command.type === 'cancel') {
-    return state.cancellation ? undefined : { type: 'cancelled', cancellation: command.cause }
+    if (state.decision?.approved) return state.refund ? undefined : { type: 'refunded', refund: command.cause }
+    return state.cancelled ? undefined : { type: 'cancelled' }
   }
   if (state.decision) return undefined
-  const verdict = state.cancellation ? cancelledBeforePayment : policy(command.charge.amount)
+  const verdict = state.cancelled ? cancelledBeforePayment : policy(command.charge.amount)
   return { type: 'decided', decision: { ...command.charge, ...verdict } }
 }
 
+/**
+ * Adds a fact. Commutes and is idempotent for every pair of facts, since a replay of the log tells them in any order,
+ * perhaps to a service that has decided anew meanwhile. Of two decisions an approval counts, as it does for the order;
+ * else the earlier one.
+ */
 export function evolve(state: PaymentState, fact: PaymentFact): PaymentState {
-  return fact.type === 'decided' ? { ...state, decision: fact.decision } : { ...state, cancellation: fact.cancellation }
+  switch (fact.type) {
+    case 'cancelled':
+      return state.cancelled ? state : { ...state, cancelled: true }
+    case 'refunded':
+      return state.refund && !isEarlier(fact.refund, state.refund)
+        ? state
+        : { ...state, cancelled: true, refund: fact.refund }
+    case 'decided':
+      return state.decision && !counts(fact.decision, state.decision) ? state : { ...state, decision: fact.decision }
+  }
+}
+
+function counts(a: Decision, b: Decision): boolean {
+  return a.approved === b.approved ? isEarlier(a, b) : a.approved
+}
+
+/** A total order: by time, then by cause, then by what they say. */
+function isEarlier(a: Cause, b: Cause): boolean {
+  if (a.at !== b.at) return a.at < b.at
+  return a.causationId === b.causationId ? JSON.stringify(a) < JSON.stringify(b) : a.causationId < b.causationId
 }
 
 /** A payment as the API shows it. */
@@ -61,20 +92,24 @@ export interface Payment {
 }
 
 /** The payment that a state shows, or undefined as long as nothing was decided. */
-export function paymentOf(id: string, { decision, cancellation }: PaymentState): Payment | undefined {
+export function paymentOf(id: string, { decision, refund }: PaymentState): Payment | undefined {
   if (!decision) return undefined
-  const refund = decision.approved ? cancellation : undefined
   return {
     id,
     orderId: decision.orderId,
     amount: decision.amount,
-    status: refund ? 'Refunded' : decision.approved ? 'Approved' : 'Rejected',
+    status: statusOf(decision, refund),
     policy: decision.policy,
     ...(decision.reason && { reason: decision.reason }),
     source: decision.source,
     createdAt: decision.at,
-    ...(refund && { refundedAt: refund.at }),
+    ...(decision.approved && refund && { refundedAt: refund.at }),
     correlationId: decision.correlationId,
     traceId: decision.traceId,
   }
+}
+
+function statusOf({ approved }: Decision, refund: Cause | undefined): Payment['status'] {
+  if (!approved) return 'Rejected'
+  return refund ? 'Refunded' : 'Approved'
 }

@@ -14,6 +14,7 @@ from secantus.commands import CommandContext, dispatch
 from replica_set import ReplicaSet
 
 NAME = f"mongo stand-in: SecantusDB {__version__}"
+LIFETIME = "transactionLifetimeLimitSeconds"
 
 
 class Server(SecantusDBServer):
@@ -39,6 +40,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=27017)
     parser.add_argument("--dbpath", metavar="FOLDER", default="/data/db")
     parser.add_argument("--wiredTigerCacheSizeGB", type=float, default=0.25, metavar="GB")
+    parser.add_argument("--setParameter", type=parameter, default=60.0, metavar=f"{LIFETIME}=SECONDS", dest="lifetime")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--version", action="version", version=NAME)
     options, unknown = parser.parse_known_args(arguments)
@@ -49,6 +51,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if options.keyFile:
         check_key_file(options.keyFile)
     return options
+
+
+def parameter(text: str) -> float:
+    name, _, value = text.partition("=")
+    if name != LIFETIME:
+        fail(f"--setParameter {text}: the stand-in does not have this parameter")
+    if not re.fullmatch(r"[1-9]\d*", value):
+        fail(f"--setParameter {text}: needs a number of seconds, 1 or more")
+    return float(value)
 
 
 def check_key_file(file: str) -> None:
@@ -114,6 +125,7 @@ def main() -> None:
         enable_test_commands=False,
         cache_size=f"{round(options.wiredTigerCacheSizeGB * 1024)}M",
         sync_on_commit=True,
+        transaction_lifetime_seconds=options.lifetime,
     )
     if root:
         create_root_user(server, *root)

@@ -12,7 +12,7 @@ export function docker(...args: string[]): Promise<string> {
 export interface Container {
   Id: string
   Name: string
-  Config: { Labels: Record<string, string>; Image: string }
+  Config: { Labels: Record<string, string>; Image: string; Env: string[] }
   HostConfig: { NetworkMode: string }
   State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
 }

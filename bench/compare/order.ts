@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
+import { bodyReader } from '@orderflow/service-kit'
+import type { PlaceOrder } from '../../order-service/src/commands.ts'
+
+/** The order as order-service answers it. */
+export interface Order extends PlaceOrder {
+  id: string
+  status: 'Created'
+  createdAt: string
+  correlationId: string
+  traceId: string
+}
+
+/** The same validation as order-service's route. */
+export const readOrder = bodyReader<PlaceOrder>({
+  customerName: ['OrderCreated', 'CustomerName'],
+  customerTaxId: ['OrderCreated', 'CustomerTaxId'],
+  total: ['OrderCreated', 'Total'],
+})
+
+export function newOrder(input: PlaceOrder): Order {
+  const traceId = randomUUID()
+  const createdAt = new Date().toISOString()
+  return { id: randomUUID(), ...input, status: 'Created', createdAt, correlationId: traceId, traceId }
+}
+
+export function orderCreated(order: Order): Envelope {
+  return createEnvelope({
+    app: { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e001', name: 'naive-orders' },
+    name: 'OrderCreated',
+    version: 1,
+    traceId: order.traceId,
+    creationDate: new Date(order.createdAt),
+    payload: {
+      OrderId: order.id,
+      CustomerName: order.customerName,
+      CustomerTaxId: order.customerTaxId,
+      Total: order.total,
+    },
+  })
+}

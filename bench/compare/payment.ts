@@ -1,0 +1,37 @@
+import {
+  checkPayload,
+  completeEnvelope,
+  deterministicId,
+  type Envelope,
+  type Origin,
+  parseEnvelope,
+} from '@orderflow/envelope-schema'
+import type { Received } from '@orderflow/service-kit'
+import { resultOf } from '../../payment-service/src/announcements.ts'
+import { decide, evolve, type PaymentState } from '../../payment-service/src/domain/payment.ts'
+import { amountLimit } from '../../payment-service/src/domain/policy.ts'
+
+const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
+const policy = amountLimit(10_000)
+
+/** An OrderCreated with the contract's validation; undefined for another event. @throws {EnvelopeError} */
+export function readOrderCreated(value: Uint8Array, origin: Origin): Received<'OrderCreated'> | undefined {
+  const envelope = parseEnvelope(value)
+  if (envelope.Name !== 'OrderCreated') return undefined
+  return completeEnvelope(checkPayload(envelope), origin) as Received<'OrderCreated'>
+}
+
+export const paymentKey = ({ Payload }: Received<'OrderCreated'>) =>
+  `payment/${deterministicId('payment', Payload.OrderId)}`
+
+/** The payment of an order, decided once: the same state, and the same announcement, when it is known already. */
+export function pay(
+  { Id, CorrelationId, TraceId, Payload }: Received<'OrderCreated'>,
+  known: PaymentState | undefined,
+): { state: PaymentState; announcement: Envelope } {
+  const cause = { causationId: Id, correlationId: CorrelationId, traceId: TraceId, at: new Date().toISOString() }
+  const charge = { ...cause, orderId: Payload.OrderId, amount: Payload.Total, source: 'OrderCreated' as const }
+  const fact = decide(known ?? {}, { type: 'charge', charge }, policy)
+  const state = fact ? evolve(known ?? {}, fact) : (known as PaymentState)
+  return { state, announcement: resultOf(app, state) as Envelope }
+}

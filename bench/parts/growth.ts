@@ -1,0 +1,109 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { plainEventBytes, publishOrders } from '../support/events.ts'
+import { atMost, type Chart, type Findings, mebibytes, number } from '../support/findings.ts'
+import type { Part } from '../support/part.ts'
+import { type PeakMemory, watchMemory } from '../support/process-use.ts'
+import { countArrivals } from '../support/store.ts'
+import { distance, openStream } from '../support/stream.ts'
+import { numbersFrom } from '../support/variables.ts'
+
+interface Size {
+  events: number
+  bytes: number
+}
+
+interface Sample extends Size {
+  perSecond: number
+  peaks: PeakMemory
+}
+
+const services = ['order-service', 'payment-service']
+const processes = ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar']
+
+/** Does it stay as fast and as small with a larger backlog, and with larger events? EVENTS=1000000 for another largest backlog. */
+export const growth: Part = {
+  title: 'a backlog of outside events until all orders are Paid: 1, 4 and 16 times the events and their size',
+
+  async measure(run) {
+    const [most = 0] = numbersFrom('EVENTS', run.quick ? '1600' : '48000')
+    const moreEvents = [16, 4, 1].map((part) => ({ events: Math.ceil(most / part), bytes: plainEventBytes }))
+    const largerEvents = [4, 16].map((factor) => ({ events: Math.ceil(most / 4), bytes: factor * plainEventBytes }))
+    const samples: Sample[] = []
+    for (const size of [...moreEvents, ...largerEvents]) {
+      run.tell(nameOf(size))
+      samples.push(await withBenchStack(['kafka'], run.tell, (stack) => measureSize(stack, size)))
+    }
+    return findings(samples)
+  },
+}
+
+const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes)} bytes`
+
+/** All of it starts with the whole backlog waiting. */
+async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
+  const stream = openStream(stack.kafka)
+  await publishOrders(stream, size.events, size.bytes - plainEventBytes)
+  const started = Object.values(stack.specs).filter(({ name }) => name !== 'kafka')
+  const before = await stream.ends(paymentEvents)
+  const arrivals = countArrivals(stack.database('order'), '%/PaymentApproved')
+  const stopWatching = watchMemory(stack.plan.folder)
+  let firstAt = performance.now()
+  stack.launch(started)
+  await stack.wait(
+    `the orders of ${nameOf(size)} to be Paid`,
+    started,
+    async () => {
+      const published = distance(before, await stream.ends(paymentEvents))
+      if (published === 0) firstAt = performance.now()
+      return published < size.events ? `${published} are published` : arrivals.missing(size.events)
+    },
+    size.events * patienceMs + 60_000,
+  )
+  const perSecond = (size.events * 1_000) / (performance.now() - firstAt)
+  const peaks = stopWatching()
+  arrivals.close()
+  await stream.close()
+  return { ...size, perSecond, peaks }
+}
+
+/** For an event, on a slow machine. */
+const patienceMs = 10
+
+function findings(samples: Sample[]): Findings {
+  const peakOf = ({ peaks }: Sample, name: string) => (peaks[name] ?? Number.NaN) / 2 ** 20
+  const largest = samples.flatMap((sample) => services.map((name) => peakOf(sample, name)))
+  const chart = (name: string, title: string, unit: string, series: Chart['series']): Chart => ({
+    name,
+    title,
+    unit,
+    categories: samples.map(nameOf),
+    series,
+  })
+  return {
+    tables: [
+      {
+        title: 'Events a second, from the first payment to the last order Paid; largest resident memory in MiB',
+        head: ['', 'events/s', ...processes],
+        rows: samples.map((sample) => [
+          nameOf(sample),
+          number(sample.perSecond),
+          ...processes.map((name) => mebibytes(sample.peaks[name] ?? Number.NaN)),
+        ]),
+      },
+    ],
+    goals: [atMost('memory of a service, MiB', Math.max(...largest), 300)],
+    charts: [
+      chart('rate', 'A backlog until all orders are Paid', 'events/s', [
+        { name: 'events/s', values: samples.map(({ perSecond }) => perSecond) },
+      ]),
+      chart(
+        'memory',
+        'Largest resident memory meanwhile',
+        'MiB',
+        processes.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
+      ),
+    ],
+    figures: samples,
+  }
+}

@@ -1,0 +1,130 @@
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
+import { type PlacedOrder, placeOrders } from '../support/load.ts'
+import type { Part } from '../support/part.ts'
+import { type ProcessUse, processUse } from '../support/process-use.ts'
+import { percentile } from '../support/statistics.ts'
+import { watchStore } from '../support/store.ts'
+import { numbersFrom } from '../support/variables.ts'
+
+interface Sample {
+  rate: number
+  /** Milliseconds from when an order was due. */
+  answered: number[]
+  paid: number[]
+  failed: number
+  use: ProcessUse[]
+}
+
+const goalRate = 500
+
+/** How long does an order take, at a steady rate? RATES="50 200" asks for other rates. */
+export const latency: Part = {
+  title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
+
+  measure: (run) =>
+    withBenchStack(
+      ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
+      run.tell,
+      async (stack) => {
+        const rates = numbersFrom('RATES', '50 500 1000')
+        const seconds = run.quick ? 5 : 25
+        const samples: Sample[] = []
+        for (const rate of rates) {
+          run.tell(`${rate} orders/s: warming up`)
+          await measureRate(stack, rate, run.quick ? 1 : 5)
+          run.tell(`${rate} orders/s: for ${seconds} s`)
+          samples.push(await measureRate(stack, rate, seconds))
+        }
+        return findings(samples)
+      },
+    ),
+}
+
+async function measureRate(stack: BenchStack, rate: number, seconds: number): Promise<Sample> {
+  const paidAt = new Map<string, number>()
+  const stopWatching = watchStore(stack.database('order'), '%/PaymentApproved', (keys, at) => {
+    for (const key of keys) paidAt.set(key.split('/').at(-2) ?? '', at)
+  })
+  const before = processUse(stack.plan.folder)
+  const placed = await placeOrders(stack.ordersUrl, rate, seconds)
+  const accepted = placed.filter((order) => order.id !== undefined) as (PlacedOrder & { id: string })[]
+  await stack.wait('all orders to be Paid', Object.values(stack.specs), async () => {
+    const open = accepted.filter(({ id }) => !paidAt.has(id)).length
+    return open > 0 ? `${open} of ${accepted.length} orders are not` : undefined
+  })
+  const use = processUse(stack.plan.folder)
+  stopWatching()
+  await requirePaid(stack, accepted)
+  return {
+    rate,
+    answered: accepted.map(({ answered, due }) => answered - due),
+    paid: accepted.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - due),
+    failed: placed.length - accepted.length,
+    use: use.map(({ name, processorMs, residentBytes }) => {
+      const used = processorMs - (before.find((process) => process.name === name)?.processorMs ?? 0)
+      return { name, residentBytes, processorMs: used / placed.length }
+    }),
+  }
+}
+
+/** What is seen in the store is what a reader sees. @throws {Error} when it is not */
+async function requirePaid({ ordersUrl }: BenchStack, orders: { id: string }[]): Promise<void> {
+  for (const { id } of orders.slice(-20)) {
+    const { status } = (await (await fetch(`${ordersUrl}/${id}`)).json()) as { status: string }
+    if (status !== 'Paid') throw new Error(`order ${id} is ${status}`)
+  }
+}
+
+const shares = { p50: 0.5, p99: 0.99, p999: 0.999 }
+
+function findings(samples: Sample[]): Findings {
+  const row = (name: string, rate: number, values: number[]) => [
+    `${number(rate)}/s: ${name}`,
+    ...Object.values(shares).map((share) => number(percentile(values, share), 1)),
+    number(Math.max(...values), 1),
+  ]
+  const atGoal = samples.find(({ rate }) => rate === goalRate)
+  const failed = samples.reduce((sum, sample) => sum + sample.failed, 0)
+  return {
+    tables: [
+      {
+        title: 'Milliseconds',
+        head: ['orders', ...Object.keys(shares), 'max'],
+        rows: samples.flatMap(({ rate, answered, paid }) => [
+          row('POST answered', rate, answered),
+          row('Paid', rate, paid),
+        ]),
+      },
+      {
+        title: 'Processor time per order in ms, and resident memory at the end',
+        head: ['process', ...samples.map(({ rate }) => `${number(rate)}/s`), 'MiB'],
+        rows: (samples.at(-1)?.use ?? []).map(({ name, residentBytes }) => [
+          name,
+          ...samples.map(({ use }) =>
+            number(use.find((process) => process.name === name)?.processorMs ?? Number.NaN, 2),
+          ),
+          mebibytes(residentBytes),
+        ]),
+      },
+    ],
+    goals: [
+      ...(atGoal ? [atMost(`p99 to Paid at ${goalRate}/s, ms`, percentile(atGoal.paid, 0.99), 250)] : []),
+      atMost('requests that failed', failed, 0),
+    ],
+    charts: [
+      {
+        name: 'paid',
+        title: 'From when an order is due until it is Paid',
+        unit: 'ms',
+        categories: samples.map(({ rate }) => `${number(rate)} orders/s`),
+        series: Object.entries(shares).map(([name, share]) => ({
+          name,
+          values: samples.map(({ paid }) => percentile(paid, share)),
+        })),
+        logarithmic: true,
+      },
+    ],
+    figures: samples,
+  }
+}

@@ -1,0 +1,112 @@
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
+import { ledgerOf, requireComplete } from '../support/ledger.ts'
+import { type Load, postOrders } from '../support/load.ts'
+import { inTurn, type Part } from '../support/part.ts'
+import { median } from '../support/statistics.ts'
+import { countArrivals } from '../support/store.ts'
+import { distance, openStream, type Stream } from '../support/stream.ts'
+
+const connections = 256
+/** The fact by which an order is Paid to whoever reads it. */
+const paid = '%/PaymentApproved'
+
+interface Sample extends Load {
+  /** Orders a second, from the first POST until the last order is Paid. */
+  paidPerSecond: number
+  /** From the last answer until the last order is Paid. */
+  behindSeconds: number
+}
+
+/** How many orders go the whole way? Posted as fast as they are answered, until the last one is Paid. */
+export const loop: Part = {
+  title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
+
+  measure: (run) =>
+    withBenchStack(
+      ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
+      run.tell,
+      async (stack) => {
+        const { rounds, orders } = run.quick ? { rounds: 1, orders: 1_000 } : { rounds: 3, orders: 20_000 }
+        const stream = openStream(stack.kafka)
+        run.tell('warming up')
+        await placeUntilPaid(stack, stream, Math.min(2_000, orders))
+        const samples = await inTurn(run, [{ name: `${number(orders)} orders` }], rounds, () =>
+          placeUntilPaid(stack, stream, orders),
+        )
+        await requirePaid(stack, stream)
+        await stream.close()
+        return findings(orders, [...samples.values()].flat())
+      },
+    ),
+}
+
+async function placeUntilPaid(
+  { ordersUrl, specs, database, wait }: BenchStack,
+  stream: Stream,
+  amount: number,
+): Promise<Sample> {
+  const arrivals = countArrivals(database('order'), paid)
+  const before = await stream.ends(paymentEvents)
+  const load = await postOrders(ordersUrl, { connections, amount })
+  await wait('all orders to be Paid', Object.values(specs), async () => {
+    const published = distance(before, await stream.ends(paymentEvents))
+    if (published < load.answered) return `${published} payments of ${load.answered} orders`
+    return arrivals.missing(load.answered)
+  })
+  const endedAt = Date.now()
+  arrivals.close()
+  return {
+    ...load,
+    paidPerSecond: (load.answered * 1_000) / (endedAt - load.startedAt),
+    behindSeconds: (endedAt - load.endedAt) / 1_000,
+  }
+}
+
+/** @throws {Error} when an order in the log has no payment, or when the service does not show it as Paid */
+async function requirePaid({ ordersUrl }: BenchStack, stream: Stream): Promise<void> {
+  const all = async (topic: string) => {
+    const ends = await stream.ends(topic)
+    return stream.keys(
+      topic,
+      ends.map(() => 0n),
+      ends,
+    )
+  }
+  const orders = await all(orderEvents)
+  requireComplete('payments', ledgerOf(orders, await all(paymentEvents)))
+  for (const id of orders.slice(-100)) {
+    const { status } = (await (await fetch(`${ordersUrl}/${id}`)).json()) as { status: string }
+    if (status !== 'Paid') throw new Error(`order ${id} is ${status}`)
+  }
+}
+
+function findings(orders: number, samples: Sample[]): Findings {
+  const middle = (figure: (sample: Sample) => number) => median(samples.map(figure))
+  const failed = samples.reduce((sum, sample) => sum + sample.failed, 0)
+  const paidPerSecond = middle((sample) => sample.paidPerSecond)
+  return {
+    tables: [
+      {
+        title: `${number(orders)} orders a round, medians`,
+        head: ['', 'orders/s'],
+        rows: [
+          ['POST answered', number(middle(({ perSecond }) => perSecond))],
+          ['last order Paid', number(paidPerSecond)],
+          [
+            'last order Paid, s after the last answer',
+            number(
+              middle(({ behindSeconds }) => behindSeconds),
+              1,
+            ),
+          ],
+          ['requests that failed', number(failed)],
+        ],
+      },
+    ],
+    goals: [atLeast('whole loop, orders/s', paidPerSecond, 2_500), atMost('requests that failed', failed, 0)],
+    charts: [],
+    figures: samples,
+  }
+}

@@ -1,0 +1,158 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
+import type { ProcessSpec } from '@orderflow/stack/parts'
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { publishOrders } from '../support/events.ts'
+import { atLeast, type Findings, number } from '../support/findings.ts'
+import { ledgerOf, requireComplete } from '../support/ledger.ts'
+import { inTurn, type Part } from '../support/part.ts'
+import { environmentOf, program, sidecar } from '../support/programs.ts'
+import { median } from '../support/statistics.ts'
+import { countArrivals, openStore } from '../support/store.ts'
+import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
+
+/** One way of paying the orders in Kafka: the processes that do it, where they publish and where they store. */
+interface Contender {
+  name: string
+  specs: ProcessSpec[]
+  topic: string
+  database: string
+}
+
+interface Sample {
+  /** From the start of the processes to the last look at which no payment was published. */
+  startSeconds: number
+  /** From there to the look at which all payments were stored and published. */
+  perSecond: number
+}
+
+/** How fast are events of outside publishers paid, that wait in Kafka already? order-service is not on the way. */
+export const outside: Part = {
+  title: 'OrderCreated of outside publishers in Kafka, until all payments are stored and published',
+
+  measure: (run) =>
+    withBenchStack(['kafka'], run.tell, async (stack) => {
+      const { rounds, events } = run.quick ? { rounds: 1, events: 1_000 } : { rounds: 3, events: 20_000 }
+      const stream = openStream(stack.kafka)
+      const contenders = await createContenders(stack)
+      run.tell('warming up')
+      const published = await publishOrders(stream, Math.min(1_000, events))
+      for (const contender of contenders) await pay(stack, stream, contender, published.length)
+      const samples = await inTurn(run, contenders, rounds, async (contender) => {
+        // The same events for all.
+        if (contender === contenders[0]) published.push(...(await publishOrders(stream, events)))
+        return pay(stack, stream, contender, events)
+      })
+      for (const contender of contenders) await requirePaid(stack, stream, contender, published)
+      await stream.close()
+      return findings(
+        events,
+        [...samples].map(([{ name }, found]) => ({ name, samples: found })),
+      )
+    }),
+}
+
+async function createContenders(stack: BenchStack): Promise<Contender[]> {
+  for (const name of ['naive', 'direct']) await copyTopic(stack.kafka, paymentEvents, `${name}-paymentevents`)
+  const ports = await stack.morePorts()
+  const naive = { ...environmentOf(ports), TOPIC: 'naive-paymentevents' }
+  const direct = {
+    BROKER: stack.kafka.bootstrapBrokers[0] ?? '',
+    DATABASE: stack.database('direct-payments'),
+    TOPIC: 'direct-paymentevents',
+  }
+  return [
+    {
+      name: 'direct pipeline',
+      specs: [program('direct-payments', direct)],
+      topic: 'direct-paymentevents',
+      database: 'direct-payments',
+    },
+    {
+      name: 'orderflow',
+      specs: [stack.specs['payment-service'], stack.specs['payment-sidecar']],
+      topic: paymentEvents,
+      database: 'payment',
+    },
+    {
+      name: 'naive Dapr',
+      specs: [program('naive-payments', naive), sidecar(stack, 'naive-payments', ports)],
+      topic: 'naive-paymentevents',
+      database: 'naive-payments',
+    },
+  ]
+}
+
+const payments = '%payment/%'
+
+/** Lets a contender pay what waits for it, from the start of its processes to their end. */
+async function pay(
+  stack: BenchStack,
+  stream: Stream,
+  { name, specs, topic, database }: Contender,
+  events: number,
+): Promise<Sample> {
+  const arrivals = countArrivals(stack.database(database), payments)
+  const before = await stream.ends(topic)
+  const startedAt = performance.now()
+  let firstAt = startedAt
+  stack.launch(specs)
+  await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
+    const published = distance(before, await stream.ends(topic))
+    if (published === 0) firstAt = performance.now()
+    return published < events ? `${published} are published` : arrivals.missing(events)
+  })
+  const endedAt = performance.now()
+  arrivals.close()
+  await stack.stop(specs)
+  return { startSeconds: (firstAt - startedAt) / 1_000, perSecond: (events * 1_000) / (endedAt - firstAt) }
+}
+
+/** @throws {Error} when an order has no payment, or no announcement of it */
+async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, database }: Contender, orders: string[]) {
+  const ends = await stream.ends(topic)
+  const from = ends.map(() => 0n)
+  requireComplete(`${name}, ${topic}`, ledgerOf(orders, await stream.keys(topic, from, ends)))
+  const store = openStore(stack.database(database))
+  const stored = store.count(payments)
+  store.close()
+  if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
+}
+
+function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
+  const summaries = contenders.map(({ name, samples }) => ({
+    name,
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
+    samples,
+  }))
+  const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
+  return {
+    tables: [
+      {
+        title: `${number(events)} events a round, medians; start is from starting the processes to their first payment`,
+        head: ['', 'events/s', 'of direct', 'start s'],
+        rows: summaries.map(({ name, perSecond, startSeconds }) => [
+          name,
+          number(perSecond),
+          number(perSecond / rate('direct pipeline'), 2),
+          number(startSeconds, 1),
+        ]),
+      },
+    ],
+    goals: [
+      atLeast('orderflow, events/s', rate('orderflow'), 5_000),
+      atLeast('orderflow / naive Dapr', rate('orderflow') / rate('naive Dapr'), 8, 1),
+      atLeast('orderflow / direct pipeline', rate('orderflow') / rate('direct pipeline'), 0.5, 2),
+    ],
+    charts: [
+      {
+        name: 'rate',
+        title: 'Outside events to stored and published payments',
+        unit: 'events/s',
+        categories: summaries.map(({ name }) => name),
+        series: [{ name: 'events/s', values: summaries.map(({ perSecond }) => perSecond) }],
+      },
+    ],
+    figures: summaries,
+  }
+}

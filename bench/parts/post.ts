@@ -1,0 +1,88 @@
+import { orderEvents } from '@orderflow/envelope-schema'
+import { withBenchStack } from '../support/bench-stack.ts'
+import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
+import { type Load, postOrders } from '../support/load.ts'
+import { inTurn, type Part } from '../support/part.ts'
+import { startOrders } from '../support/programs.ts'
+import { median } from '../support/statistics.ts'
+import { copyTopic, openStream } from '../support/stream.ts'
+
+const connections = 256
+
+/** How many orders can be taken in? The payment side is stopped; order-service's own subscription is part of its work. */
+export const post: Part = {
+  title: `POST /v1/orders, ${connections} connections`,
+
+  measure: (run) =>
+    withBenchStack(['kafka', 'order-service', 'order-sidecar'], run.tell, async (stack) => {
+      const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 3, seconds: 8 }
+      const stream = openStream(stack.kafka)
+      await copyTopic(stack.kafka, orderEvents, 'naive-orderevents')
+      const orderflow = { name: 'orderflow', url: stack.ordersUrl }
+      const bare = { name: 'bare Express', url: await startOrders(stack, 'bare-orders') }
+      const naive = {
+        name: 'naive Dapr',
+        url: await startOrders(stack, 'naive-orders', { topic: 'naive-orderevents' }),
+      }
+
+      /** What order-service's subscription has still to do must not be the next contender's burden. */
+      const caughtUp = () =>
+        stack.wait('order-service to catch up', [stack.specs['order-sidecar']], async () => {
+          const lag = await stream.lag(orderEvents, 'order-service')
+          return lag > 0 ? `${lag} events behind` : undefined
+        })
+      const contenders = [bare, orderflow, naive]
+      run.tell('warming up')
+      for (const { url } of contenders) await postOrders(url, { connections, seconds: Math.min(3, seconds) })
+      const loads = await inTurn(run, contenders, rounds, async ({ url }) => {
+        await caughtUp()
+        return postOrders(url, { connections, seconds })
+      })
+      await stream.close()
+      return findings([...loads].map(([{ name }, samples]) => ({ name, samples })))
+    }),
+}
+
+function findings(contenders: { name: string; samples: Load[] }[]): Findings {
+  const summaries = contenders.map(({ name, samples }) => ({
+    name,
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    p50: median(samples.map(({ p50 }) => p50)),
+    p99: median(samples.map(({ p99 }) => p99)),
+    failed: samples.reduce((sum, { failed }) => sum + failed, 0),
+    samples,
+  }))
+  const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
+  const failed = summaries.find(({ name }) => name === 'orderflow')?.failed ?? Number.NaN
+  return {
+    tables: [
+      {
+        title: 'Medians of the rounds; failed of all rounds',
+        head: ['', 'requests/s', 'of bare', 'p50 ms', 'p99 ms', 'failed'],
+        rows: summaries.map(({ name, perSecond, p50, p99, failed }) => [
+          name,
+          number(perSecond),
+          number(perSecond / rate('bare Express'), 2),
+          number(p50),
+          number(p99),
+          number(failed),
+        ]),
+      },
+    ],
+    goals: [
+      atLeast('orderflow / bare Express', rate('orderflow') / rate('bare Express'), 0.35, 2),
+      atLeast('orderflow / naive Dapr', rate('orderflow') / rate('naive Dapr'), 6, 1),
+      atMost('requests of orderflow that failed', failed, 0),
+    ],
+    charts: [
+      {
+        name: 'rate',
+        title: `POST /v1/orders, ${connections} connections`,
+        unit: 'requests/s',
+        categories: summaries.map(({ name }) => name),
+        series: [{ name: 'requests/s', values: summaries.map(({ perSecond }) => perSecond) }],
+      },
+    ],
+    figures: summaries,
+  }
+}

@@ -1,0 +1,184 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deterministicId, orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
+import { withAdmin } from '@orderflow/stack'
+import type { ProcessSpec } from '@orderflow/stack/parts'
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { orderEvents } from '../support/events.ts'
+import { type Findings, number } from '../support/findings.ts'
+import { type Ledger, ledgerOf, requireComplete } from '../support/ledger.ts'
+import type { Part } from '../support/part.ts'
+import { paymentReplica } from '../support/programs.ts'
+import { watchStore } from '../support/store.ts'
+import { openStream, type Stream } from '../support/stream.ts'
+
+/** A change of the replicas while events keep coming. */
+interface Step {
+  name: string
+  /** From the change until the consumer group has settled on the replicas that are left. */
+  settledSeconds: number
+  /** Of an event published in this step, until its payment was stored. */
+  longestWaitSeconds: number
+}
+
+const eventsPerSecond = 300
+
+/**
+ * What happens to events while replicas of payment-service come and are killed? They share one application id, consumer group and
+ * SQLite file. On one machine this shows that nothing is lost and how long events wait, not how fast more replicas are.
+ */
+export const replicas: Part = {
+  title: `1, 2 and 3 replicas of payment-service, ${eventsPerSecond} events a second`,
+
+  measure: (run) =>
+    withBenchStack(['kafka'], run.tell, async (stack) => {
+      const stream = openStream(stack.kafka)
+      const payments = watchPayments(stack)
+      const publisher = publishSteadily(stream)
+      const live: ProcessSpec[][] = []
+      const steps: Step[] = []
+
+      async function step(name: string, change: () => Promise<void>): Promise<void> {
+        run.tell(name)
+        const from = performance.now()
+        await change()
+        await stack.wait(`${live.length} replicas`, live.flat(), () => unsettled(stack, live.length))
+        const settledSeconds = (performance.now() - from) / 1_000
+        await delay(run.quick ? 500 : 5_000)
+        const sent = [...publisher.sentAt].filter(([, at]) => at >= from)
+        await stack.wait('all payments', live.flat(), async () => {
+          const open = sent.filter(([id]) => !payments.storedAt.has(id)).length
+          return open > 0 ? `${open} of ${sent.length} events are not paid` : undefined
+        })
+        const waits = sent.map(([id, at]) => (payments.storedAt.get(id) ?? Number.NaN) - at)
+        steps.push({ name, settledSeconds, longestWaitSeconds: Math.max(...waits) / 1_000 })
+      }
+      const join = (number: number) => async () => {
+        const replica = await paymentReplica(stack, number)
+        stack.launch(replica)
+        live.push(replica)
+      }
+      const die = async () => stack.kill(live.shift() ?? [])
+
+      await step('the first starts', join(1))
+      await step('a second joins', join(2))
+      await step('a third joins', join(3))
+      await step('one of three is killed', die)
+      await step('one of two is killed', die)
+      const orders = await publisher.stop()
+      const ledger = await settle(stack, stream, payments, orders)
+      await stream.close()
+      return findings(steps, ledger)
+    }),
+}
+
+const paymentIdOf = (orderId: string) => deterministicId('payment', orderId)
+
+/** When each payment was seen in the store, by its id. */
+function watchPayments({ database }: BenchStack) {
+  const storedAt = new Map<string, number>()
+  const stop = watchStore(database('payment'), '%payment/%', (keys, at) => {
+    for (const key of keys) {
+      const id = key.split('/').at(-1) ?? ''
+      storedAt.set(id, storedAt.get(id) ?? at)
+    }
+  })
+  return { storedAt, stop }
+}
+
+/** Publishes until it is stopped, and knows when it published what, by the id of the payment that must come of it. */
+function publishSteadily(stream: Stream) {
+  const sentAt = new Map<string, number>()
+  const orders: string[] = []
+  const start = performance.now()
+  let stopped = false
+  async function run(): Promise<string[]> {
+    while (!stopped) {
+      const due = Math.floor(((performance.now() - start) / 1_000) * eventsPerSecond) - orders.length
+      const events = [...orderEvents(due)]
+      for (const { key } of events) {
+        orders.push(key)
+        sentAt.set(paymentIdOf(key), performance.now())
+      }
+      await stream.publish(orderEventsTopic, events)
+      await delay(20)
+    }
+    return orders
+  }
+  const running = run()
+  return {
+    sentAt,
+    stop: () => {
+      stopped = true
+      return running
+    },
+  }
+}
+
+/** Undefined once the group has so many members and they share all partitions. */
+async function unsettled({ kafka }: BenchStack, members: number): Promise<string | undefined> {
+  const name = 'payment-service'
+  // Until the first member ever asks for it, the broker has no coordinator to describe a group.
+  const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: [name] })).catch(() => undefined)
+  const group = groups?.get(name)
+  const assigned = [...(group?.members.values() ?? [])].map(({ assignments }) => assignments?.get(orderEventsTopic))
+  const allHaveSome = assigned.every((assignment) => (assignment?.partitions.length ?? 0) > 0)
+  if (group?.state === 'Stable' && assigned.length === members && allHaveSome) return undefined
+  return `the group is ${group?.state ?? 'not there'}, with ${assigned.length} members`
+}
+
+/** @throws {Error} when an order has no payment in the store, or no announcement in the log */
+async function settle(
+  stack: BenchStack,
+  stream: Stream,
+  payments: ReturnType<typeof watchPayments>,
+  orders: string[],
+): Promise<Ledger> {
+  const expected = orders.map(paymentIdOf)
+  await stack.wait('the last payments', [], async () => {
+    const open = expected.filter((id) => !payments.storedAt.has(id)).length
+    return open > 0 ? `${open} are not stored` : undefined
+  })
+  payments.stop()
+  requireComplete('payments', ledgerOf(expected, payments.storedAt.keys()))
+  let ledger: Ledger | undefined
+  await stack.wait('the last announcements', [], async () => {
+    const ends = await stream.ends(paymentEvents)
+    const from = ends.map(() => 0n)
+    ledger = ledgerOf(orders, await stream.keys(paymentEvents, from, ends))
+    return ledger.lost > 0 ? `${ledger.lost} are not published` : undefined
+  })
+  return requireComplete('announcements', ledger as Ledger)
+}
+
+function findings(steps: Step[], ledger: Ledger): Findings {
+  return {
+    tables: [
+      {
+        title:
+          'Seconds until the consumer group has settled, and the longest that an event waited for its payment meanwhile',
+        head: ['', 'settled', 'longest wait'],
+        rows: steps.map(({ name, settledSeconds, longestWaitSeconds }) => [
+          name,
+          number(settledSeconds, 1),
+          number(longestWaitSeconds, 1),
+        ]),
+      },
+      {
+        title: 'What became of the events; repeated are announcements published again, which change nothing',
+        head: ['events', 'lost', 'unknown', 'repeated'],
+        rows: [[ledger.expected, ledger.lost, ledger.unknown, ledger.repeated].map((count) => number(count))],
+      },
+    ],
+    goals: [],
+    charts: [
+      {
+        name: 'wait',
+        title: 'The longest that an event waited for its payment',
+        unit: 's',
+        categories: steps.map(({ name }) => name),
+        series: [{ name: 's', values: steps.map(({ longestWaitSeconds }) => longestWaitSeconds) }],
+      },
+    ],
+    figures: { steps, ledger },
+  }
+}

@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts, type KafkaConnection, type ProcessName, type ServicePorts, testFolder } from '@orderflow/stack'
+import {
+  claimFolder,
+  createPlan,
+  dataFolder,
+  ensureRunning,
+  type Plan,
+  type ProcessSpec,
+  processSpecs,
+  processState,
+  provision,
+  releaseFolder,
+  signalGroup,
+  startProcess,
+  stopProcess,
+  waitUntil,
+} from '@orderflow/stack/parts'
+
+/** Parts of a stack on ports of its own, and programs beside them. All of it ends with this process. */
+export interface BenchStack {
+  plan: Plan
+  kafka: KafkaConnection
+  /** Where orders are posted. */
+  ordersUrl: string
+  /** How the stack's own processes are started. */
+  specs: Record<ProcessName, ProcessSpec>
+  /** Starts processes and waits for nothing. */
+  launch: (specs: ProcessSpec[]) => void
+  /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
+  stop: (specs: ProcessSpec[]) => Promise<void>
+  kill: (specs: ProcessSpec[]) => void
+  /**
+   * Asks `probe` until it answers undefined; a string says what is missing, and is told now and then.
+   * @throws {StackError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
+   */
+  wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
+  /** The SQLite file of a store. */
+  database: (name: string) => string
+  /** Ports of loopback that nothing of this stack has. */
+  morePorts: () => Promise<ServicePorts>
+}
+
+/** Nothing here takes longer on any machine worth measuring on. */
+const waitTimeoutMs = 300_000
+const graceMs = 10_000
+const tellEveryMs = 10_000
+
+/** Runs `work` with these parts of a new, empty stack, and ends them. */
+export async function withBenchStack<Result>(
+  names: ProcessName[],
+  tell: (line: string) => void,
+  work: (stack: BenchStack) => Promise<Result>,
+): Promise<Result> {
+  await provision({ onProgress: tell })
+  const folder = testFolder('bench')
+  await claimFolder(folder)
+  try {
+    const plan = await createPlan(folder, await freePorts())
+    tell(`starting ${names.join(', ')}`)
+    await ensureRunning(plan, names, { onProgress: () => {} })
+    return await work(createBenchStack(plan, tell))
+  } finally {
+    await releaseFolder(folder)
+  }
+}
+
+function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack {
+  const { folder, ports } = plan
+  const specs = processSpecs(plan)
+  const taken = new Set(numbersOf(ports))
+
+  async function morePorts(): Promise<ServicePorts> {
+    const { order: found } = await freePorts()
+    if (numbersOf(found).some((port) => taken.has(port))) return morePorts()
+    for (const port of numbersOf(found)) taken.add(port)
+    return found
+  }
+
+  return {
+    plan,
+    kafka: { bootstrapBrokers: [`127.0.0.1:${ports.kafka}`] },
+    ordersUrl: `http://127.0.0.1:${ports.order.http}/v1/orders`,
+    specs,
+    launch: (started) => {
+      for (const spec of started) startProcess(folder, spec)
+    },
+    stop: async (stopped) => {
+      await Promise.all(stopped.map(({ name }) => stopProcess(folder, name, graceMs)))
+    },
+    kill: (killed) => {
+      for (const { name } of killed) {
+        const state = processState(folder, name)
+        if (state.state === 'running') signalGroup(state.group, 'SIGKILL')
+      }
+    },
+    wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
+      const processes = ['kafka', ...on.map(({ name }) => name)]
+      let toldAt = performance.now()
+      return waitUntil(what, { folder, processes, timeoutMs }, async () => {
+        const missing = await askOften(probe)
+        if (missing === undefined || performance.now() - toldAt < tellEveryMs) return missing
+        toldAt = performance.now()
+        tell(`${what}: ${missing}`)
+        return missing
+      })
+    },
+    database: (name) => join(dataFolder(folder), `${name}.db`),
+    morePorts,
+  }
+}
+
+/** Figures depend on when an answer comes, and looking at the processes each time would cost more than the question. */
+async function askOften(probe: () => Promise<string | undefined>): Promise<string | undefined> {
+  const until = performance.now() + 500
+  for (;;) {
+    const missing = await probe()
+    if (missing === undefined || performance.now() > until) return missing
+    await delay(10)
+  }
+}
+
+function numbersOf(ports: object): number[] {
+  return Object.values(ports).flatMap((value) => (typeof value === 'number' ? value : numbersOf(value)))
+}

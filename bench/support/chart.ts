@@ -1,0 +1,28 @@
+import * as echarts from 'echarts'
+import type { Chart } from './findings.ts'
+
+const [width, height] = [760, 360]
+
+/** The chart as an SVG document, drawn without a browser. */
+export function svgOf({ title, unit, categories, series, logarithmic }: Chart): string {
+  const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height })
+  chart.setOption({
+    animation: false,
+    backgroundColor: '#fff',
+    title: { text: title, left: 'center', top: 5, textStyle: { fontSize: 15 } },
+    legend: { show: series.length > 1, top: 30 },
+    grid: { top: 80, bottom: 30, left: 10, right: 10, containLabel: true },
+    xAxis: { type: 'category', data: categories },
+    yAxis: { type: logarithmic ? 'log' : 'value', name: unit, min: logarithmic ? 1 : 0 },
+    series: series.map(({ name, values }) => ({
+      type: 'bar',
+      name,
+      data: values.map((value) => (Number.isFinite(value) ? Number(value.toPrecision(3)) : null)),
+      barMaxWidth: 70,
+      label: { show: true, position: 'top', fontSize: 10 },
+    })),
+  })
+  const svg = chart.renderToSVGString()
+  chart.dispose()
+  return `${svg}\n`
+}

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
+import { repository } from '@orderflow/stack'
+import { versions } from '@orderflow/stack/parts'
+
+/** When, where and with what something was measured. */
+export interface Environment {
+  /** ISO 8601, UTC. */
+  date: string
+  machine: string
+  versions: string
+  /** The commit, with a plus for changes that are not in it. */
+  commit: string
+  /** Processes that wanted to run in the minute before: above the number of cores somebody else was busy. */
+  loadBefore: number
+}
+
+export function environment(now: Date): Environment {
+  const [processor] = cpus()
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return {
+    date: now.toISOString(),
+    machine: `${cpus().length} x ${processor?.model.trim() || 'unknown processor'}, ${memory} GiB, ${type()} ${release()}`,
+    versions: `Node ${process.version.slice(1)}, daprd ${versions.dapr}, Kafka ${versions.kafka}`,
+    commit: git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') ? '+' : ''),
+    loadBefore: loadavg()[0] ?? 0,
+  }
+}
+
+/** Empty where there is no repository. */
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', args, { cwd: repository, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { orderEvents as orderEventsTopic } from '@orderflow/envelope-schema'
+import type { OutsideEvent, Stream } from './stream.ts'
+
+const publisher = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003', AppName: 'older-application' }
+
+/** Bytes of the event without its filling, about. */
+export const plainEventBytes = 360
+
+/**
+ * OrderCreated events as outside applications publish them, the full and the reduced variant in turn, under new OrderIds.
+ * @param filling bytes of a field that no schema names
+ */
+export function* orderEvents(count: number, filling = 0): Generator<OutsideEvent> {
+  const note = 'x'.repeat(filling)
+  for (let index = 0; index < count; index += 1) {
+    const [OrderId, trace] = [randomUUID(), randomUUID()]
+    const full = { Headers: {}, Id: randomUUID(), CorrelationId: trace, TraceId: trace, ...publisher }
+    const envelope = {
+      ...(index % 2 === 0 ? full : publisher),
+      Version: 1,
+      Name: 'OrderCreated',
+      CreationDate: new Date().toISOString(),
+      Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10, ...(note && { Note: note }) },
+    }
+    yield { key: OrderId, value: Buffer.from(JSON.stringify(envelope)) }
+  }
+}
+
+/** Publishes such events and returns their OrderIds. */
+export async function publishOrders(stream: Stream, count: number, filling = 0): Promise<string[]> {
+  const orderIds: string[] = []
+  await stream.publish(orderEventsTopic, recording(orderEvents(count, filling), orderIds))
+  return orderIds
+}
+
+function* recording(events: Iterable<OutsideEvent>, keys: string[]): Generator<OutsideEvent> {
+  for (const event of events) {
+    keys.push(event.key)
+    yield event
+  }
+}

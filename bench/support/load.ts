@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { createRequire } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const body = JSON.stringify({ customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 })
+
+/** What a load of POSTs came to. Latencies in milliseconds. */
+export interface Load {
+  /** Answered 2xx. */
+  answered: number
+  /** Answered otherwise, broken off or late. */
+  failed: number
+  perSecond: number
+  p50: number
+  p99: number
+  /** Milliseconds since the epoch, of the first request and of the last answer. */
+  startedAt: number
+  endedAt: number
+}
+
+/** What autocannon's JSON has of it. */
+interface AutocannonResult {
+  '2xx': number
+  non2xx: number
+  errors: number
+  timeouts: number
+  start: string
+  finish: string
+  latency: { p50: number; p99: number }
+}
+
+/** Posts orders as fast as they are answered, from a process of its own (autocannon), for a time or a number of them. */
+export async function postOrders(
+  url: string,
+  { connections, ...until }: { connections: number } & ({ seconds: number } | { amount: number }),
+): Promise<Load> {
+  const limit = 'seconds' in until ? ['-d', String(until.seconds)] : ['-a', String(until.amount)]
+  const headers = ['-H', 'content-type=application/json']
+  // It notices its end, and then takes the time, once per sampling interval; the default is a second.
+  const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
+  const autocannon = createRequire(import.meta.url).resolve('autocannon')
+  const { stdout } = await promisify(execFile)(process.execPath, [autocannon, ...args])
+  return loadOf(JSON.parse(stdout) as AutocannonResult)
+}
+
+export function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: AutocannonResult): Load {
+  const [startedAt, endedAt] = [Date.parse(start), Date.parse(finish)]
+  return {
+    answered,
+    // Its errors count the timeouts too.
+    failed: non2xx + errors,
+    perSecond: (answered * 1_000) / (endedAt - startedAt),
+    p50: latency.p50,
+    p99: latency.p99,
+    startedAt,
+    endedAt,
+  }
+}
+
+/** One order that was due at a moment of `performance.now()`. */
+export interface PlacedOrder {
+  due: number
+  answered: number
+  status: number
+  id: string | undefined
+}
+
+/**
+ * Orders at a steady rate, whether or not those before are answered, and each measured from when it was due: a slow answer is
+ * no slower load, and hides no other's waiting.
+ */
+export async function placeOrders(url: string, perSecond: number, seconds: number): Promise<PlacedOrder[]> {
+  const agent = new Agent({ keepAlive: true })
+  const start = performance.now()
+  const orders: Promise<PlacedOrder>[] = []
+  for (let count = 0; count < perSecond * seconds; count += 1) {
+    const due = start + (count * 1_000) / perSecond
+    if (due > performance.now()) await delay(due - performance.now())
+    orders.push(placeOrder(url, agent, due))
+  }
+  const placed = await Promise.all(orders)
+  agent.destroy()
+  return placed
+}
+
+/** Status 0 for a connection that broke. */
+function placeOrder(url: string, agent: Agent, due: number): Promise<PlacedOrder> {
+  return new Promise((resolve) => {
+    const done = (status: number, text: string) => {
+      const id = status === 201 ? (JSON.parse(text) as { id: string }).id : undefined
+      resolve({ due, answered: performance.now(), status, id })
+    }
+    const sent = request(
+      url,
+      { agent, method: 'POST', headers: { 'content-type': 'application/json' } },
+      (response) => {
+        response.toArray().then(
+          (chunks) => done(response.statusCode ?? 0, Buffer.concat(chunks).toString()),
+          () => done(0, ''),
+        )
+      },
+    )
+    sent.on('error', () => done(0, ''))
+    sent.end(body)
+  })
+}

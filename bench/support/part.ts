@@ -1,0 +1,32 @@
+import type { Findings } from './findings.ts'
+
+/** How a part is run. */
+export interface Run {
+  /** Small sizes, to see that it works: the figures mean little. */
+  quick: boolean
+  /** Tells how it goes. */
+  tell: (line: string) => void
+}
+
+/** One question that the benchmark answers. */
+export interface Part {
+  title: string
+  measure: (run: Run) => Promise<Findings>
+}
+
+/** Runs `measure` for each contender in turn, round by round: what the machine does meanwhile, it does to all of them. */
+export async function inTurn<Contender extends { name: string }, Sample>(
+  { tell }: Run,
+  contenders: Contender[],
+  rounds: number,
+  measure: (contender: Contender) => Promise<Sample>,
+): Promise<Map<Contender, Sample[]>> {
+  const samples = new Map<Contender, Sample[]>(contenders.map((contender) => [contender, []]))
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const contender of contenders) {
+      tell(`round ${round} of ${rounds}: ${contender.name}`)
+      samples.get(contender)?.push(await measure(contender))
+    }
+  }
+  return samples
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { repository, type ServicePorts } from '@orderflow/stack'
+import { componentSettings, daprdArguments, daprdFile, type ProcessSpec, processSpecs } from '@orderflow/stack/parts'
+import type { BenchStack } from './bench-stack.ts'
+
+const startTimeoutMs = 60_000
+
+/** A program of bench/compare, with Node's own heap settings. */
+export function program(name: string, env: Record<string, string>): ProcessSpec {
+  return { name, command: process.execPath, args: [join(repository, `bench/compare/${name}.ts`)], env, ports: {} }
+}
+
+/** Where a program and its sidecar listen, as the programs of bench/compare are told. */
+export function environmentOf({ channel, daprHttp }: ServicePorts): Record<string, string> {
+  return { PORT: String(channel), DAPR_HTTP_PORT: String(daprHttp) }
+}
+
+/** A sidecar for such a program: Kafka and SQLite as orderflow's have them, and no tokens. */
+export function sidecar(
+  { plan, database }: BenchStack,
+  appId: string,
+  ports: ServicePorts,
+  more: string[] = [],
+): ProcessSpec {
+  return {
+    name: `${appId}-sidecar`,
+    command: daprdFile(),
+    args: [...daprdArguments(appId, ports), ...more],
+    env: {
+      ...componentSettings(join(repository, 'order-service'), {}),
+      Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
+      State__ConnectionString: database(appId),
+    },
+    ports: {},
+  }
+}
+
+/** Another payment-service with its sidecar: the same application, consumer group and store on ports of its own. */
+export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
+  const specs = processSpecs({ ...plan, ports: { ...plan.ports, payment: await morePorts() } })
+  const both = [specs['payment-service'], specs['payment-sidecar']]
+  return both.map((spec) => ({ ...spec, name: `${spec.name}-${number}` }))
+}
+
+/** A program of bench/compare that takes orders, once it answers. Returns where orders are posted. */
+export async function startOrders(
+  stack: BenchStack,
+  name: string,
+  options: { topic: string; sidecarFlags?: string[] } | undefined = undefined,
+): Promise<string> {
+  const ports = await stack.morePorts()
+  const specs = [program(name, { ...environmentOf(ports), ...(options && { TOPIC: options.topic }) })]
+  if (options) specs.push(sidecar(stack, name, ports, options.sidecarFlags))
+  const url = `http://127.0.0.1:${ports.channel}`
+  const mustAnswer = [`${url}/readyz`, ...(options ? [`http://127.0.0.1:${ports.daprHttp}/v1.0/healthz`] : [])]
+  stack.launch(specs)
+  await stack.wait(name, specs, () => firstSilent(mustAnswer), startTimeoutMs)
+  return `${url}/v1/orders`
+}
+
+async function firstSilent(urls: string[]): Promise<string | undefined> {
+  for (const url of urls) {
+    const answer = await fetch(url).catch(() => undefined)
+    if (!answer?.ok) return `${url} answers ${answer?.status ?? 'nothing'}`
+  }
+  return undefined
+}

@@ -1,0 +1,15 @@
+/** The value below which this share of the values lies (nearest rank); NaN of none. */
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+/** The middle of the values; of an even number the mean of the two in the middle; NaN of none. */
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  const [low = Number.NaN, high = low] = Number.isInteger(middle)
+    ? [sorted[middle - 1], sorted[middle]]
+    : [sorted[Math.floor(middle)]]
+  return (low + high) / 2
+}

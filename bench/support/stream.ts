@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { ensureTopics, type KafkaConnection, topics, withAdmin } from '@orderflow/stack'
+import { Consumer, type Message, Producer } from '@platformatic/kafka'
+
+export interface OutsideEvent {
+  key: string
+  value: Buffer
+}
+
+/** Kafka as a plain client sees it: publishes, counts and reads back. */
+export interface Stream {
+  /** Publishes as an outside producer does: in batches, each acknowledged. */
+  publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
+  /** The offset that each partition's next record will have. */
+  ends: (topic: string) => Promise<bigint[]>
+  /** Events of a topic that a consumer group has still to handle. Groups of sidecars commit once a second. */
+  lag: (topic: string, group: string) => Promise<number>
+  /** Keys of the records between these ends, in no order. */
+  keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
+  /** Calls back with each record from now on. Returns a function that ends it. */
+  follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
+  close: () => Promise<void>
+}
+
+/** Kafka's max.message.bytes (stack/topics.json) limits a batch, and in the worst case all of it goes to one partition. */
+const maxBatchBytes = 192 * 1024
+const maxBatchEvents = 500
+
+export function openStream(kafka: KafkaConnection): Stream {
+  const clientId = `orderflow-bench-${randomUUID()}`
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...kafka })
+  const consumers: Consumer[] = []
+  const newConsumer = () => {
+    const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
+    consumers.push(consumer)
+    return consumer
+  }
+  const counter = newConsumer()
+
+  const ends = async (topic: string) => [...((await counter.listOffsets({ topics: [topic] })).get(topic) ?? [])]
+
+  async function read(topic: string, from: bigint[]) {
+    const consumer = newConsumer()
+    const offsets = from.map((offset, partition) => ({ topic, partition, offset }))
+    return { consumer, stream: await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false }) }
+  }
+
+  return {
+    async publish(topic, events) {
+      for (const batch of batches(events)) {
+        const messages = batch.map(({ key, value }) => ({ topic, key: Buffer.from(key), value }))
+        await producer.send({ messages, acks: -1 })
+      }
+    },
+
+    ends,
+
+    async lag(topic, group) {
+      const groups = await withAdmin(kafka, (admin) => admin.listConsumerGroupOffsets({ groups: [group] }))
+      const committed = groups[0]?.topics.find(({ name }) => name === topic)?.partitions ?? []
+      const from = (await ends(topic)).map((_, partition) => {
+        const offset = committed.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? 0n
+        return offset < 0n ? 0n : offset
+      })
+      return distance(from, await ends(topic))
+    },
+
+    async keys(topic, from, to) {
+      const expected = distance(from, to)
+      const keys: string[] = []
+      if (expected === 0) return keys
+      const { consumer, stream } = await read(topic, from)
+      stream.on('data', ({ key, partition, offset }: Message) => {
+        if (offset < (to[partition] ?? 0n)) keys.push(key.toString())
+        if (keys.length === expected) stream.emit('complete')
+      })
+      await once(stream, 'complete')
+      await consumer.close(true)
+      return keys
+    },
+
+    async follow(topic, onRecord) {
+      const { consumer, stream } = await read(topic, await ends(topic))
+      stream.on('data', ({ value }: Message) => onRecord(value))
+      return () => consumer.close(true)
+    },
+
+    async close() {
+      await producer.close()
+      for (const consumer of consumers) await consumer.close(true)
+    },
+  }
+}
+
+/** Records between two ends of a topic. */
+export function distance(from: bigint[], to: bigint[]): number {
+  return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
+}
+
+export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent[]> {
+  let batch: OutsideEvent[] = []
+  let bytes = 0
+  for (const event of events) {
+    bytes += event.value.byteLength
+    if (batch.length === maxBatchEvents || (batch.length > 0 && bytes > maxBatchBytes)) {
+      yield batch
+      batch = []
+      bytes = event.value.byteLength
+    }
+    batch.push(event)
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Makes a topic for a comparison, with partitions and limits of one of the stack's. */
+export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
+  const specs = topics.filter((topic) => topic.name === original)
+  await ensureTopics(
+    kafka,
+    specs.map((spec) => ({ ...spec, name, consumerGroups: [] })),
+  )
+}

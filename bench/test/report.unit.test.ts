@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { svgOf } from '../support/chart.ts'
+import { atLeast, atMost, number } from '../support/findings.ts'
+import { markdownTable } from '../support/markdown.ts'
+import { withSection } from '../support/section.ts'
+
+describe('a goal', () => {
+  it('is reached at its value, and not by what could not be measured', () => {
+    expect(atLeast('a', 0.35, 0.35, 2)).to.include({ goal: '>= 0.35', measured: '0.35', reached: true })
+    expect(atMost('a', 251, 250)).to.include({ goal: '<= 250', measured: '251', reached: false })
+    expect([atLeast('a', Number.NaN, 1).reached, atLeast('a', Infinity, 1).reached]).to.deep.equal([false, false])
+  })
+})
+
+describe('a figure', () => {
+  it('has thousands apart, as many digits as asked for, and a dash for nothing', () => {
+    expect([number(12_345.67, 1), number(2), number(Number.NaN)]).to.deep.equal(['12,345.7', '2', '-'])
+  })
+})
+
+describe('a Markdown table', () => {
+  it('lines up its columns, figures to the right', () => {
+    const table = markdownTable({
+      head: ['', 'per s'],
+      rows: [
+        ['orderflow', '7'],
+        ['bare', '12,000'],
+      ],
+    })
+    expect(table.split('\n')).to.deep.equal([
+      '|           |  per s |',
+      '| --------- | -----: |',
+      '| orderflow |      7 |',
+      '| bare      | 12,000 |',
+    ])
+  })
+})
+
+describe('a section of a document', () => {
+  const document = 'a\n<!-- bench:x -->\nold\n<!-- /bench:x -->\nb\n'
+
+  it('is replaced between its markers, as often as wanted', () => {
+    const once = withSection(document, 'x', 'new')
+    expect(once).to.equal('a\n<!-- bench:x -->\nnew\n<!-- /bench:x -->\nb\n')
+    expect(withSection(once, 'x', 'new')).to.equal(once)
+  })
+
+  it('that is not there is asked for by its markers', () => {
+    expect(() => withSection(document, 'y', 'new')).to.throw(/add <!-- bench:y --> and <!-- \/bench:y -->/)
+  })
+})
+
+describe('a chart', () => {
+  it('is an SVG document with its title, categories and values', () => {
+    const series = [{ name: 'requests/s', values: [19_400, 6_612, Number.NaN] }]
+    const svg = svgOf({
+      name: 'a',
+      title: 'POST',
+      unit: 'requests/s',
+      categories: ['bare', 'orderflow', 'naive'],
+      series,
+    })
+    expect(svg).to.match(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+    for (const text of ['POST', 'bare', 'orderflow', '19400', '6610']) expect(svg).to.contain(`>${text}<`)
+  })
+})

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'chai'
+import { countArrivals, openStore, type Store } from '../support/store.ts'
+
+describe('a store read from outside', () => {
+  let folder: string
+  let file: string
+  let store: Store
+  let writer: DatabaseSync | undefined
+
+  /** Dapr's table and upsert (components-contrib, state/sqlite). */
+  function write(...keys: string[]): void {
+    writer ??= new DatabaseSync(file)
+    writer.exec('PRAGMA journal_mode = WAL')
+    writer.exec('CREATE TABLE IF NOT EXISTS state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
+    for (const key of keys) writer.prepare('INSERT OR REPLACE INTO state (key, value) VALUES (?, ?)').run(key, '{}')
+  }
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'orderflow bench '))
+    file = join(folder, 'order.db')
+    store = openStore(file)
+  })
+  afterEach(() => {
+    store.close()
+    writer?.close()
+    writer = undefined
+    rmSync(folder, { recursive: true })
+  })
+
+  it('is empty until its sidecar makes the file and the table', () => {
+    expect(store.count('%')).to.equal(0)
+    writer = new DatabaseSync(file)
+    writer.exec('PRAGMA user_version = 1')
+    expect(store.count('%')).to.equal(0)
+    write('a')
+    expect(store.count('%')).to.equal(1)
+  })
+
+  it('counts documents by key, each once however often it is written', () => {
+    write('order-service||order/1/OrderCreated', 'order-service||order/1/PaymentApproved', 'order-service||list/root')
+    write('order-service||order/1/PaymentApproved')
+    expect(store.count('%/PaymentApproved')).to.equal(1)
+  })
+
+  it('tells every such key that is new, whatever else is written again in between', () => {
+    write('list/root', 'fact/a')
+    expect(store.news('fact/%')).to.deep.equal(['fact/a'])
+    expect(store.news('fact/%')).to.deep.equal([])
+    const seen: string[] = []
+    for (let index = 0; index < 50; index += 1) {
+      write(`fact/${index}`, 'list/root')
+      if (index % 3 === 0) write('list/chunk')
+      if (index % 7 === 0) seen.push(...store.news('fact/%'))
+    }
+    seen.push(...store.news('fact/%'))
+    expect(seen).to.deep.equal(Array.from({ length: 50 }, (_, index) => `fact/${index}`))
+  })
+
+  it('counts what arrives, and is not deceived by a document that is written again', () => {
+    write('fact/old')
+    const arrivals = countArrivals(file, 'fact/%')
+    write('fact/1', 'fact/1', 'fact/1', 'list/root')
+    expect(arrivals.missing(3)).to.equal('1 of 3 are stored')
+    write('fact/2', 'fact/old')
+    expect(arrivals.missing(3)).to.equal('2 of 3 are stored')
+    write('fact/3')
+    expect(arrivals.missing(3)).to.equal(undefined)
+    arrivals.close()
+  })
+})

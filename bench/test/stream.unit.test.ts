@@ -1,0 +1,37 @@
+import { checkPayload, parseEnvelope, parseFullEnvelope } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { orderEvents, plainEventBytes } from '../support/events.ts'
+import { batches, distance } from '../support/stream.ts'
+
+describe('outside events', () => {
+  it('are valid OrderCreated events, full and reduced in turn, keyed by order', () => {
+    const events = [...orderEvents(4)]
+    for (const { key, value } of events) {
+      expect(checkPayload(parseEnvelope(value))).to.have.nested.property('Payload.OrderId', key)
+    }
+    expect(() => parseFullEnvelope(events[0]?.value as Buffer)).not.to.throw()
+    expect(() => parseFullEnvelope(events[1]?.value as Buffer)).to.throw()
+    expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
+  })
+
+  it('have about the size they are said to have, and with filling so much more', () => {
+    const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
+    expect(size(0)).to.be.closeTo(plainEventBytes, 20)
+    expect(size(10_000) - size(0)).to.be.closeTo(10_000, 20)
+  })
+
+  it('are published in batches that Kafka takes even when they all go to one partition', () => {
+    for (const filling of [0, 3_000, 50_000]) {
+      const made = [...batches(orderEvents(1_200, filling))]
+      const bytes = made.map((batch) => batch.reduce((sum, { value }) => sum + value.length, 0))
+      expect(Math.max(...bytes)).to.be.at.most(192 * 1024)
+      expect(made.flat()).to.have.length(1_200)
+    }
+  })
+})
+
+describe('the distance between two ends of a topic', () => {
+  it('counts the records of all partitions', () => {
+    expect(distance([5n, 0n], [7n, 3n, 4n])).to.equal(9)
+  })
+})

@@ -1,0 +1,19 @@
+import { StackError } from '@orderflow/stack'
+import { expect } from 'chai'
+import { numbersFrom } from '../support/variables.ts'
+
+describe('a list of numbers from the environment', () => {
+  it('is the variable, or what stands in for it', () => {
+    expect(numbersFrom('RATES', '50 500', { RATES: ' 20  100 ' })).to.deep.equal([20, 100])
+    expect(numbersFrom('RATES', '50 500', { RATES: '' })).to.deep.equal([50, 500])
+    expect(numbersFrom('RATES', '50 500', {})).to.deep.equal([50, 500])
+  })
+
+  for (const text of ['fast', '0', '-1', '50,500', 'Infinity']) {
+    it(`that is ${text} is refused with an example`, () => {
+      expect(() => numbersFrom('RATES', '50 500', { RATES: text }))
+        .to.throw(StackError, `RATES=${text} is not a list of positive numbers`)
+        .with.property('nextStep', 'RATES="50 500", or leave it out')
+    })
+  }
+})

@@ -1,0 +1,5 @@
+import { operate } from '@orderflow/service-kit/operations'
+import { createReplay } from './replay.ts'
+import { readSettings } from './settings.ts'
+
+await operate(readSettings, createReplay)

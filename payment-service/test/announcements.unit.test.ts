@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { checkPayload, parseEnvelope } from '@orderflow/envelope-schema'
+import { PermanentFault } from '@orderflow/service-kit'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { announcedFact, refundOf, resultOf } from '../src/announcements.ts'
+import type { Cause, Decision, PaymentState } from '../src/domain/payment.ts'
+
+const app = { id: randomUUID(), name: 'payment-service' }
+type Announced = Parameters<typeof announcedFact>[1]
+
+/** An announcement as it comes back out of the log. */
+const received = (envelope: unknown) =>
+  checkPayload(parseEnvelope(Buffer.from(JSON.stringify(envelope)))) as unknown as Announced
+
+const anyCause: fc.Arbitrary<Cause> = fc.record({
+  causationId: fc.uuid(),
+  correlationId: fc.uuid(),
+  traceId: fc.uuid(),
+  at: fc
+    .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+})
+const anyVerdict = fc.oneof(
+  fc.record({ approved: fc.constant(true), policy: fc.string({ minLength: 1, maxLength: 20 }) }),
+  fc.record({
+    approved: fc.constant(false),
+    policy: fc.string({ minLength: 1, maxLength: 20 }),
+    reason: fc.string({ minLength: 1, maxLength: 100 }),
+  }),
+)
+const anyDecision: fc.Arbitrary<Decision> = fc
+  .tuple(anyCause, fc.uuid(), fc.double({ min: 0, max: 1e12, noNaN: true }), anyVerdict)
+  .map(([cause, orderId, amount, verdict]) => ({
+    ...cause,
+    orderId,
+    amount: Math.abs(amount),
+    source: 'OrderCreated',
+    ...verdict,
+  }))
+
+describe('an announcement of a payment', () => {
+  it('tells all that is stored of a decision and of a refund', () => {
+    const property = fc.property(anyDecision, anyCause, (decision, refund) => {
+      const state: PaymentState = { decision, cancelled: true, refund }
+      expect(announcedFact(app, received(resultOf(app, state)))).to.deep.equal({ type: 'decided', decision })
+      if (!decision.approved) return
+      expect(announcedFact(app, received(refundOf(app, state)))).to.deep.equal({ type: 'refunded', refund })
+    })
+    fc.assert(property)
+  })
+
+  it('of somebody else is no payment of ours', () => {
+    const [decision] = fc.sample(anyDecision, 1) as [Decision]
+    const own = received(resultOf(app, { decision }))
+    const foreign: Announced[] = [
+      { ...own, AppId: randomUUID() },
+      { ...own, Id: randomUUID() },
+      { ...own, Headers: {} },
+    ]
+    for (const event of foreign) expect(() => announcedFact(app, event)).to.throw(PermanentFault, 'foreign-payment')
+  })
+})

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import type { KafkaConnection } from '../kafka-connection.ts'
+import { type LogReader, openLog } from '../log-reader.ts'
+import { OperationError } from '../operation-error.ts'
+import { printLines } from '../terminal.ts'
+import { type DeadLettersCommand, readArguments } from './arguments.ts'
+import { editEvent } from './edit.ts'
+import { type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
+import { replayDeadLetters } from './replay.ts'
+import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
+
+/** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been replayed. */
+export async function deadLettersCommand(args: string[], kafka: KafkaConnection): Promise<number> {
+  const asked = readArguments(args)
+  const log = openLog(kafka)
+  try {
+    const letters = await readDeadLetters(log)
+    if (asked.command === 'list') {
+      printLines(asked.what ? entryTable(selectEntries(letters.entries, asked.what)) : groupLines(letters))
+      return 0
+    }
+    const chosen = selectEntries(letters.entries, asked.what)
+    if (asked.command === 'replay') return await replay(kafka, chosen, asked, await editedEvent(log, chosen, asked))
+    const entry = only(chosen)
+    printLines(entryLines(entry, await log.at(newestAttempt(entry).stands), asked.values))
+    return 0
+  } finally {
+    await log.close()
+  }
+}
+
+type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>
+
+async function replay(
+  kafka: KafkaConnection,
+  chosen: Entry[],
+  { dryRun }: ReplayCommand,
+  edited: Buffer | undefined,
+): Promise<number> {
+  const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
+  for await (const outcome of replayDeadLetters(kafka, chosen, { dryRun, edited })) {
+    counts[outcome.result] += 1
+    printLines(outcomeLines(outcome))
+  }
+  printLines(summaryLines(counts, dryRun))
+  return counts.refused > 0 && !dryRun ? 1 : 0
+}
+
+/** The edited event, when one is asked for. */
+async function editedEvent(
+  log: LogReader,
+  chosen: Entry[],
+  { edit, file }: ReplayCommand,
+): Promise<Buffer | undefined> {
+  if (!edit && file === undefined) return undefined
+  const attempt = openAttempt(only(chosen))
+  if (!attempt) throw new OperationError('it was replayed and has not failed since')
+  if (file !== undefined) return readEvent(file)
+  const letter = await log.at(attempt.stands)
+  return editEvent(letter?.value ?? Buffer.alloc(0), process.env)
+}
+
+function readEvent(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new OperationError(`${file} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function only(entries: Entry[]): Entry {
+  const [entry, ...others] = entries
+  if (entry && others.length === 0) return entry
+  throw new OperationError('this is for one dead letter, not a group', { nextStep: 'give its id' })
+}

@@ -1,0 +1,112 @@
+import { describeProblem, type Problem } from '@orderflow/envelope-schema'
+import { placeText } from '../../place.ts'
+import { headerOf, type LogRecord } from '../log-record.ts'
+import { table } from '../terminal.ts'
+import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
+import type { Outcome } from './replay.ts'
+import { shownValue } from './shown.ts'
+
+const shortId = ({ id }: Entry) => id.slice(0, 8)
+const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'replayed')
+
+export function groupLines({ entries, others }: DeadLetters): string[] {
+  const foreign = others > 0 ? [`${others} other records on the dead-letter topics are none of ours`] : []
+  if (entries.length === 0) return ['no dead letters', ...foreign]
+  return [
+    ...table([['GROUP', 'ENTRIES', 'OPEN', 'OLDEST', 'NEWEST'], ...groupsOf(entries).map(groupRow)]),
+    ...foreign,
+    '',
+    'next: make dead-letters LIST=... lists its entries',
+    '      make dead-letters REPLAY=all DRY_RUN=1 says what could be replayed',
+  ]
+}
+
+function groupRow({ name, entries }: Group): string[] {
+  const times = entries.flatMap(({ attempts }) => attempts.map(({ time }) => time)).sort()
+  const open = entries.filter(openAttempt).length
+  return [name, String(entries.length), String(open), times[0] ?? '', times.at(-1) ?? '']
+}
+
+export function entryTable(entries: Entry[]): string[] {
+  const rows = entries.map((entry) => {
+    const { reason, time } = newestAttempt(entry)
+    const origin = placeText(entry.origin)
+    return [shortId(entry), stateOf(entry), String(entry.attempts.length), time, origin, reason, entry.app]
+  })
+  return [
+    ...table([['ID', 'STATE', 'ATTEMPTS', 'NEWEST', 'ORIGIN', 'REASON', 'APP'], ...rows]),
+    '',
+    'next: make dead-letters SHOW=ID, make dead-letters REPLAY=ID',
+  ]
+}
+
+/**
+ * All about one entry.
+ * @param letter its newest dead letter
+ * @param values whether to show personal data too
+ */
+export function entryLines(entry: Entry, letter: LogRecord | undefined, values: boolean): string[] {
+  const story = entry.attempts.flatMap(({ place, time, reason, replayed }) => [
+    `  ${time}  ${place} failed: ${reason}`,
+    ...(replayed ? [`  ${replayed.time}  replayed${replayed.edited ? ', edited,' : ''} as ${replayed.as}`] : []),
+  ])
+  return [
+    `${entry.id}  ${stateOf(entry)}`,
+    `${newestAttempt(entry).reason} in ${entry.app}, first at ${placeText(entry.origin)}`,
+    ...story,
+    '',
+    ...(letter ? letterLines(letter, values) : ['the dead letter is not in the log any more']),
+  ]
+}
+
+function letterLines(letter: LogRecord, values: boolean): string[] {
+  const problems = problemsOf(headerOf(letter, 'deadletter-detail') ?? '')
+  return [
+    ...problems.map((line) => `  ${line}`),
+    '',
+    `key ${shownKey(letter, values)}`,
+    ...shownValue(letter.value, values).split('\n'),
+  ]
+}
+
+/** A detail is a list of problems, or a sentence. */
+function problemsOf(detail: string): string[] {
+  try {
+    return (JSON.parse(detail) as Problem[]).map(describeProblem)
+  } catch {
+    return [detail]
+  }
+}
+
+/** A key is an OrderId, or whatever the publisher thought of. */
+function shownKey(letter: LogRecord, values: boolean): string {
+  const key = headerOf(letter, 'deadletter-key') ?? letter.key?.toString()
+  if (key === undefined) return '(none)'
+  return values || /^[0-9a-f-]{36}$/i.test(key) ? key : `*** (${key.length} characters)`
+}
+
+export function outcomeLines(outcome: Outcome): string[] {
+  const line = `${shortId(outcome.entry)}  ${groupOf(outcome.entry)}`
+  switch (outcome.result) {
+    case 'replayed':
+      return [`${line}  replayed as ${outcome.as}`]
+    case 'ready':
+      return [`${line}  would be replayed`]
+    case 'done':
+      return [`${line}  was replayed as ${outcome.as}, and has not failed since`]
+    case 'refused':
+      return [`${line}  refused`, ...outcome.why.map((why) => `          ${why}`)]
+  }
+}
+
+export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: boolean): string[] {
+  const { replayed, ready, refused, done } = counts
+  const next =
+    refused > 0
+      ? ['next: make dead-letters REPLAY=ID EDIT=1 mends one that is refused']
+      : ready > 0
+        ? ['next: the same without DRY_RUN']
+        : []
+  const first = dryRun ? `${ready} would be replayed` : `${replayed} replayed`
+  return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
+}

@@ -1,0 +1,42 @@
+/**
+ * Fields that may be shown: the envelope's, and what of the payloads is no personal data. Not the other way round: an
+ * event that failed may well have the tax id under a name that nobody thought of.
+ */
+const harmless = new Set([
+  ...['Id', 'CorrelationId', 'TraceId', 'CausationId', 'AppId', 'AppName', 'Version', 'Name', 'CreationDate'],
+  ...['CreateDate', 'OrderId', 'PaymentId', 'Total', 'Amount', 'Policy', 'Source', 'specversion'],
+])
+
+/** Longer texts are no identifiers, dates or names that belong in such a field. */
+const maxShownLength = 64
+
+/**
+ * An event's bytes for a reader: JSON with every other value masked, and nothing of what is no JSON. With `values` all
+ * of it, as it is.
+ */
+export function shownValue(value: Uint8Array, values: boolean): string {
+  const text = Buffer.from(value).toString()
+  if (text === '') return '(nothing: a tombstone)'
+  if (values) return prettyIfSame(text)
+  try {
+    return JSON.stringify(JSON.parse(text), masked, 2)
+  } catch {
+    return `(${value.byteLength} bytes that are not JSON, or nest too deep; VALUES=1 shows them)`
+  }
+}
+
+function masked(key: string, inner: unknown): unknown {
+  if (typeof inner === 'object' || typeof inner === 'boolean') return inner
+  if (harmless.has(key) && String(inner).length <= maxShownLength) return inner
+  return typeof inner === 'string' ? `*** (${inner.length} characters)` : '***'
+}
+
+/** JSON over several lines where that loses nothing: no digits of a large number, no key that comes twice. */
+export function prettyIfSame(text: string): string {
+  try {
+    const document: unknown = JSON.parse(text)
+    return JSON.stringify(document) === text ? JSON.stringify(document, null, 2) : text
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,8 @@
+export { type DeadLetters, type Entry, openAttempt, readDeadLetters, selectEntries } from './dead-letters/entries.ts'
+export { type Outcome, type ReplayLettersOptions, replayDeadLetters } from './dead-letters/replay.ts'
+export { type KafkaConnection, kafkaConnection } from './kafka-connection.ts'
+export { type LogReader, openLog } from './log-reader.ts'
+export type { LogRecord } from './log-record.ts'
+export { operate, type ReplayDependencies } from './operate.ts'
+export { OperationError } from './operation-error.ts'
+export { type ReplayCounts, type ReplayOptions, replayTopic } from './replay.ts'

@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util'
+import type { EventName } from '@orderflow/envelope-schema'
+import type { Handler } from '../intake.ts'
+import type { KafkaConnection } from './kafka-connection.ts'
+import { openLog } from './log-reader.ts'
+import { OperationError } from './operation-error.ts'
+import { type ReplayCounts, replayTopic } from './replay.ts'
+import { printLines } from './terminal.ts'
+
+const usage = `replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]
+a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out`
+
+export interface ReplayCommandOptions {
+  app: string
+  kafka: KafkaConnection
+  /** What the service rebuilds from, by topic, in the order in which they are read. */
+  handlers: Record<string, Handler<EventName, boolean>>
+}
+
+/** Runs `replay`: rebuilds the service's store from the log, and says what came of it. */
+export async function replayCommand(args: string[], { app, kafka, handlers }: ReplayCommandOptions): Promise<void> {
+  const { topic, ...range } = readArguments(args)
+  const chosen = Object.entries(handlers).filter(([name]) => topic === undefined || name === topic)
+  if (chosen.length === 0) {
+    throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
+      nextStep: `--topic is one of ${Object.keys(handlers).join(', ')}, or left out`,
+    })
+  }
+  const log = openLog(kafka)
+  try {
+    for (const [name, handler] of chosen) {
+      const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
+      const counts = await replayTopic(name, handler, {
+        app,
+        log,
+        range,
+        onProgress: (topic, { read }, total) => tell(`${topic}: ${read} of ${total} records`),
+        onWait: (reason) => complain(`the store is not there, trying again: ${reason}`),
+      })
+      printLines(summary(name, counts))
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+function readArguments(args: string[]) {
+  try {
+    const options = { topic: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const
+    const { topic, from, to } = parseArgs({ args, options }).values
+    return { topic, from: moment('from', from), to: moment('to', to) }
+  } catch (cause) {
+    if (cause instanceof OperationError) throw cause
+    throw new OperationError((cause as Error).message, { nextStep: usage, cause })
+  }
+}
+
+/** A date-time without an offset would mean another moment on another machine. */
+function moment(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const date = new Date(text)
+  if (/T.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(date.getTime())) return date
+  throw new OperationError(`--${name} ${text} is no date-time with an offset`, { nextStep: usage })
+}
+
+/** Prints a line now, and others no more often than this. */
+function occasionally(everyMs: number): (line: string) => void {
+  let next = 0
+  return (line) => {
+    if (performance.now() < next) return
+    next = performance.now() + everyMs
+    printLines([line])
+  }
+}
+
+function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: ReplayCounts): string[] {
+  const skipped = [
+    ['left aside as dead letters', aside],
+    ['faulty, and no dead letters', faulty],
+  ] as const
+  return [
+    `${topic}: ${read} read: ${applied} applied, ${unchanged} known already, ${unhandled} of no concern`,
+    ...skipped.flatMap(([what, reasons]) => {
+      const list = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`)
+      return list.length > 0 ? [`${topic}: ${what}: ${list.join(', ')}`] : []
+    }),
+  ]
+}

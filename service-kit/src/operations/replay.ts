@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deadLetterTopic, type EventName } from '@orderflow/envelope-schema'
+import { originOf, replayedFrom } from '../delivery.ts'
+import { faultOf, isInfrastructure } from '../fault.ts'
+import { type Handler, take } from '../intake.ts'
+import { slices } from '../slices.ts'
+import { readLetters } from './dead-letters/letter.ts'
+import type { LogReader, TimeRange } from './log-reader.ts'
+import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
+import { OperationError } from './operation-error.ts'
+
+/** What became of the records of a topic. All but `read` add up to `read`. */
+export interface ReplayCounts {
+  read: number
+  /** Changed the store. */
+  applied: number
+  /** Known already. */
+  unchanged: number
+  /** An event name that this service does not rebuild from. */
+  unhandled: number
+  /** Dead letters of this service, by reason: it put them aside when they came, so they stay aside. */
+  aside: Record<string, number>
+  /** What the service cannot take and has no dead letter of, by reason. */
+  faulty: Record<string, number>
+}
+
+export interface ReplayOptions {
+  /** The service's name, as on its dead letters. */
+  app: string
+  log: LogReader
+  range: TimeRange
+  onProgress: (topic: string, counts: Readonly<ReplayCounts>, total: bigint) => void
+  /** The store or sidecar fails; it is tried again. */
+  onWait: (reason: string) => void
+  /** A store or sidecar that does not come back within this time ends the replay: a minute unless told. */
+  patienceMs?: number
+}
+
+const retryMs = 500
+
+/** Events that share a transaction, at most: what the unit of work takes at once. */
+const maxSliceEvents = 500
+
+/**
+ * Feeds what the log holds of a topic to a handler, in the order of arrival, and publishes nothing. Safe beside the
+ * running service and to be run again: a handler changes nothing twice.
+ * @throws {OperationError} the log cannot be read, or the store stays away
+ */
+export async function replayTopic(
+  topic: string,
+  handler: Handler<EventName, boolean>,
+  { app, log, range, onProgress, onWait, patienceMs = 60_000 }: ReplayOptions,
+): Promise<ReplayCounts> {
+  const counts: ReplayCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
+  const spans = await log.spans(topic, range)
+  const total = spans.reduce((sum, { start, end }) => sum + end - start, 0n)
+  const aside = await asideOf(app, topic, log)
+  onProgress(topic, counts, total)
+
+  async function settle(record: LogRecord): Promise<void> {
+    const reason = aside.get(whereIs(record))
+    if (reason !== undefined) return tally(counts.aside, reason)
+    try {
+      const origin = originOf(placeOf(record), headerOf(record, replayedFrom))
+      const changed = await patiently(() => take(handler, record.value, origin))
+      counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
+    } catch (error) {
+      if (isInfrastructure(error)) throw error
+      tally(counts.faulty, faultOf(error).code)
+    }
+  }
+
+  /** Does it again for some time as long as the platform fails. */
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + patienceMs
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isInfrastructure(error) || performance.now() > deadline) throw error
+        onWait((error as Error).message)
+        await delay(retryMs)
+      }
+    }
+  }
+
+  for await (const records of log.read(topic, spans)) {
+    for (const slice of slices(records, maxSliceEvents)) {
+      const results = await Promise.allSettled(slice.map(settle))
+      const failure = results.find((result) => result.status === 'rejected')
+      if (failure) throw givingUp(failure.reason)
+      counts.read += slice.length
+      onProgress(topic, counts, total)
+    }
+  }
+  return counts
+}
+
+/** Records that this service dead-lettered, and why. What was mended and replayed is in the log as another record. */
+async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<string, string>> {
+  const aside = new Map<string, string>()
+  for await (const letter of readLetters(log, deadLetterTopic(topic))) {
+    if (letter.kind === 'letter' && letter.app === app) aside.set(letter.place, letter.reason)
+  }
+  return aside
+}
+
+function givingUp(cause: unknown): OperationError {
+  return new OperationError(`the store does not take the events: ${(cause as Error).message}`, {
+    nextStep: 'is the sidecar running (make status)? Then replay again: what was taken changes nothing',
+    cause,
+  })
+}
+
+function tally(counts: Record<string, number>, reason: string): void {
+  counts[reason] = (counts[reason] ?? 0) + 1
+}

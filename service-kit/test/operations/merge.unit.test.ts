@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { mergeByTime } from '../../src/operations/merge.ts'
+
+interface Item {
+  lane: number
+  index: number
+  timestamp: number
+}
+
+/** Lanes of timestamps, read a few at a time; some reads find nothing, as those of a transaction's marker do. */
+async function merged(lanes: number[][], sizes: Iterator<number>): Promise<Item[]> {
+  const cursors = lanes.map((times, lane) => ({ lane, start: 0n, end: BigInt(times.length * 2) }))
+  const items: Item[] = []
+  const chunks = mergeByTime(cursors, async (hungry) =>
+    hungry.map((cursor) => {
+      const until = Math.min(Number(cursor.start) + 1 + ((sizes.next().value as number) % 5), Number(cursor.end))
+      const found: Item[] = []
+      // Every other place holds no record.
+      for (let place = Number(cursor.start); place < until; place += 1) {
+        if (place % 2 === 1) continue
+        const index = place / 2
+        found.push({ lane: cursor.lane, index, timestamp: lanes[cursor.lane]?.[index] ?? 0 })
+      }
+      cursor.start = BigInt(until)
+      return found
+    }),
+  )
+  for await (const chunk of chunks) items.push(...chunk)
+  return items
+}
+
+const times = fc.array(fc.nat(20), { maxLength: 12 })
+
+describe('merging partitions by time', () => {
+  it('gives every record once, each partition in its order, whatever the timestamps', async () => {
+    const property = fc.asyncProperty(
+      fc.array(times, { maxLength: 4 }),
+      fc.infiniteStream(fc.nat()),
+      async (all, sizes) => {
+        const items = await merged(all, sizes)
+        for (const [lane, own] of all.entries()) {
+          expect(items.filter((item) => item.lane === lane).map(({ index }) => index)).to.deep.equal([...own.keys()])
+        }
+      },
+    )
+    await fc.assert(property)
+  })
+
+  it('gives them by time when each partition is', async () => {
+    const sorted = times.map((some) => some.toSorted((a, b) => a - b))
+    const property = fc.asyncProperty(
+      fc.array(sorted, { maxLength: 4 }),
+      fc.infiniteStream(fc.nat()),
+      async (all, sizes) => {
+        const found = (await merged(all, sizes)).map(({ timestamp }) => timestamp)
+        expect(found).to.deep.equal(found.toSorted((a, b) => a - b))
+      },
+    )
+    await fc.assert(property)
+  })
+})

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { deadLetterOf } from '../../src/dead-letter.ts'
+import { PermanentFault } from '../../src/fault.ts'
+import type { Received } from '../../src/intake.ts'
+import { OperationError } from '../../src/operations/operation-error.ts'
+import { type ReplayCounts, replayTopic } from '../../src/operations/replay.ts'
+import type { Place } from '../../src/place.ts'
+import { SidecarError } from '../../src/sidecar.ts'
+import { FakeLog } from '../fake-log.ts'
+
+type Created = Received<'OrderCreated'>
+
+const created = (total: number, changes: object = {}) =>
+  JSON.stringify({
+    AppId: randomUUID(),
+    AppName: 'older-application',
+    Version: 1,
+    Name: 'OrderCreated',
+    CreationDate: '2026-11-21T10:00:00Z',
+    Payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: total },
+    ...changes,
+  })
+
+describe('a replay of a topic', () => {
+  let log: FakeLog
+  let seen: Created[]
+  let waits: string[]
+  let take: (event: Created) => Promise<boolean>
+  beforeEach(() => {
+    log = new FakeLog()
+    seen = []
+    waits = []
+    take = async (event) => {
+      seen.push(event)
+      return true
+    }
+    log.append({ topic: 'orderevents.dead', value: 'none of ours' })
+  })
+
+  const append = (value: string, headers = {}) => log.append({ topic: 'orderevents', value, headers })
+  const totals = () => seen.map(({ Payload }) => Payload.Total)
+
+  function replay(range = {}, onProgress: (counts: ReplayCounts, total: bigint) => void = () => {}) {
+    const handler = { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) }
+    return replayTopic('orderevents', handler, {
+      app: 'order-service',
+      log,
+      range,
+      onProgress: (_topic, counts, total) => onProgress(counts, total),
+      onWait: (reason) => waits.push(reason),
+    })
+  }
+
+  /** The dead letter that an app has of a record. */
+  function deadLetter(place: Place, app: string, origin = place): void {
+    const delivery = { entryId: '', key: undefined, escapedKey: undefined, traceparent: undefined }
+    const fault = { code: 'conflicting-order', detail: '' }
+    const letter = deadLetterOf({ ...delivery, place, origin, value: Buffer.from('') }, fault, app, new Date())
+    log.append({ ...letter, topic: deadLetterTopic('orderevents') })
+  }
+
+  it('hands over all events in the order of arrival and counts what came of them', async () => {
+    for (const [index, total] of [1, 2, 3, 4].entries()) {
+      log.append({ topic: 'orderevents', partition: index % 3, timestamp: total, value: created(total) })
+    }
+    append(created(9, { Name: 'OrderShipped' }))
+    take = async (event) => {
+      seen.push(event)
+      return event.Payload.Total > 2
+    }
+    expect(await replay()).to.deep.equal({ read: 5, applied: 2, unchanged: 2, unhandled: 1, aside: {}, faulty: {} })
+    expect(totals()).to.deep.equal([1, 2, 3, 4])
+  })
+
+  it('reads what arrived between two moments, and no more', async () => {
+    for (let time = 1; time <= 6; time += 1) {
+      log.append({ topic: 'orderevents', timestamp: time, value: created(time) })
+    }
+    await replay({ from: new Date(3), to: new Date(5) })
+    expect(totals()).to.deep.equal([3, 4])
+  })
+
+  it('skips what the service dead-lettered, and not what another one did', async () => {
+    deadLetter(append(created(1)), 'order-service')
+    deadLetter(append(created(2)), 'payment-service')
+    const counts = await replay()
+    expect(totals()).to.deep.equal([2])
+    expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
+  })
+
+  it('takes the replay of a dead letter, unless that failed too, with the ids of the first place', async () => {
+    const reduced = created(1)
+    const first = append(reduced)
+    deadLetter(first, 'order-service')
+    append(reduced, { 'replayed-from': 'orderevents/0/0' })
+    const again = append(created(2), { 'replayed-from': 'orderevents/0/0' })
+    deadLetter(again, 'order-service', first)
+    const counts = await replay()
+    expect([counts.applied, counts.aside]).to.deep.equal([1, { 'conflicting-order': 2 }])
+    const replayed = seen[0]?.Id
+    log.records.length = 0
+    log.append({ topic: 'orderevents.dead' })
+    append(reduced)
+    seen = []
+    await replay()
+    expect(seen[0]?.Id).to.equal(replayed)
+  })
+
+  it('counts what is faulty and goes on', async () => {
+    append('{')
+    append('')
+    append(created(-1))
+    append(created(1))
+    append(created(2))
+    take = async (event) => {
+      seen.push(event)
+      if (event.Payload.Total === 1) throw new PermanentFault('conflicting-order', 'x')
+      return true
+    }
+    const { faulty, applied } = await replay()
+    expect(faulty).to.deep.equal({ 'not-json': 2, 'invalid-payload': 1, 'conflicting-order': 1 })
+    expect(applied).to.equal(1)
+  })
+
+  it('waits for a store that is away', async function () {
+    this.timeout(5_000)
+    append(created(1))
+    const calm = take
+    take = async () => {
+      take = calm
+      throw new SidecarError('write state', new Error('down'))
+    }
+    expect((await replay()).applied).to.equal(1)
+    expect(waits).to.deep.equal(['write state: down'])
+  })
+
+  it('tells how far it is, and ends at what was the end when it began', async () => {
+    for (let count = 0; count < 1_200; count += 1) append(created(count))
+    const told: string[] = []
+    await replay({}, ({ read }, total) => {
+      if (read === 0) append(created(9_999))
+      told.push(`${read} of ${total}`)
+    })
+    expect([told[0], told.at(-1)]).to.deep.equal(['0 of 1200', '1200 of 1200'])
+    expect(totals()).not.to.include(9_999)
+  })
+
+  it('gives up a store that stays away, and says so', async function () {
+    this.timeout(5_000)
+    append(created(1))
+    take = () => Promise.reject(new SidecarError('write state', new Error('down')))
+    const error = await replayTopic(
+      'orderevents',
+      { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) },
+      { app: 'order-service', log, range: {}, onProgress: () => {}, onWait: () => {}, patienceMs: 10 },
+    ).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(OperationError).with.property('message').that.contains('write state: down')
+  })
+})

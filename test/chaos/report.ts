@@ -1,0 +1,60 @@
+import { evidence, type Finding, totals } from '../ledger/audit.ts'
+import type { Book } from '../ledger/book.ts'
+import type { Kind } from '../ledger/checks.ts'
+import { type Counts, countAll } from '../ledger/counts.ts'
+import type { Recovery } from './recovery.ts'
+
+export interface FaultReport {
+  what: string
+  beganAt: Date
+  /** Records that the applications were behind when the fault had ended; undefined when the broker did not answer. */
+  behind: number | undefined
+  recovery: Recovery
+  /** What ended by itself meanwhile. */
+  deaths: string[]
+}
+
+export interface LoadReport {
+  seconds: number
+  /** Orders begun through HTTP, and from outside. */
+  http: number
+  outside: number
+  answers: Record<string, number>
+  /** Times that the broker failed the application outside. */
+  brokerFailures: number
+}
+
+export interface Report {
+  seed: string
+  rate: number
+  replicas: number
+  load: LoadReport
+  counts: Counts
+  /** Records that were behind when nothing moved any more. */
+  behind: number
+  faults: FaultReport[]
+  totals: Record<Kind, number>
+  /** Each with the number of its ids, and what is known of the first of them. */
+  findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
+}
+
+export const isClean = ({ findings, behind }: Report): boolean => findings.length === 0 && behind === 0
+
+const exampleCount = 20
+
+export function makeReport(
+  run: Pick<Report, 'seed' | 'rate' | 'replicas' | 'load' | 'behind' | 'faults'>,
+  book: Book,
+  findings: Finding[],
+): Report {
+  const { seed, rate, replicas, load, behind, faults } = run
+  return {
+    ...{ seed, rate, replicas, load, counts: countAll(book), behind, faults },
+    totals: totals(findings),
+    findings: findings.map(({ kind, what, view, ids }) => ({
+      finding: `${kind}: ${what}${view ? ` (${view})` : ''}`,
+      count: ids.length,
+      examples: Object.fromEntries(ids.slice(0, exampleCount).map((id) => [id, evidence(book, id)])),
+    })),
+  }
+}

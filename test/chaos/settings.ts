@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto'
+import { StackError } from '@orderflow/stack'
+
+export interface ChaosSettings {
+  seed: string
+  minutes: number
+  rate: number
+  replicas: number
+}
+
+/**
+ * What `make chaos` was told.
+ * @throws {StackError} `usage` naming the variable that is wrong
+ */
+export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
+  return {
+    seed: seed(env.SEED),
+    minutes: number('MINUTES', env.MINUTES, 5, 0.1, 24 * 60),
+    rate: number('RATE', env.RATE, 200, 1, 5_000),
+    replicas: number('REPLICAS', env.REPLICAS, 2, 1, 2),
+  }
+}
+
+/** It becomes part of a folder's name and of keys. */
+function seed(text = ''): string {
+  if (text === '') return String(randomInt(1_000_000))
+  if (/^[\w-]{1,40}$/.test(text)) return text
+  throw usage('SEED', text, 'letters, digits, - and _, at most 40')
+}
+
+function number(name: string, text = '', usual: number, least: number, most: number): number {
+  if (text === '') return usual
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw usage(name, text, `a number from ${least} to ${most}`)
+}
+
+function usage(name: string, text: string, rule: string): StackError {
+  return new StackError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
+    nextStep: 'for example: make chaos MINUTES=5 SEED=1 RATE=100',
+  })
+}

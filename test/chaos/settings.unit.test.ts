@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { chaosSettings } from './settings.ts'
+
+describe('the settings of make chaos', () => {
+  it('are taken from the environment', () => {
+    const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1' }
+    expect(chaosSettings(env)).to.deep.equal({ seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1 })
+  })
+
+  it('have a seed of their own when none is given, or an empty one', () => {
+    expect(chaosSettings({}).seed).to.match(/^\d+$/)
+    expect(chaosSettings({ SEED: '' }).seed).to.match(/^\d+$/)
+  })
+
+  for (const [name, value] of Object.entries({ SEED: '../x', MINUTES: '1e3', RATE: '0', REPLICAS: '3' })) {
+    it(`refuse ${name}=${value} with the rule and an example`, () => {
+      expect(() => chaosSettings({ [name]: value }))
+        .to.throw(`${name}: "${value}" is not`)
+        .with.property('nextStep')
+        .that.includes('make chaos')
+    })
+  }
+})

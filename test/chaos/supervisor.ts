@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Cluster, Member } from './cluster.ts'
+
+/** A process ended that nobody had ended. */
+export interface Death {
+  member: Member
+  exit: string
+  at: Date
+}
+
+/** Starts again what ends by itself, as any host of services does. */
+export interface Supervisor {
+  deaths: Death[]
+  /** Leaves these members alone while `work` goes on, which ends and starts them. */
+  without(members: readonly Member[], work: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+const periodMs = 500
+
+export function supervise(cluster: Cluster, onDeath: (death: Death) => void): Supervisor {
+  const deaths: Death[] = []
+  const left = new Map<Member, number>()
+  const leave = (members: readonly Member[], change: number) => {
+    for (const member of members) left.set(member, (left.get(member) ?? 0) + change)
+  }
+  let isStopping = false
+
+  function look(): void {
+    for (const [member, exit] of cluster.ended()) {
+      if (left.get(member)) continue
+      const death = { member, exit, at: new Date() }
+      deaths.push(death)
+      onDeath(death)
+      cluster.start(member)
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!isStopping) {
+      look()
+      await delay(periodMs)
+    }
+  }
+  const watching = watch()
+
+  return {
+    deaths,
+    async without(members, work) {
+      leave(members, 1)
+      try {
+        await work()
+      } finally {
+        leave(members, -1)
+      }
+    },
+    async stop() {
+      isStopping = true
+      await watching
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { getContainerRuntimeClient } from 'testcontainers'
+
+const stopGraceMs = 10_000
+/** Longer than the 10 s that services have for their last requests. */
+const goneTimeoutMs = 20_000
+
+/** The containers of a Compose project as the engine describes them, running or not; of one service, or all. */
+export async function inspectContainers(project: string, service?: string) {
+  const { container: client } = await getContainerRuntimeClient()
+  const label = [`com.docker.compose.project=${project}`]
+  if (service) label.push(`com.docker.compose.service=${service}`)
+  const found = await client.dockerode.listContainers({ all: true, filters: { label } })
+  return Promise.all(found.map(({ Id }) => client.getById(Id).inspect()))
+}
+
+/** Control over the container of a service. */
+export async function openContainer(project: string, service: string) {
+  const [found] = await inspectContainers(project, service)
+  if (!found) throw new Error(`${project} has no container ${service}`)
+  const { container: client } = await getContainerRuntimeClient()
+  const container = client.getById(found.Id)
+
+  return {
+    /** Ends it, with time for what it does, if it runs. */
+    stop: () => client.stop(container, { timeout: stopGraceMs }),
+
+    /** Starts it again, with the same file system and volumes. */
+    start: async () => void (await container.start()),
+
+    /** Signals its first process; returns when it is gone if the signal ends it. */
+    async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+      await container.kill({ signal })
+      if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
+      const gone = container.wait({ condition: 'not-running' }).then(() => true)
+      const late = delay(goneTimeoutMs, false, { ref: false })
+      if (!(await Promise.race([gone, late]))) throw new Error(`${service} survives ${signal}`)
+    },
+
+    /** Runs a command in it and answers what it prints. */
+    async exec(command: string[], env: Record<string, string> = {}): Promise<string> {
+      const { exitCode, stdout, stderr } = await client.exec(container, command, { env })
+      if (exitCode !== 0) throw new Error(`${command[0]} in ${service} ended with ${exitCode}: ${stdout}${stderr}`)
+      return stdout
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { MongoClient } from 'mongodb'
+import { withAdmin } from '../../stack/src/topics.ts'
+import { anOrder, orderWith, post } from '../support/api.ts'
+import { inspectContainers, openContainer } from './container.ts'
+import type { RunningContainers } from './running-containers.ts'
+
+/** Ports of order-service and its sidecar: what the network may reach, and what only the two may. */
+const open = [5000, 5001]
+const closed = [5100, 3500, 3502, 9090]
+
+/** What containers keep from each other and from the machine they run on. */
+export function isolation(running: () => RunningContainers): void {
+  describe('the private network', () => {
+    let stack: RunningContainers
+    before(() => {
+      stack = running()
+    })
+
+    it('reaches the public ports of another pod, and neither its sidecar nor what its sidecar calls', async () => {
+      const neighbour = await openContainer(stack.project, 'payment-service')
+      const script = `const connect = (port) => new Promise((resolve) => {
+          const socket = net.connect(port, 'order-pod', () => resolve('open')).on('error', ({ code }) => resolve(code))
+          setTimeout(resolve, 5_000, 'silent').unref()
+        })
+        Promise.all(process.env.PORTS.split(',').map(Number).map(connect)).then((found) => {
+          console.log(JSON.stringify(found))
+          process.exit()
+        })`
+      const ask = async (ports: number[]) =>
+        JSON.parse(await neighbour.exec(['node', '-e', script], { PORTS: ports.join() }))
+      expect(await ask(open)).to.deep.equal(open.map(() => 'open'))
+      expect(await ask(closed)).to.deep.equal(closed.map(() => 'ECONNREFUSED'))
+    })
+
+    it('asks for the password of Kafka', async () => {
+      const { bootstrapBrokers } = stack.kafka
+      const sasl = { mechanism: 'PLAIN', username: 'orderflow', password: 'wrong' } as const
+      for (const kafka of [{ bootstrapBrokers }, { bootstrapBrokers, sasl }]) {
+        const failure = await withAdmin(kafka, (admin) => admin.listTopics()).catch((error: unknown) => error)
+        expect(failure).to.be.instanceOf(Error)
+      }
+    })
+
+    it('asks for the password of MongoDB', async () => {
+      const url = new URL(stack.settings.mongoUri)
+      url.username = url.password = ''
+      const stranger = new MongoClient(url.href)
+      const reading = stranger.db('order-service').collection('daprCollection').findOne()
+      expect(await reading.catch((error: unknown) => error)).to.have.property('codeName', 'Unauthorized')
+      await stranger.close()
+    })
+
+    it('publishes nothing beyond loopback', async () => {
+      const containers = await inspectContainers(stack.project)
+      const bindings = containers.flatMap(({ HostConfig }) =>
+        Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat(),
+      )
+      expect(bindings.map(({ HostIp }) => HostIp)).to.deep.equal(Array(6).fill('127.0.0.1'))
+    })
+
+    it('has no secret and no tax id in arguments and logs', async () => {
+      const customerTaxId = `TAX-${crypto.randomUUID()}`
+      const { body } = await post<{ id: string }>(`${stack.orderUrl}/v1/orders`, { ...anOrder, customerTaxId })
+      await orderWith(stack.orderUrl, body.id, 'Paid')
+      const log = await stack.log()
+      expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
+      const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
+      const { KAFKA_PASSWORD, MONGO_PASSWORD, ...others } = stack.settings.variables
+      const tokens = Object.entries(others).flatMap(([name, value]) => (name.endsWith('_TOKEN') ? value : []))
+      expect(tokens).to.have.length(4)
+      for (const secret of [KAFKA_PASSWORD, MONGO_PASSWORD, ...tokens, customerTaxId]) {
+        for (const text of [log, ...started]) expect(text.includes(secret as string)).to.equal(false)
+      }
+    })
+  })
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { orderEvents } from '@orderflow/envelope-schema'
+import { defaultPorts } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Payment } from '../../payment-service/src/domain/payment.ts'
+import { withAdmin } from '../../stack/src/topics.ts'
+import { openBook } from '../ledger/book.ts'
+import { expectPaidOnce } from '../ledger/expect-paid-once.ts'
+import { paymentsOf } from '../support/api.ts'
+import { full } from '../support/envelopes.ts'
+import { eventually } from '../support/eventually.ts'
+import { createProducer } from '../support/kafka.ts'
+import { openContainer } from './container.ts'
+import { startPayingLoad } from './paying-load.ts'
+import type { RunningContainers } from './running-containers.ts'
+
+const services = ['payment-service', 'payment-service-2', 'payment-service-3']
+const perSecond = 3
+
+/** Replicas of payment-service, on one database and in one consumer group. */
+export function replicas(running: () => RunningContainers): void {
+  describe('three replicas of payment-service', function () {
+    this.timeout(240_000)
+    let stack: RunningContainers
+    before(() => {
+      stack = running()
+    })
+
+    /** Waits until the group has a member for each of the three partitions of orderevents. */
+    const untilShared = () =>
+      eventually(
+        async () => {
+          const groups = await withAdmin(stack.kafka, (admin) => admin.describeGroups({ groups: ['payment-service'] }))
+          const members = [...(groups.get('payment-service')?.members.values() ?? [])]
+          const shares = members.map(({ assignments }) => assignments?.get(orderEvents)?.partitions.length)
+          return `${shares}` === '1,1,1' || undefined
+        },
+        'each of three members to have one partition',
+        60_000,
+      )
+
+    it('join while orders come in, share the partitions, and lose nothing when some die', async function () {
+      const load = startPayingLoad(stack, perSecond)
+      await stack.scale(3)
+      await untilShared()
+      // The partition of the one moves to another replica; that of the other waits until its service is back.
+      const dying = ['payment-sidecar', 'payment-service-2']
+      const containers = await Promise.all(dying.map((name) => openContainer(stack.project, name)))
+      await Promise.all(containers.map((container) => container.kill()))
+      await delay(6_000)
+      await Promise.all(containers.map((container) => container.start()))
+      await untilShared()
+      const { orders } = await load.endsPaidOnce()
+      if (this.test) this.test.title += ` (${orders} orders)`
+    })
+
+    it('decide one payment for an order that all of them are asked for at the same moment', async () => {
+      const orders = Array.from({ length: 30 }, () => full({ CustomerName: crypto.randomUUID(), Total: 7 }))
+      const book = openBook({})
+      for (const { Payload } of orders) {
+        const { OrderId: id, CustomerName: name, Total: total } = Payload
+        book.attempted({ name, source: 'outside', total, id })
+      }
+      const ids = orders.map(({ Payload }) => Payload.OrderId)
+      const at = Date.now() + 3_000
+      const asking = services.map((name) => payAll(stack.project, name, ids, at))
+      await delay(at - Date.now())
+      const producer = createProducer(stack.kafka)
+      await producer.send(...orders.map((order) => ({ topic: orderEvents, value: JSON.stringify(order) })))
+      await producer.close()
+      const answers = await Promise.all(asking)
+      await expectPaidOnce(stack, book)
+      for (const [index, id] of ids.entries()) {
+        const [payment] = (await paymentsOf(stack.paymentUrl, id)) as [Payment]
+        const made = answers.filter((statuses) => statuses[index] === 201)
+        const refused = answers.filter((statuses) => statuses[index] === 409)
+        expect([made.length, refused.length]).to.deep.equal(payment.source === 'Manual' ? [1, 2] : [0, 3])
+      }
+    })
+  })
+}
+
+/** Asks a replica for a payment of every order at a moment, from inside. Answers the statuses in order. */
+async function payAll(project: string, service: string, orderIds: string[], at: number): Promise<number[]> {
+  const script = `const { url, orderIds, at } = JSON.parse(process.env.ASKED)
+    await new Promise((resolve) => setTimeout(resolve, at - Date.now()))
+    const pay = async (orderId) => {
+      const body = JSON.stringify({ orderId, amount: 7 })
+      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      return answer.status
+    }
+    console.log(JSON.stringify(await Promise.all(orderIds.map(pay))))`
+  const url = `http://127.0.0.1:${defaultPorts.payment.http}/v1/payments`
+  const container = await openContainer(project, service)
+  const asked = JSON.stringify({ url, orderIds, at })
+  return JSON.parse(await container.exec(['node', '--input-type=module', '-e', script], { ASKED: asked }))
+}

@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import { maxFactBytes } from '../../order-service/src/domain/order.ts'
+import { hostileTexts } from '../specs/hostile-texts.ts'
+import { anOrder, orderWith, type ProblemBody, post } from '../support/api.ts'
+import { full } from '../support/envelopes.ts'
+import { createProducer } from '../support/kafka.ts'
+import type { RunningContainers } from './running-containers.ts'
+
+const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }
+
+/** Names that mean something to a store, a parser or a template, at every level that a publisher may add to. */
+const hostileFields =
+  '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "nul\\u0000": 1, "__proto__": {"Total": 0}}'
+
+/** What MongoDB itself holds after hostile input, read past Dapr. */
+export function storedDocuments(running: () => RunningContainers): void {
+  describe('what MongoDB holds', () => {
+    let stack: RunningContainers
+    let producer: ReturnType<typeof createProducer>
+    before(() => {
+      stack = running()
+      producer = createProducer(stack.kafka)
+    })
+    after(() => producer.close())
+
+    const publish = (value: string) => producer.send({ topic: 'orderevents', value })
+
+    /** The document of an order's OrderCreated as Dapr keeps it, and the fact that it holds. */
+    async function storedOrder(orderId: string) {
+      await orderWith(stack.orderUrl, orderId, 'Paid')
+      const documents = stack.mongo.db('order-service').collection<{ _id: string; value: string }>('daprCollection')
+      const document = await documents.findOne({ _id: `order-service||order/${orderId}/OrderCreated` })
+      if (!document) throw new Error(`MongoDB has no OrderCreated of ${orderId}`)
+      return { fields: Object.keys(document), text: document.value, fact: JSON.parse(document.value).event }
+    }
+
+    for (const [what, text] of Object.entries({ ...hostileTexts, ...longest })) {
+      it(`is one text with ${what} as it was sent`, async () => {
+        const envelope = full({ CustomerName: text, CustomerTaxId: text.slice(0, 64) })
+        await publish(JSON.stringify(envelope))
+        const { fields, fact } = await storedOrder(envelope.Payload.OrderId)
+        expect(fields).to.have.members(['_id', 'value', '_etag', '_ttl'])
+        expect(fact.Payload).to.deep.equal(envelope.Payload)
+      })
+    }
+
+    it('of an event with hostile field names is the fields of the contract alone', async () => {
+      const envelope = full({ Note: 'FIELDS' })
+      const hostile = JSON.stringify({ ...envelope, Headers: 'FIELDS', Extra: 'FIELDS' })
+      await publish(hostile.replaceAll('"FIELDS"', hostileFields))
+      const { fact } = await storedOrder(envelope.Payload.OrderId)
+      const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload } = envelope
+      const { Note, ...payload } = Payload as typeof Payload & { Note: string }
+      expect(fact).to.deep.equal({ Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: payload })
+    })
+
+    it('of the largest event is a small document', async () => {
+      const envelope = full({ Note: 'x'.repeat(250_000) })
+      await publish(JSON.stringify(envelope))
+      const { text } = await storedOrder(envelope.Payload.OrderId)
+      expect(text.length).to.be.below(maxFactBytes)
+    })
+
+    it('is nothing of a text of 1 MB, which is refused at both doors with the limit', async () => {
+      const text = 'x'.repeat(1024 * 1024)
+      const posted = await post<ProblemBody>(`${stack.orderUrl}/v1/orders`, { ...anOrder, customerName: text })
+      expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes.'])
+      const error = await publish(JSON.stringify(full({ CustomerName: text }))).catch((thrown: unknown) => thrown)
+      expect(String((error as Error).cause ?? error)).to.match(/MESSAGE_TOO_LARGE|larger than/)
+    })
+  })
+}

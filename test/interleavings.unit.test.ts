@@ -1,0 +1,218 @@
+import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { type OrderEvent, type OrderFacts, orderOf } from '../order-service/src/domain/order.ts'
+import { readSettings } from '../order-service/src/settings.ts'
+import type { PaymentState } from '../payment-service/src/domain/payment.ts'
+import { paymentIdOf } from '../payment-service/src/store.ts'
+import type { LogRecord } from '../service-kit/src/operations/log-record.ts'
+import { FakeLog } from '../service-kit/test/fake-log.ts'
+import { documentsIn, type Failure, guid, listedIds, type Role, World } from './support/world.ts'
+
+const outsideOrders = ['one', 'two'] as const
+const keyOrder = deterministicId('order', readSettings({ APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id, 'key')
+const orderIds = [...outsideOrders.map(guid), keyOrder]
+const dates = ['2026-11-21T10:00:00Z', '2026-11-21T11:00:00+02:00', '2026-11-21T12:00:00.5Z']
+
+/** What applications publish: orders told twice in different ways, contradictions, cancellations, full and reduced. */
+const anyEvent = fc.record({
+  name: fc.constantFrom('OrderCreated' as const, 'OrderCreated' as const, 'OrderCancelled' as const),
+  order: fc.constantFrom(...outsideOrders),
+  id: fc.option(fc.constantFrom('a', 'b')),
+  date: fc.constantFrom(...dates),
+  total: fc.oneof({ weight: 6, arbitrary: fc.constant(10) }, { weight: 1, arbitrary: fc.constantFrom(11, 20_000) }),
+  partition: fc.nat(2),
+})
+
+type Generated<A> = A extends fc.Arbitrary<infer T> ? T : never
+
+function publish(world: World, { name, order, id, date, total, partition }: Generated<typeof anyEvent>): void {
+  const OrderId = guid(order)
+  const created = { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: total }
+  const envelope = {
+    ...(id !== null && { Id: guid(id), CorrelationId: guid('c'), TraceId: guid('t') }),
+    ...{ AppId: guid('app'), AppName: 'older-application', Version: 1, Name: name, CreationDate: date },
+    Payload: name === 'OrderCreated' ? created : { OrderId },
+  }
+  world.log.append({ topic: orderEvents, partition, key: OrderId, value: JSON.stringify(envelope) })
+}
+
+const anyFailure = fc.option(
+  fc.constantFrom<Failure>('read', 'transact', 'publish', 'transact-after', 'publish-after'),
+  { nil: undefined, freq: 3 },
+)
+/** A delivery: some of what is due or was delivered before, in any order. Kafka promises more; nothing may need it. */
+const anyDelivery = fc.record({
+  subscription: fc.nat(2),
+  picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+  failure: anyFailure,
+})
+/** A request of the API. The order of a key is a third one, since nobody outside knows its id. */
+const anyRequest = fc.record({
+  request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
+  order: fc.constantFrom('one' as const, 'three' as const),
+  failure: anyFailure,
+})
+const anyRun = fc.record({
+  events: fc.array(anyEvent, { maxLength: 8 }),
+  steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { maxLength: 15 }),
+})
+
+async function send(world: World, { request, order, failure }: Generated<typeof anyRequest>): Promise<void> {
+  const id = order === 'three' ? keyOrder : guid(order)
+  const context = { traceparent: undefined }
+  const body = { customerName: 'Ada', customerTaxId: 'T', total: 10 }
+  switch (request) {
+    case 'place':
+      return world.request(
+        'order',
+        () => world.commands.order.place(body, { ...context, idempotencyKey: 'key' }),
+        failure,
+      )
+    case 'cancel':
+      return world.request('order', () => world.commands.order.cancel(id, context), failure)
+    case 'pay':
+      return world.request('payment', () => world.commands.payment.make({ orderId: id, amount: 10 }, context), failure)
+  }
+}
+
+async function run({ events, steps }: Generated<typeof anyRun>): Promise<World> {
+  const world = new World()
+  for (const event of events) publish(world, event)
+  const handled = new Set<string>()
+  const name = (role: Role, { topic, partition, offset }: LogRecord) => `${role} ${topic}/${partition}/${offset}`
+  const deliver = async (role: Role, topic: string, records: LogRecord[], failure?: Failure) => {
+    for (const record of await world.deliver(role, topic, records, failure)) handled.add(name(role, record))
+  }
+  const recordsOf = (topic: string) => world.log.records.filter((record) => record.topic === topic)
+  for (const step of steps) {
+    if ('request' in step) {
+      await send(world, step)
+      continue
+    }
+    const [role, topic] = world.subscriptions[step.subscription] ?? (['order', orderEvents] as const)
+    const records = recordsOf(topic)
+    const picked = step.picks.flatMap((pick) => records[pick % records.length] ?? [])
+    await deliver(role, topic, [...new Set(picked)], step.failure)
+  }
+  // Whoever was told that his payment may not be announced asks again (docs/adr/0001).
+  for (const step of steps) {
+    if ('request' in step && step.request === 'pay') await send(world, { ...step, failure: undefined })
+  }
+  for (let left = 1; left > 0; ) {
+    left = 0
+    for (const [role, topic] of world.subscriptions) {
+      const due = recordsOf(topic).filter((record) => !handled.has(name(role, record)))
+      left += due.length
+      await deliver(role, topic, due)
+    }
+  }
+  return world
+}
+
+const envelopesIn = (world: World, topic: string) =>
+  world.log.records.filter((record) => record.topic === topic).map(({ value }) => JSON.parse(value.toString()))
+
+function orderFacts(world: World, id: string): OrderFacts {
+  const documents = Object.entries(documentsIn(world.stores.order))
+  const own = documents.filter(([key]) => key.startsWith(`order/${id}/`))
+  return Object.fromEntries(
+    own.map(([key, document]) => [key.split('/')[2], (document as { event: OrderEvent }).event]),
+  )
+}
+
+function paymentState(world: World, id: string): PaymentState {
+  const document = world.stores.payment.documents.get(`payment/${paymentIdOf(id)}`)
+  return (document?.value as { state: PaymentState } | undefined)?.state ?? {}
+}
+
+/** The same log with its records in another order, some of them twice; dead letters stay as they are. */
+function shuffled({ log }: World, random: Iterator<number>): FakeLog {
+  const other = new FakeLog()
+  const places = log.records.map(() => random.next().value as number)
+  const timestamps = places.map((place) => place % 1_000)
+  other.records.push(...log.records.map((record, index) => ({ ...record, timestamp: timestamps[index] ?? 0 })))
+  return other
+}
+
+describe('any interleaving and duplication of events, with failures', function () {
+  this.timeout(120_000)
+  const property = (check: (world: World, random: Iterator<number>) => Promise<void> | void, numRuns = 150) =>
+    fc.assert(
+      fc.asyncProperty(anyRun, fc.infiniteStream(fc.nat()), async (plan, random) => check(await run(plan), random)),
+      { numRuns },
+    )
+
+  it('leads to the order that its events add up to', () =>
+    property((world) => {
+      for (const id of orderIds) {
+        const facts = orderFacts(world, id)
+        const told = [...envelopesIn(world, orderEvents), ...envelopesIn(world, paymentEvents)]
+        const own = told.filter(({ Payload }) => Payload.OrderId === id)
+        // Whatever was told is known, and what is known was told.
+        expect(new Set(Object.keys(facts))).to.deep.equal(new Set(own.map(({ Name }) => Name)))
+        for (const fact of Object.values(facts)) {
+          const same = own.filter(
+            ({ Name, Payload }) => Name === fact.Name && Payload.Total === (fact.Payload as { Total?: number }).Total,
+          )
+          const earliest = Math.min(...same.map(({ CreationDate }) => Date.parse(CreationDate)))
+          expect(Date.parse(fact.CreationDate)).to.equal(earliest)
+        }
+        const status = orderOf(facts)?.status
+        if (facts.OrderCreated)
+          expect(status).to.be.oneOf(facts.OrderCancelled ? ['Cancelled', 'Refunded'] : ['Paid', 'PaymentRejected'])
+      }
+      const created = orderIds.filter((id) => orderFacts(world, id).OrderCreated)
+      expect(listedIds(world.stores.order).toSorted()).to.deep.equal(created.toSorted())
+    }))
+
+  it('charges an order once, and never one that was cancelled', () =>
+    property((world) => {
+      for (const id of orderIds) {
+        const { decision, cancelled, refund } = paymentState(world, id)
+        const facts = orderFacts(world, id)
+        if (facts.OrderCreated) expect(decision).not.to.equal(undefined)
+        else if (decision) expect(decision.source).to.equal('Manual')
+        expect(cancelled === true).to.equal(facts.OrderCancelled !== undefined)
+        expect(refund !== undefined).to.equal(decision?.approved === true && cancelled === true)
+        const announced = world.log.records.filter(
+          ({ topic, key }) => topic === paymentEvents && key?.toString() === id,
+        )
+        const distinct = new Set(announced.map(({ value }) => value.toString()))
+        expect(distinct.size).to.equal((decision ? 1 : 0) + (refund ? 1 : 0))
+      }
+    }))
+
+  it('makes one dead letter entry of each event that contradicts the order that came first', () =>
+    property((world) => {
+      for (const id of orderIds) {
+        const { OrderCreated } = orderFacts(world, id)
+        const own = world.log.records.filter(({ topic, value }) => topic === orderEvents && value.includes(id))
+        const contradicting = own.filter(({ value }) => {
+          const { Name, Payload } = JSON.parse(value.toString())
+          return Name === 'OrderCreated' && Payload.Total !== OrderCreated?.Payload.Total
+        })
+        const letters = world.log.records.filter(({ topic, value, headers }) => {
+          const app = headers.find(([name]) => name.toString() === 'deadletter-app')?.[1].toString()
+          return topic === `${orderEvents}.dead` && app === 'order-service' && value.includes(id)
+        })
+        const ids = new Set(
+          letters.map(({ headers }) => headers.find(([name]) => name.toString() === 'deadletter-id')?.[1].toString()),
+        )
+        expect(ids.size).to.equal(contradicting.length)
+      }
+    }))
+
+  for (const role of ['order', 'payment'] as const) {
+    it(`leaves a log from which ${role}-service is rebuilt exactly, in whatever order it is read`, () =>
+      property(async (world, random) => {
+        const live = documentsIn(world.stores[role])
+        for (const log of [world.log, shuffled(world, random)]) {
+          const rebuilt = await world.rebuild(role, log)
+          expect(documentsIn(rebuilt)).to.deep.equal(live)
+          expect(rebuilt.published).to.deep.equal([])
+          expect(listedIds(rebuilt).toSorted()).to.deep.equal(listedIds(world.stores[role]).toSorted())
+        }
+      }))
+  }
+})

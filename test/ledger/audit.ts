@@ -1,0 +1,51 @@
+import type { Book, View } from './book.ts'
+import { checks, differences, type Kind } from './checks.ts'
+
+/** Something that is not as it should be. */
+export interface Finding {
+  kind: Kind
+  what: string
+  /** Where it was seen, when it is about stored documents. */
+  view?: View
+  /** OrderIds mostly; names of poison, or places in the log. */
+  ids: string[]
+}
+
+export interface AuditOptions {
+  /** The places that stored documents were read from. */
+  views: View[]
+  /** The payment policy's limit (`Policy.ApproveUpTo`). */
+  approveUpTo: number
+}
+
+/** Asks every question of the book; empty when nothing is lost, duplicated, stuck or wrong. */
+export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding[] {
+  const questions = [...checks, ...(views.length > 1 ? differences : [])]
+  const findings = questions.flatMap(({ kind, what, sql }): Finding[] => {
+    const ask = (view: View | null) => book.query<{ id: string }>(sql, { view, approveUpTo }).map(({ id }) => id)
+    if (!sql.includes(':view')) return [{ kind, what, ids: ask(null) }]
+    return views.map((view) => ({ kind, what, view, ids: ask(view) }))
+  })
+  return findings.filter(({ ids }) => ids.length > 0)
+}
+
+export const kinds: Kind[] = ['lost', 'duplicated', 'stuck', 'wrong']
+
+/** How many things each kind of finding is about, however many findings are about one. */
+export function totals(findings: Finding[]): Record<Kind, number> {
+  const count = (kind: Kind) => new Set(findings.filter((found) => found.kind === kind).flatMap(({ ids }) => ids)).size
+  return { lost: count('lost'), duplicated: count('duplicated'), stuck: count('stuck'), wrong: count('wrong') }
+}
+
+/** All that the book holds about one id, name or place, for the study of a finding. */
+export function evidence(book: Book, id: string): Record<string, object[]> {
+  const ids = `(SELECT id FROM attempt WHERE name = :id UNION SELECT id FROM stored_order WHERE name = :id UNION SELECT :id)`
+  const events = `SELECT * FROM event WHERE order_id IN ${ids} OR poison = :id OR topic || ' ' || part || ':' || offset = :id`
+  return {
+    attempts: book.query(`SELECT * FROM attempt WHERE id IN ${ids} OR name = :id`, { id }),
+    log: book.query(events, { id }),
+    deadLetters: book.query(`SELECT l.* FROM letter l JOIN (${events}) e USING (topic, part, offset)`, { id }),
+    orders: book.query(`SELECT * FROM stored_order WHERE id IN ${ids}`, { id }),
+    payments: book.query(`SELECT * FROM stored_payment WHERE order_id IN ${ids}`, { id }),
+  }
+}

@@ -1,0 +1,307 @@
+import { expect } from 'chai'
+import { audit, evidence, totals } from './audit.ts'
+import { type DeadLetter, type LoggedEvent, openBook, type StoredOrder, type StoredPayment } from './book.ts'
+import { checks, differences } from './checks.ts'
+
+interface Placed {
+  name: string
+  source: 'http' | 'outside'
+  total: number
+  id: string
+  accepted?: boolean
+  gaveUp?: boolean
+  cancel?: 'asked' | 'accepted'
+}
+
+/** A small world in which all is well: an order paid, one refunded, one rejected, one cancelled before it was charged. */
+function healthyWorld() {
+  const placed: Placed[] = [
+    { name: 'http 1', source: 'http', total: 10, id: 'a', accepted: true },
+    { name: 'http 2', source: 'http', total: 20, id: 'b', accepted: true, cancel: 'accepted' },
+    { name: 'outside 1', source: 'outside', total: 10_001, id: 'c', accepted: true },
+    { name: 'outside 2', source: 'outside', total: 40, id: 'd', accepted: true, cancel: 'asked' },
+    // Never answered, and yet in the log: it is an order all the same.
+    { name: 'http 3', source: 'http', total: 50, id: 'e' },
+    { name: 'http 4', source: 'http', total: 60, id: 'f' },
+  ]
+  let offset = 0n
+  const event = (topic: string, name: string, orderId: string, amount?: number): LoggedEvent => {
+    offset += 1n
+    const told = { topic, partition: 0, offset, name, orderId, eventId: `${name} ${orderId}` }
+    return { ...told, digest: `${name} ${orderId}`, ...(amount !== undefined && { amount }) }
+  }
+  const poison = (topic: string, name: string, at: bigint): LoggedEvent => {
+    return { topic, partition: 1, offset: at, digest: name, poison: name }
+  }
+  const events = [
+    event('orderevents', 'OrderCreated', 'a', 10),
+    event('orderevents', 'OrderCreated', 'a', 10),
+    event('orderevents', 'OrderCreated', 'b', 20),
+    event('orderevents', 'OrderCancelled', 'b'),
+    event('orderevents', 'OrderCreated', 'c', 10_001),
+    event('orderevents', 'OrderCancelled', 'd'),
+    event('orderevents', 'OrderCreated', 'd', 40),
+    event('orderevents', 'OrderCreated', 'e', 50),
+    event('paymentevents', 'PaymentApproved', 'a', 10),
+    event('paymentevents', 'PaymentApproved', 'a', 10),
+    event('paymentevents', 'PaymentApproved', 'b', 20),
+    event('paymentevents', 'PaymentRefunded', 'b', 20),
+    event('paymentevents', 'PaymentRejected', 'c', 10_001),
+    event('paymentevents', 'PaymentRejected', 'd', 40),
+    event('paymentevents', 'PaymentApproved', 'e', 50),
+    poison('orderevents', 'poison 1', 1n),
+    poison('paymentevents', 'poison 2', 1n),
+  ]
+  const letter = (app: string, topic: string): DeadLetter => {
+    return { id: `${app} ${topic}`, app, topic, partition: 1, offset: 1n, reason: 'not-json' }
+  }
+  const letters = [
+    letter('order-service', 'orderevents'),
+    letter('order-service', 'orderevents'),
+    letter('payment-service', 'orderevents'),
+    letter('order-service', 'paymentevents'),
+  ]
+  const orders: StoredOrder[] = [
+    { id: 'a', name: 'http 1', total: 10, status: 'Paid', charged: 10 },
+    { id: 'b', name: 'http 2', total: 20, status: 'Refunded', charged: 20 },
+    { id: 'c', name: 'outside 1', total: 10_001, status: 'PaymentRejected', charged: 10_001 },
+    { id: 'd', name: 'outside 2', total: 40, status: 'Cancelled', charged: 40 },
+    { id: 'e', name: 'http 3', total: 50, status: 'Paid', charged: 50 },
+  ]
+  const payments: StoredPayment[] = [
+    { id: 'pa', orderId: 'a', amount: 10, status: 'Approved' },
+    { id: 'pb', orderId: 'b', amount: 20, status: 'Refunded' },
+    { id: 'pc', orderId: 'c', amount: 10_001, status: 'Rejected' },
+    { id: 'pd', orderId: 'd', amount: 40, status: 'Rejected' },
+    { id: 'pe', orderId: 'e', amount: 50, status: 'Approved' },
+  ]
+  const sent = [
+    { name: 'poison 1', topic: 'orderevents', accepted: true },
+    { name: 'poison 2', topic: 'paymentevents', accepted: true },
+    { name: 'poison 3', topic: 'orderevents', accepted: false },
+  ]
+  const surprises: string[] = []
+  /** What the files hold when it is not what the services answer. */
+  const files: { orders?: StoredOrder[]; payments?: StoredPayment[] } = {}
+  return { placed, sent, surprises, events, letters, orders, payments, files, event }
+}
+type World = ReturnType<typeof healthyWorld>
+
+function bookOf(world: World) {
+  const book = openBook({ orderevents: ['order-service', 'payment-service'], paymentevents: ['order-service'] })
+  for (const { name, source, total, id, accepted, gaveUp, cancel } of world.placed) {
+    book.attempted({ name, source, total, ...(source === 'outside' && { id }) })
+    if (accepted) book.accepted(name, id)
+    if (gaveUp) book.gaveUp(name)
+    if (cancel) book.cancelAttempted(name)
+    if (cancel === 'accepted') book.cancelAccepted(name)
+  }
+  for (const { name, topic, accepted } of world.sent) {
+    book.poisonAttempted(name, topic)
+    if (accepted) book.poisonAccepted(name)
+  }
+  for (const what of world.surprises) book.surprise(what)
+  world.events.forEach(book.logged)
+  world.letters.forEach(book.deadLetter)
+  for (const order of world.orders) book.order('api', order)
+  for (const order of world.files.orders ?? world.orders) book.order('file', order)
+  for (const payment of world.payments) book.payment('api', payment)
+  for (const payment of world.files.payments ?? world.payments) book.payment('file', payment)
+  return book
+}
+
+const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'file'], approveUpTo: 10_000 })
+
+function remove<T>(list: T[], isMeant: (item: T) => boolean): void {
+  const kept = list.filter((item) => !isMeant(item))
+  if (kept.length === list.length) throw new Error('there is nothing to remove')
+  list.splice(0, list.length, ...kept)
+}
+function change<T extends object>(list: T[], isMeant: (item: T) => boolean, changes: Partial<T>): void {
+  const index = list.findIndex(isMeant)
+  list[index] = { ...(list[index] as T), ...changes }
+}
+const withId = (id: string) => (item: { id: string }) => item.id === id
+const ofOrder = (id: string) => (item: { orderId?: string }) => item.orderId === id
+const told = (name: string, id: string) => (event: LoggedEvent) => event.name === name && event.orderId === id
+
+/** What goes wrong, the finding that must tell of it, and of what. */
+const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][] = [
+  ['lost: accepted, and not an order', ['a'], ({ orders }) => remove(orders, withId('a'))],
+  ['lost: accepted, and not in the log', ['a'], ({ events }) => remove(events, told('OrderCreated', 'a'))],
+  ['lost: in the log, and not an order', ['e'], ({ orders }) => remove(orders, withId('e'))],
+  ['lost: a payment that was never announced', ['a'], ({ events }) => remove(events, told('PaymentApproved', 'a'))],
+  [
+    'lost: a cancellation that was accepted, and is not in the log',
+    ['b'],
+    ({ events }) => remove(events, told('OrderCancelled', 'b')),
+  ],
+  [
+    'lost: a poison record that was accepted, and is not in the log',
+    ['poison 2'],
+    ({ events }) => remove(events, ({ poison }) => poison === 'poison 2'),
+  ],
+  [
+    'lost: a poison record without the dead letter of an app',
+    ['poison 1'],
+    ({ letters }) => remove(letters, ({ app }) => app === 'payment-service'),
+  ],
+  [
+    'duplicated: an order that is listed more than once',
+    ['a'],
+    ({ orders }) => orders.push(...orders.filter(withId('a'))),
+  ],
+  [
+    'duplicated: more than one order of one request',
+    ['http 1'],
+    ({ orders }) => orders.push({ id: 'z', name: 'http 1', total: 10, status: 'Paid', charged: 10 }),
+  ],
+  [
+    'duplicated: more than one payment of one order',
+    ['a'],
+    ({ payments }) => payments.push({ id: 'other', orderId: 'a', amount: 10, status: 'Approved' }),
+  ],
+  [
+    'duplicated: more than one result announced of one payment',
+    ['a'],
+    ({ events, event }) => events.push({ ...event('paymentevents', 'PaymentApproved', 'a', 10), digest: 'other' }),
+  ],
+  [
+    'duplicated: more than one refund announced of one payment',
+    ['b'],
+    ({ events, event }) => events.push({ ...event('paymentevents', 'PaymentRefunded', 'b', 20), digest: 'other' }),
+  ],
+  [
+    'duplicated: more than one dead letter of one record and app',
+    ['paymentevents 1:1'],
+    ({ letters }) => letters.push({ ...(letters.at(-1) as DeadLetter), id: 'other' }),
+  ],
+  ['stuck: an order without a payment', ['a'], ({ payments }) => remove(payments, ofOrder('a'))],
+  ['stuck: a refund that is due', ['b'], ({ payments }) => change(payments, ofOrder('b'), { status: 'Approved' })],
+  [
+    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    ['a'],
+    ({ orders }) => change(orders, withId('a'), { status: 'Created' }),
+  ],
+  [
+    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    ['b'],
+    ({ orders }) => change(orders, withId('b'), { status: 'Paid' }),
+  ],
+  [
+    'stuck: an order whose status is not what became of it (docs/orders.md)',
+    ['d'],
+    ({ orders }) => change(orders, withId('d'), { status: 'PaymentRejected' }),
+  ],
+  [
+    'stuck: a client that was refused to the end',
+    ['http 4'],
+    ({ placed }) => change(placed, withId('f'), { gaveUp: true }),
+  ],
+  [
+    'wrong: what must not happen, whatever is broken',
+    ['POST answered 500'],
+    ({ surprises }) => surprises.push('POST answered 500'),
+  ],
+  [
+    'wrong: a record that is no event, and was not made to be refused',
+    ['orderevents 2:7'],
+    ({ events }) => events.push({ topic: 'orderevents', partition: 2, offset: 7n, digest: '' }),
+  ],
+  ['wrong: an order that nobody placed', ['e'], ({ orders }) => change(orders, withId('e'), { name: 'somebody' })],
+  [
+    'wrong: an order with another id or total than was placed',
+    ['a'],
+    ({ placed }) => change(placed, withId('a'), { total: 11 }),
+  ],
+  [
+    'wrong: an order with another id or total than was placed',
+    ['a'],
+    ({ placed }) => change(placed, withId('a'), { id: 'answered' }),
+  ],
+  ['wrong: an amount that is not the total', ['a'], ({ payments }) => change(payments, ofOrder('a'), { amount: 11 })],
+  ['wrong: an amount that is not the total', ['a'], ({ orders }) => change(orders, withId('a'), { charged: 11 })],
+  [
+    'wrong: an event that tells of another amount',
+    ['a'],
+    ({ events }) => change(events, told('PaymentApproved', 'a'), { amount: 11 }),
+  ],
+  ['wrong: a payment of no order', ['e'], ({ orders }) => remove(orders, withId('e'))],
+  [
+    'wrong: a payment that the policy decides otherwise',
+    ['c'],
+    ({ payments }) => change(payments, ofOrder('c'), { status: 'Approved' }),
+  ],
+  [
+    'wrong: a payment that the policy decides otherwise',
+    ['a'],
+    ({ payments }) => change(payments, ofOrder('a'), { status: 'Rejected' }),
+  ],
+  [
+    'wrong: a payment that the policy decides otherwise',
+    ['a'],
+    ({ payments }) => change(payments, ofOrder('a'), { status: 'Refunded' }),
+  ],
+  [
+    'wrong: a cancellation that nobody asked for',
+    ['a'],
+    ({ events, event }) => events.push(event('orderevents', 'OrderCancelled', 'a')),
+  ],
+  [
+    'wrong: a dead letter of a record that is in order',
+    ['orderevents 0:1'],
+    ({ letters }) => letters.push({ ...(letters[0] as DeadLetter), id: 'other', partition: 0 }),
+  ],
+  [
+    'wrong: the services and their files tell differently of an order',
+    ['a'],
+    ({ files, orders }) => {
+      files.orders = orders.filter(({ id }) => id !== 'a')
+    },
+  ],
+  [
+    'wrong: the services and their files tell differently of a payment',
+    ['a'],
+    ({ files, payments }) => {
+      files.payments = payments.filter(({ orderId }) => orderId !== 'a')
+    },
+  ],
+]
+
+describe('the ledger', () => {
+  it('finds nothing in a world in which all is well, however often its log tells it', () => {
+    expect(auditOf(healthyWorld())).to.deep.equal([])
+  })
+
+  for (const [finding, ids, mishap] of mishaps) {
+    it(`finds ${ids} ${finding}`, () => {
+      const world = healthyWorld()
+      mishap(world)
+      const findings = auditOf(world).filter(({ kind, what }) => `${kind}: ${what}` === finding)
+      expect(findings).not.to.deep.equal([])
+      for (const found of findings) expect(found.ids).to.deep.equal(ids)
+    })
+  }
+
+  it('asks no question that these mishaps do not answer', () => {
+    const questions = [...checks, ...differences].map(({ kind, what }) => `${kind}: ${what}`)
+    expect(new Set(mishaps.map(([finding]) => finding))).to.deep.equal(new Set(questions))
+  })
+
+  it('finds a loss that only one place shows', () => {
+    const world = healthyWorld()
+    world.files.orders = world.orders.filter(({ id }) => id !== 'a')
+    const lost = auditOf(world).filter(({ kind }) => kind === 'lost')
+    expect(lost.map(({ view }) => view)).to.deep.equal(['file', 'file'])
+    expect(totals(lost)).to.deep.equal({ lost: 1, duplicated: 0, stuck: 0, wrong: 0 })
+  })
+
+  it('shows all that is known of what it found', () => {
+    const book = bookOf(healthyWorld())
+    const counts = (id: string) => Object.values(evidence(book, id)).map((rows) => rows.length)
+    expect(counts('b')).to.deep.equal([1, 4, 0, 2, 2])
+    expect(counts('http 2')).to.deep.equal(counts('b'))
+    expect(counts('poison 1')).to.deep.equal([0, 1, 3, 0, 0])
+    expect(counts('paymentevents 1:1')).to.deep.equal([0, 1, 1, 0, 0])
+  })
+})

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { type Book, openBook } from '../ledger/book.ts'
+import { createHttpClient } from './http-client.ts'
+import { createTally } from './tally.ts'
+
+interface Row {
+  id: string | null
+  accepted: number
+  gave_up: number
+  cancel: number
+}
+
+describe('a client of the load', () => {
+  /** Answers in turn; the last one goes on for ever. `break` breaks the connection. */
+  let answers: ('break' | { status: number; body: object })[]
+  let requests: { path: string; key: string | undefined }[]
+  let server: Server
+  let url: string
+  let book: Book
+  let isOver: boolean
+
+  beforeEach(async () => {
+    requests = []
+    isOver = false
+    book = openBook({})
+    server = createServer((request, response) => {
+      requests.push({ path: request.url ?? '', key: request.headers['idempotency-key'] as string | undefined })
+      const answer = answers.length > 1 ? answers.shift() : answers[0]
+      if (answer === 'break' || !answer) return request.socket.destroy()
+      response.writeHead(answer.status).end(JSON.stringify(answer.body))
+      return undefined
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterEach(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const client = () =>
+    createHttpClient({ urls: [url], book, tally: createTally(), keys: 'k', isOver: () => isOver, patienceMs: 1 })
+  const place = () => client().place({ name: 'http 1', total: 1, cancelAfterMs: undefined })
+  const row = () => book.query<Row>('SELECT id, accepted, gave_up, cancel FROM attempt')[0]
+  const surprises = () => book.query<{ what: string }>('SELECT what FROM surprise').map(({ what }) => what)
+
+  it('sends the same again, with the same key, until it is accepted', async () => {
+    answers = ['break', { status: 503, body: { orderId: 'a' } }, { status: 201, body: { id: 'a' } }]
+    expect(await place()).to.deep.equal({ id: 'a', stored: true })
+    expect(requests).to.deep.equal(Array.from({ length: 3 }, () => ({ path: '/v1/orders', key: 'k-http-1' })))
+    expect(row()).to.include({ id: 'a', accepted: 1, gave_up: 0 })
+    expect(surprises()).to.deep.equal([])
+  })
+
+  it('is on record before it is answered', async () => {
+    answers = ['break']
+    const placing = place()
+    expect(row()).to.include({ id: null, accepted: 0 })
+    isOver = true
+    await placing
+  })
+
+  it('gives up when it is over, and says so', async () => {
+    answers = [{ status: 503, body: {} }]
+    isOver = true
+    expect(await place()).to.equal(undefined)
+    expect(row()).to.include({ accepted: 0, gave_up: 1 })
+  })
+
+  it('is surprised by a refusal for good, and does not insist', async () => {
+    answers = [{ status: 422, body: {} }]
+    expect(await place()).to.equal(undefined)
+    expect(requests).to.have.length(1)
+    expect(surprises()).to.deep.equal(['http 1: order answered 422'])
+  })
+
+  it('is surprised by a failure of the service, and insists', async () => {
+    answers = [
+      { status: 500, body: {} },
+      { status: 202, body: { id: 'a' } },
+    ]
+    expect(await place()).to.deep.equal({ id: 'a', stored: false })
+    expect(surprises()).to.deep.equal(['http 1: order answered 500'])
+  })
+
+  it('is surprised when its one key stands for two orders', async () => {
+    answers = [
+      { status: 503, body: { orderId: 'a' } },
+      { status: 503, body: { orderId: 'b' } },
+      { status: 201, body: { id: 'b' } },
+    ]
+    await place()
+    expect(surprises()).to.deep.equal(['http 1: one key stands for a and b'])
+  })
+
+  it('cancels, and takes not found for an answer only as long as the order was not stored', async () => {
+    answers = [{ status: 201, body: { id: 'a' } }]
+    await place()
+    answers = [
+      { status: 404, body: {} },
+      { status: 200, body: { id: 'a' } },
+    ]
+    await client().cancel('http 1', { id: 'a', stored: false })
+    expect(row()).to.include({ cancel: 2 })
+    expect(surprises()).to.deep.equal([])
+    answers = [{ status: 404, body: {} }]
+    await client().cancel('http 1', { id: 'a', stored: true })
+    expect(surprises()).to.deep.equal(['http 1: cancel answered 404'])
+  })
+})

@@ -1,0 +1,29 @@
+import { freePorts, type LocalStack, type StackPorts, startStack, testFolder } from '@orderflow/stack'
+import { allSpecs } from './specs/all.ts'
+import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { rebuiltStores } from './specs/rebuild.ts'
+import { localOperator } from './support/local-operator.ts'
+
+describe('as processes of one machine', () => {
+  let ports: StackPorts
+  let stack: LocalStack
+  before(async function () {
+    this.timeout(120_000)
+    ports = await freePorts()
+    stack = await startStack({ folder: testFolder('e2e'), ports, detached: false })
+  })
+  after(async function () {
+    this.timeout(60_000)
+    await stack?.stop()
+  })
+
+  allSpecs(() => stack)
+  deadLetterCommands(
+    () => stack,
+    () => ports,
+  )
+  rebuiltStores(
+    () => stack,
+    () => localOperator(stack, ports),
+  )
+})

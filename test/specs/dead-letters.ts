@@ -1,0 +1,195 @@
+import { deterministicId } from '@orderflow/envelope-schema'
+import {
+  type Entry,
+  type LogReader,
+  openAttempt,
+  openLog,
+  readDeadLetters,
+  replayDeadLetters,
+} from '@orderflow/service-kit/operations'
+import type { RunningStack } from '@orderflow/stack'
+import { Producer } from '@platformatic/kafka'
+import { expect } from 'chai'
+import { orderWith, paymentsOf, send } from '../support/api.ts'
+import { reduced } from '../support/envelopes.ts'
+import { eventually } from '../support/eventually.ts'
+
+const topic = 'orderevents'
+
+const bytesOf = (document: object) => Buffer.from(JSON.stringify(document))
+
+interface Published {
+  key?: Buffer
+  value: Buffer
+  headers?: [Buffer, Buffer][]
+}
+
+/** Dead letters on a stack that runs, by the functions that the commands use. */
+export function deadLetters(running: () => RunningStack): void {
+  describe('dead letters', () => {
+    let stack: RunningStack
+    let log: LogReader
+    let producer: Producer<Buffer, Buffer, Buffer, Buffer>
+    before(() => {
+      stack = running()
+      log = openLog(stack.kafka)
+      producer = new Producer({ clientId: 'older-application', ...stack.kafka })
+    })
+    after(() => Promise.all([log?.close(), producer?.close()]))
+
+    async function publish({ key, value, headers = [] }: Published, to = topic) {
+      const message = {
+        topic: to,
+        partition: to === topic ? 1 : 0,
+        ...(key && { key }),
+        value,
+        headers: new Map(headers),
+      }
+      const { offsets } = await producer.send({ messages: [message], acks: -1 })
+      return { topic: to, partition: message.partition, offset: String(offsets?.[0]?.offset) }
+    }
+
+    const entriesOf = async (offset: string, partition = 1) =>
+      (await readDeadLetters(log)).entries.filter(
+        ({ origin }) => origin.partition === partition && origin.offset === offset,
+      )
+
+    /** The entries of both apps for what they cannot handle. */
+    async function failing(record: Published, attempts = 1): Promise<{ offset: string; entries: Entry[] }> {
+      const { offset } = await publish(record)
+      return { offset, entries: await failed(offset, attempts) }
+    }
+    const failed = (offset: string, attempts: number) =>
+      eventually(async () => {
+        const entries = await entriesOf(offset)
+        return entries.filter((entry) => entry.attempts.length === attempts).length === 2 ? entries : undefined
+      }, `${attempts} attempts of both apps`)
+
+    async function replay(entries: Entry[], options = {}) {
+      const outcomes = []
+      for await (const outcome of replayDeadLetters(stack.kafka, entries, options)) outcomes.push(outcome)
+      return outcomes
+    }
+    const ends = async () =>
+      Promise.all([topic, `${topic}.dead`].map(async (name) => (await log.spans(name)).map(({ end }) => String(end))))
+
+    it('take effect when they are mended and replayed: one record for both apps, with the ids of the first', async () => {
+      const event = reduced({ Total: '10' })
+      const { offset, entries } = await failing({ value: bytesOf(event) })
+      const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 10 } })
+      const [first, second] = await replay(entries, { edited })
+      expect(first).to.deep.include({ result: 'replayed' })
+      expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
+
+      const order = await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      expect(order.correlationId).to.equal(deterministicId('trace', topic, '1', offset))
+      expect(await paymentsOf(stack.paymentUrl, order.id)).to.have.length(1)
+      const now = await entriesOf(offset)
+      expect(now.map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
+      expect(now.map(openAttempt)).to.deep.equal([undefined, undefined])
+      expect(now[0]?.attempts[0]?.replayed).to.include({ edited: true })
+
+      const before = await ends()
+      expect((await replay(now)).map(({ result }) => result)).to.deep.equal(['done', 'done'])
+      expect(await ends()).to.deep.equal(before)
+    })
+
+    it('are replayed as they were: bytes, binary key and headers, in their partition, with a mark', async () => {
+      const event = reduced()
+      const record: Published = {
+        key: Buffer.from([0x00, 0xff, 0x25, 0x2b, 0x20]),
+        value: Buffer.from(` ${JSON.stringify(event)}\n`),
+        headers: [
+          [Buffer.from('x-twice'), Buffer.from('1')],
+          [Buffer.from('x-twice'), Buffer.from([0xff])],
+          [Buffer.from('replayed-from'), Buffer.from('somewhere')],
+        ],
+      }
+      const place = await publish(record)
+      await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      const [entry] = await ourFault(place, record.value)
+      const [outcome] = await replay(entry ? [entry] : [])
+      expect(outcome?.result).to.equal('replayed')
+      const [, partition = '', offset = ''] = (outcome && 'as' in outcome ? outcome.as : '').split('/')
+      const replayed = await log.at({ topic, partition: Number(partition), offset })
+      expect(partition).to.equal('1')
+      expect([replayed?.key, replayed?.value]).to.deep.equal([record.key, record.value])
+      expect(replayed?.headers.map(([name, value]) => [name.toString(), value.toString('hex')])).to.deep.equal([
+        ['x-twice', '31'],
+        ['x-twice', 'ff'],
+        ['replayed-from', Buffer.from(`orderevents/1/${place.offset}`).toString('hex')],
+      ])
+    })
+
+    it('are replayed from the dead letter alone when the log let go of the record', async () => {
+      const event = reduced()
+      const [entry] = await ourFault({ topic, partition: 1, offset: '987654321' }, bytesOf(event))
+      const [outcome] = await replay(entry ? [entry] : [])
+      expect(outcome?.result).to.equal('replayed')
+      await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      const [, , offset = ''] = (outcome && 'as' in outcome ? outcome.as : '').split('/')
+      expect((await log.at({ topic, partition: 1, offset }))?.key?.toString('hex')).to.equal('00ff2b20')
+    })
+
+    it('are refused when they come from a partition that there is not', async () => {
+      const [entry] = await ourFault({ topic, partition: 77, offset: '0' }, bytesOf(reduced()))
+      const [outcome] = await replay(entry ? [entry] : [])
+      expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('there is no partition 77')
+    })
+
+    /** The dead letter that a bug of ours would have written: nothing is wrong with the event. */
+    async function ourFault(origin: { topic: string; partition: number; offset: string }, value: Buffer) {
+      const headers = Object.entries({
+        'deadletter-reason': 'handler-error',
+        'deadletter-app': 'order-service',
+        'deadletter-topic': origin.topic,
+        'deadletter-partition': String(origin.partition),
+        'deadletter-offset': origin.offset,
+        'deadletter-key': '%00%FF%2B+',
+      })
+      await publish(
+        { value, headers: headers.map(([name, text]) => [Buffer.from(name), Buffer.from(text)]) },
+        `${topic}.dead`,
+      )
+      return entriesOf(origin.offset, origin.partition)
+    }
+
+    it('are refused as long as they would come back, and a dry run publishes nothing either way', async () => {
+      const poison = await failing({ value: Buffer.from([0xff, 0xfe]), key: Buffer.from([0xff]) })
+      const tombstone = await failing({ value: null as unknown as Buffer })
+      const before = await ends()
+      for (const { entries } of [poison, tombstone]) {
+        expect((await replay(entries)).map(({ result }) => result)).to.deep.equal(['refused', 'refused'])
+        expect((await replay(entries, { edited: Buffer.from('{}') })).map(({ result }) => result)).to.include('refused')
+        const ready = await replay(entries, { edited: bytesOf(reduced()), dryRun: true })
+        expect(ready.map(({ result }) => result)).to.deep.equal(['ready', 'ready'])
+      }
+      expect(await ends()).to.deep.equal(before)
+    })
+
+    it('count once however often they are replayed and fail again', async () => {
+      const event = reduced()
+      await publish({ value: bytesOf(event) })
+      const known = await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      const contradiction = (Total: number) => bytesOf({ ...event, Payload: { ...event.Payload, Total } })
+      const { offset, entries } = await failing({ value: contradiction(11) })
+      const [refused] = await replay(entries)
+      expect(refused?.result === 'refused' && refused.why.join()).to.contain('conflicting-order')
+
+      await replay(entries, { edited: contradiction(12) })
+      const again = await failed(offset, 2)
+      await replay(again, { edited: contradiction(13) })
+      const thrice = await failed(offset, 3)
+      expect(thrice.map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
+      expect(thrice.map((entry) => openAttempt(entry)?.reason)).to.deep.equal([
+        'conflicting-order',
+        'conflicting-order',
+      ])
+      // What is replayed next is what failed last.
+      const attempt = thrice[0] && openAttempt(thrice[0])
+      const letter = attempt && (await log.at(attempt.stands))
+      expect(letter?.value.toString()).to.equal(contradiction(13).toString())
+      expect((await send(`${stack.orderUrl}/v1/orders/${known.id}`)).body).to.deep.equal(known)
+    })
+  })
+}

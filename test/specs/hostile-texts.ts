@@ -1,0 +1,15 @@
+/** Texts that have broken stores, templates and parsers; every one is stored exactly. */
+export const hostileTexts = {
+  'a field reference of a store': '$CustomerTaxId',
+  'a variable of a store': '$$NOW',
+  'an operator of a store': '{"$set":{"a":1}}',
+  'dots and a NUL': 'a.b..c\u0000d',
+  SQL: "'; DROP TABLE state; --",
+  markup: '<script>alert("x")</script> & <b>',
+  'unicode beyond the first plane': '𝒜𝓭𝓪 👩‍🚀 é \u202e\u2028',
+  'a lone surrogate': 'x\ud800y',
+  'property names of objects': '__proto__',
+  'quotes and backslashes': '\\"\\\\u0041\n\t',
+  'a key separator of Dapr': 'a||b',
+  blanks: '   ',
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import type { RunningStack } from '@orderflow/stack'
+import { expect } from 'chai'
+import { type ProblemBody, send } from '../support/api.ts'
+import { type BadRequest, badOrders, badPayments, json } from './bad-requests.ts'
+
+interface OpenApi {
+  paths: Record<string, Record<string, { responses: object }>>
+  components: { schemas: { Problem: { properties: object } } }
+}
+
+/** Problems, documentation, https, and what the public ports keep out. */
+export function servicesOverHttp(running: () => RunningStack): void {
+  describe('the services over HTTP', () => {
+    let stack: RunningStack
+    before(() => {
+      stack = running()
+    })
+
+    const refuses = (service: string, cases: Record<string, BadRequest>, url: () => string) => {
+      for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
+        it(`${service} answers ${what} with a ${status} problem that says how to mend it`, async () => {
+          const answer = await send<ProblemBody>(url() + path, init)
+          expect(answer.status).to.equal(status)
+          expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
+          expect(answer.body).to.include({ status, instance: path })
+          expect(answer.body.detail).to.match(tells)
+          expect(answer.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(pointers)
+        })
+      }
+    }
+    refuses('order-service', badOrders, () => stack.orderUrl)
+    refuses('payment-service', badPayments, () => stack.paymentUrl)
+
+    it('document the problems of every operation', async () => {
+      for (const url of [stack.orderUrl, stack.paymentUrl]) {
+        const { body } = await send<OpenApi>(`${url}/openapi.json`)
+        expect(body.components.schemas.Problem.properties).to.include.keys('orderId', 'paymentId')
+        for (const [path, operations] of Object.entries(body.paths)) {
+          for (const [method, { responses }] of Object.entries(operations)) {
+            const expected = method === 'post' ? ['400', '403', '503'] : ['400', '503']
+            expect(responses, `${method} ${path}`).to.include.keys(...expected)
+          }
+        }
+      }
+    })
+
+    it('serve https with the local certificate, on both', async () => {
+      const ca = stack.certificate
+      for (const url of [stack.orderHttpsUrl, stack.paymentHttpsUrl]) {
+        const response = await new Promise<IncomingMessage>((resolve, reject) => {
+          request(`${url.replace('127.0.0.1', 'localhost')}/healthz`, { ca }, resolve)
+            .on('error', reject)
+            .end()
+        })
+        expect(response.statusCode).to.equal(200)
+        response.destroy()
+      }
+    })
+
+    it('keep events off the public port, and off the sidecar port without the token', async () => {
+      const event = { method: 'POST', headers: json, body: '{"entries":[]}' }
+      const path = '/subscriptions/orderevents'
+      expect((await send(stack.orderUrl + path, event)).status).to.equal(404)
+      expect((await stack.askInside('order', 'channel', path, event)).status).to.equal(401)
+      const headers = { ...json, 'dapr-api-token': stack.tokens.order.app }
+      const known = await stack.askInside('order', 'channel', path, { ...event, headers })
+      expect(known).to.deep.equal({ status: 200, body: '{"statuses":[]}' })
+    })
+
+    it('answer 503, not 404, to the sidecar for a path they do not know, since Dapr takes a 404 for an acknowledgement', async () => {
+      const headers = { 'dapr-api-token': stack.tokens.order.app }
+      const unknown = { method: 'POST', headers }
+      expect((await stack.askInside('order', 'channel', '/subscriptions/other', unknown)).status).to.equal(503)
+    })
+
+    it('let nobody use a sidecar without its token', async () => {
+      const path = '/v1.0/metadata'
+      expect((await stack.askInside('payment', 'sidecar', path)).status).to.equal(401)
+      const headers = { 'dapr-api-token': stack.tokens.payment.dapr }
+      expect((await stack.askInside('payment', 'sidecar', path, { headers })).status).to.equal(200)
+    })
+  })
+}

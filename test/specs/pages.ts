@@ -1,0 +1,75 @@
+import { findBrowser, type RunningStack } from '@orderflow/stack'
+import { expect } from 'chai'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Order } from '../../order-service/src/domain/order.ts'
+import type { Payment } from '../../payment-service/src/domain/payment.ts'
+import { orderWith } from '../support/api.ts'
+
+/** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
+const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
+
+/** The pages as a person uses them, in a real browser. */
+export function interactivePages(running: () => RunningStack): void {
+  describe('the interactive pages', function () {
+    this.timeout(60_000)
+    let stack: RunningStack
+    let browser: Browser
+    let page: Page
+    const errors: string[] = []
+    before(async () => {
+      stack = running()
+      const executablePath = findBrowser()
+      if (!executablePath) throw new Error('no Chromium: run `make test`, which installs it, or set CHROMIUM_PATH')
+      browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: quiet })
+      page = await browser.newPage({ ignoreHTTPSErrors: true })
+      page.on('pageerror', (error) => errors.push(error.message))
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+    })
+    after(() => browser?.close())
+
+    /** Opens an operation, presses "Try it out" and "Execute" with the examples as they stand, and reads the answer. */
+    async function tryOut<T>(operation: string): Promise<{ status: number; body: T }> {
+      const block = page
+        .locator('.opblock')
+        .filter({ has: page.locator('.opblock-summary-path', { hasText: exactly(operation) }) })
+      const [method = ''] = operation.split(' ')
+      const chosen = block.and(page.locator(`.opblock-${method.toLowerCase()}`))
+      await chosen.locator('.opblock-summary-control').click()
+      await chosen.getByRole('button', { name: 'Try it out' }).click()
+      await chosen.getByRole('button', { name: 'Execute' }).click()
+      const live = chosen.locator('.live-responses-table')
+      const status = Number.parseInt((await live.locator('.response-col_status').last().textContent()) ?? '', 10)
+      const body = JSON.parse((await live.locator('.highlight-code pre').first().textContent()) ?? '') as T
+      return { status, body }
+    }
+    const exactly = (operation: string) => new RegExp(`^${(operation.split(' ')[1] ?? '').replace(/[{}/]/g, '.?$&')}$`)
+
+    it('creates and reads an order on order-service’s page, which / leads to', async () => {
+      await page.goto(`${stack.orderUrl}/`)
+      expect(page.url()).to.equal(`${stack.orderUrl}/docs/`)
+      const created = await tryOut<Order>('POST /v1/orders')
+      expect(created.status).to.equal(201)
+      await orderWith(stack.orderUrl, created.body.id, 'Paid')
+      const read = await tryOut<Order>('GET /v1/orders/{id}')
+      expect([read.status, read.body.id, read.body.status]).to.deep.equal([200, created.body.id, 'Paid'])
+      const list = await tryOut<{ items: Order[] }>('GET /v1/orders')
+      expect(list.body.items.map(({ id }) => id)).to.include(created.body.id)
+      const cancelled = await tryOut<Order>('POST /v1/orders/{id}/cancel')
+      expect([cancelled.status, cancelled.body.status]).to.deep.equal([200, 'Cancelled'])
+    })
+
+    it('makes and reads a payment on payment-service’s page, over https', async () => {
+      await page.goto(`${stack.paymentHttpsUrl}/`)
+      const made = await tryOut<Payment>('POST /v1/payments')
+      expect([made.status, made.body.status]).to.deep.equal([201, 'Approved'])
+      const read = await tryOut<Payment>('GET /v1/payments/{id}')
+      expect([read.status, read.body]).to.deep.equal([200, made.body])
+      const list = await tryOut<{ items: Payment[] }>('GET /v1/payments')
+      expect(list.body.items).to.deep.include(made.body)
+    })
+
+    it('load without an error in the browser’s console', () => {
+      expect(errors).to.deep.equal([])
+    })
+  })
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { reduced } from '../support/envelopes.ts'
+
+const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+/** Records that are no event, the reason on their dead letter, and what its detail tells. */
+export const poison: Record<string, { value: string | Buffer | null; reason: string; tells: string }> = {
+  'not UTF-8': { value: Buffer.from([0x7b, 0xff, 0xfe]), reason: 'not-utf8', tells: 'UTF-8' },
+  'not JSON': { value: '{"Name": OrderCreated}', reason: 'not-json', tells: 'JSON' },
+  'a tombstone': { value: null, reason: 'not-an-envelope', tells: 'tombstone' },
+  'a list': { value: '[1,2]', reason: 'not-an-envelope', tells: 'object' },
+  'a CloudEvent': { value: '{"specversion":"1.0","data":{}}', reason: 'not-an-envelope', tells: 'CloudEvent' },
+  'CreateDate instead of CreationDate': {
+    value: JSON.stringify(reduced({}, { CreationDate: undefined, CreateDate: '2026-11-21T09:30:00Z' })),
+    reason: 'not-an-envelope',
+    tells: 'rename CreateDate to CreationDate',
+  },
+  'a date without offset': {
+    value: JSON.stringify(reduced({}, { CreationDate: '2026-11-21T09:30:00' })),
+    reason: 'not-an-envelope',
+    tells: '/CreationDate',
+  },
+  'a total as text': {
+    value: JSON.stringify(reduced({ Total: '10' })),
+    reason: 'invalid-payload',
+    tells: '/Payload/Total',
+  },
+  'a negative total': {
+    value: JSON.stringify(reduced({ Total: -1 })),
+    reason: 'invalid-payload',
+    tells: '/Payload/Total',
+  },
+  'an OrderId with a urn: prefix': {
+    value: JSON.stringify(reduced({ OrderId: `urn:uuid:${randomUUID()}` })),
+    reason: 'invalid-payload',
+    tells: '/Payload/OrderId',
+  },
+  'an empty tax id': {
+    value: JSON.stringify(reduced({ CustomerTaxId: '' })),
+    reason: 'invalid-payload',
+    tells: 'CustomerTaxId',
+  },
+  'an unknown version': {
+    value: JSON.stringify(reduced({}, { Version: 9 })),
+    reason: 'unknown-version',
+    tells: 'known versions',
+  },
+  'nesting of 20,000 levels': {
+    value: JSON.stringify(reduced({ Note: 'DEEP' })).replace('"DEEP"', deep),
+    reason: 'not-an-envelope',
+    tells: 'levels',
+  },
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import type { RunningStack } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Order } from '../../order-service/src/domain/order.ts'
+import { anOrder, orderWith, paymentsOf, post, send } from '../support/api.ts'
+import { full, reduced } from '../support/envelopes.ts'
+import { eventually } from '../support/eventually.ts'
+import { createProducer, openLog } from '../support/kafka.ts'
+import { hostileTexts } from './hostile-texts.ts'
+import { poison } from './poison.ts'
+
+/** Kafka clients that know nothing of Dapr: what they may send, and what becomes of what they may not. */
+export function outsidePublishers(running: () => RunningStack): void {
+  describe('publishers outside the platform', () => {
+    let stack: RunningStack
+    let producer: ReturnType<typeof createProducer>
+    let dead: Awaited<ReturnType<typeof openLog>>
+    before(async function () {
+      this.timeout(120_000)
+      stack = running()
+      producer = createProducer(stack.kafka)
+      dead = await openLog(stack.kafka, ['orderevents.dead', 'paymentevents.dead'])
+    })
+    after(() => Promise.all([producer.close(), dead.close()]))
+
+    const publish = (envelope: object, key?: string) =>
+      producer.send({ topic: 'orderevents', value: JSON.stringify(envelope), ...(key !== undefined && { key }) })
+
+    for (const [variant, make] of Object.entries({ full, reduced })) {
+      for (const keyed of [true, false]) {
+        it(`get an order and a payment for a ${variant} envelope ${keyed ? 'with' : 'without'} a key`, async () => {
+          const envelope = make()
+          await publish(envelope, keyed ? envelope.Payload.OrderId : undefined)
+          const order = await orderWith(stack.orderUrl, envelope.Payload.OrderId, 'Paid')
+          expect(order).to.include({ customerName: 'Grace Hopper', total: 10, createdAt: '2026-11-21T09:30:00+01:00' })
+          if ('CorrelationId' in envelope) expect(order.correlationId).to.equal(envelope.CorrelationId)
+          const [payment] = await paymentsOf(stack.paymentUrl, order.id)
+          // Both services derive the ids that a reduced envelope lacks from its place in the log.
+          expect(payment).to.include({ correlationId: order.correlationId, traceId: order.traceId, amount: 10 })
+        })
+      }
+    }
+
+    it('leave one order and one payment when they send the same event again, with or without its key', async () => {
+      const envelope = full()
+      const orderId = envelope.Payload.OrderId
+      await publish(envelope, orderId)
+      await orderWith(stack.orderUrl, orderId, 'Paid')
+      for (const key of [orderId, undefined, 'another key']) await publish(envelope, key)
+      const marker = full()
+      for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await publish(marker, key)
+      await orderWith(stack.orderUrl, marker.Payload.OrderId, 'Paid')
+      expect(await paymentsOf(stack.paymentUrl, orderId)).to.have.length(1)
+      const { body } = await send<{ items: Order[] }>(`${stack.orderUrl}/v1/orders?limit=100`)
+      expect(body.items.filter(({ id }) => id === orderId)).to.have.length(1)
+      const payments = await send<{ items: { orderId: string }[] }>(`${stack.paymentUrl}/v1/payments?limit=100`)
+      expect(payments.body.items.filter((payment) => payment.orderId === orderId)).to.have.length(1)
+    })
+
+    it('may write GUIDs in upper case and add fields nobody knows', async () => {
+      const envelope = reduced({ Note: { nested: ['x'] } }, { Extra: 1 })
+      const orderId = envelope.Payload.OrderId
+      await publish({ ...envelope, Payload: { ...envelope.Payload, OrderId: orderId.toUpperCase() } })
+      await orderWith(stack.orderUrl, orderId, 'Paid')
+    })
+
+    for (const [what, text] of Object.entries(hostileTexts)) {
+      it(`have ${what} stored exactly`, async () => {
+        const envelope = full({ CustomerName: text, CustomerTaxId: text })
+        await publish(envelope)
+        const order = await orderWith(stack.orderUrl, envelope.Payload.OrderId, 'Paid')
+        expect([order.customerName, order.customerTaxId]).to.deep.equal([text, text])
+        const posted = await post<Order>(`${stack.orderUrl}/v1/orders`, {
+          ...anOrder,
+          customerName: text,
+          customerTaxId: text,
+        })
+        const read = await orderWith(stack.orderUrl, posted.body.id, 'Paid')
+        expect([read.customerName, read.customerTaxId]).to.deep.equal([text, text])
+      })
+    }
+
+    for (const [what, { value, reason, tells }] of Object.entries(poison)) {
+      it(`pay for ${what} with a dead letter that says why, and hold up nobody`, async () => {
+        const key = `poison ${randomUUID()} ü/+%`
+        const healthy = full()
+        await producer.send(
+          { topic: 'orderevents', key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } },
+          { topic: 'orderevents', key, value: JSON.stringify(healthy) },
+        )
+        await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+        const letters = await eventually(() => {
+          const found = dead.records.filter((record) => record.key === key)
+          const apps = new Set(found.map((record) => record.headers['deadletter-app']))
+          return apps.has('order-service') && (reason === 'handler-error' || apps.has('payment-service'))
+            ? found
+            : undefined
+        }, 'the dead letter of each app')
+        for (const letter of letters) {
+          expect(letter.headers['deadletter-reason']).to.equal(reason)
+          expect(letter.headers['deadletter-detail']).to.contain(tells)
+          expect(letter.headers['deadletter-topic']).to.equal('orderevents')
+          expect(letter.headers['deadletter-offset']).not.to.equal('999999')
+          expect(letter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
+        }
+      })
+    }
+
+    it('cannot change an order that is known', async () => {
+      const envelope = full()
+      const orderId = envelope.Payload.OrderId
+      await publish(envelope, orderId)
+      await orderWith(stack.orderUrl, orderId, 'Paid')
+      const contradiction = { ...full(), Payload: { ...envelope.Payload, Total: 11 } }
+      await publish(contradiction, orderId)
+      const letters = await eventually(() => {
+        const found = dead.records.filter((record) => record.key === orderId)
+        return found.length >= 2 ? found : undefined
+      }, 'a dead letter of each app')
+      expect(letters.map((letter) => letter.headers['deadletter-reason'])).to.deep.equal([
+        'conflicting-order',
+        'conflicting-order',
+      ])
+      expect((await orderWith(stack.orderUrl, orderId, 'Paid')).total).to.equal(10)
+    })
+
+    it('may use event names that nobody here handles', async () => {
+      const unknown = reduced({}, { Name: 'OrderShipped' })
+      const healthy = full()
+      await publish(unknown, 'same key')
+      await publish(healthy, 'same key')
+      await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+      expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
+    })
+
+    it('see a cancellation that overtakes its order prevent the charge', async () => {
+      const envelope = full()
+      const orderId = envelope.Payload.OrderId
+      await publish({ ...full(), Name: 'OrderCancelled', Payload: { OrderId: orderId } }, orderId)
+      await publish(envelope, orderId)
+      await eventually(
+        async () => ((await paymentsOf(stack.paymentUrl, orderId)).length ? true : undefined),
+        'the decision',
+      )
+      const [payment] = await paymentsOf(stack.paymentUrl, orderId)
+      expect(payment).to.include({ status: 'Rejected', policy: 'cancelled-before-payment@1' })
+      expect((await orderWith(stack.orderUrl, orderId, 'Cancelled')).total).to.equal(10)
+    })
+
+    it('may compress, but not to get past the size limit of an event', async () => {
+      const small = full()
+      await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
+      await orderWith(stack.orderUrl, small.Payload.OrderId, 'Paid')
+      const large = JSON.stringify(full({ Note: 'x'.repeat(300_000) }))
+      const error = await producer
+        .sendCompressed({ topic: 'orderevents', value: large })
+        .catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(Error)
+    })
+  })
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openLog } from '@orderflow/service-kit/operations'
+import type { RunningStack } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Order } from '../../order-service/src/domain/order.ts'
+import type { Payment } from '../../payment-service/src/domain/payment.ts'
+import { anOrder, orderWith, paymentsOf, post, send } from '../support/api.ts'
+import { reduced } from '../support/envelopes.ts'
+import { eventually } from '../support/eventually.ts'
+import { createProducer } from '../support/kafka.ts'
+
+const roles = ['order', 'payment'] as const
+export type Role = (typeof roles)[number]
+export type Documents = Record<string, unknown>
+
+/** What an operator does with the stores of a stack, however it runs. */
+export interface Operator {
+  /** What the service's domain has stored; see `domainDocuments`. */
+  documents: (role: Role) => Documents | Promise<Documents>
+  /** Both services go on with empty stores. */
+  loseStores: () => Promise<void>
+  /** `make replay` of a service; answers what it prints. */
+  replay: (role: Role, ...args: string[]) => Promise<string>
+}
+
+/** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
+export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {
+  describe('stores', function () {
+    this.timeout(180_000)
+    let stack: RunningStack
+    let live: Record<Role, Documents>
+    let halfTime: Date
+    let early: Order
+    let late: Order
+    let list: string[]
+    before(async () => {
+      stack = running()
+      await makeHistory()
+      live = await settled()
+      list = await listed()
+      for (const role of roles) expect(Object.keys(live[role])).to.have.length.above(5)
+    })
+
+    const documents = async (): Promise<typeof live> => ({
+      order: await operator().documents('order'),
+      payment: await operator().documents('payment'),
+    })
+    const orders = () => `${stack.orderUrl}/v1/orders`
+
+    /** All ids of the list, newest first. */
+    async function listed(): Promise<string[]> {
+      const ids: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query: string = cursor ? `&cursor=${cursor}` : ''
+        const { body } = await send<{ items: Order[]; next: string | null }>(`${orders()}?limit=100${query}`)
+        ids.push(...body.items.map(({ id }) => id))
+        cursor = body.next
+      }
+      return ids
+    }
+
+    /** Every way in which orders and payments come about, and end. */
+    async function makeHistory(): Promise<void> {
+      early = (await post<Order>(orders(), anOrder)).body
+      await orderWith(stack.orderUrl, early.id, 'Paid')
+      const rejected = await post<Order>(orders(), { ...anOrder, total: 10_001 }, { 'idempotency-key': randomUUID() })
+      await orderWith(stack.orderUrl, rejected.body.id, 'PaymentRejected')
+      const refunded = await post<Order>(orders(), anOrder)
+      await orderWith(stack.orderUrl, refunded.body.id, 'Paid')
+      await post(`${orders()}/${refunded.body.id}/cancel`, undefined)
+      await orderWith(stack.orderUrl, refunded.body.id, 'Refunded')
+      await post(`${stack.paymentUrl}/v1/payments`, { orderId: randomUUID(), amount: 7 })
+      await publishOutside()
+      // Kafka's moments are milliseconds, and a container's clock is this machine's.
+      await delay(5)
+      halfTime = new Date()
+      await delay(5)
+      late = (await post<Order>(orders(), anOrder)).body
+      await orderWith(stack.orderUrl, late.id, 'Paid')
+    }
+
+    async function publishOutside(): Promise<void> {
+      const producer = createProducer(stack.kafka)
+      const publish = (key: string, envelope: object) =>
+        producer.send({ topic: 'orderevents', key, value: JSON.stringify(envelope) })
+      const [twice, cancelledFirst, rejected, neverCame] = Array.from({ length: 4 }, () => randomUUID())
+      const cancelled = (OrderId = '') => ({ ...reduced(), Name: 'OrderCancelled', Payload: { OrderId } })
+      await publish('a', reduced({ OrderId: twice }))
+      await publish('b', reduced({ OrderId: twice }, { CreationDate: '2026-11-21T08:00:00Z' }))
+      await publish('c', reduced({ OrderId: twice, Total: 11 }))
+      await publish('d', cancelled(cancelledFirst))
+      await publish('d', cancelled(cancelledFirst))
+      await publish('d', reduced({ OrderId: cancelledFirst }))
+      await publish('e', reduced({ OrderId: rejected, Total: 20_000 }))
+      await publish('e', cancelled(rejected))
+      await publish('f', cancelled(neverCame))
+      await producer.close()
+      for (const id of [cancelledFirst, rejected]) await orderWith(stack.orderUrl, id ?? '', 'Cancelled')
+      await eventually(async () => (await paymentsOf(stack.paymentUrl, twice ?? '')).length === 1, 'the payment')
+    }
+
+    /** The documents, once nothing changes them any more. */
+    async function settled(): Promise<typeof live> {
+      let last = ''
+      let since = Date.now()
+      return eventually(async () => {
+        const found = await documents()
+        const now = JSON.stringify(found)
+        if (now !== last) since = Date.now()
+        last = now
+        return Date.now() - since > 1_500 ? found : undefined
+      }, 'the stores to come to rest')
+    }
+
+    async function ends(): Promise<string> {
+      const log = openLog(stack.kafka)
+      const topics = await log.topics()
+      const spans = await Promise.all(topics.filter((name) => !name.startsWith('__')).map((name) => log.spans(name)))
+      await log.close()
+      return spans.flatMap((some) => some.map(({ end }) => end)).join()
+    }
+
+    it('know nothing once they are lost', async () => {
+      await operator().loseStores()
+      expect(await listed()).to.deep.equal([])
+      expect(await documents()).to.deep.equal({ order: {}, payment: {} })
+    })
+
+    it('know what arrived since a moment after a replay from there', async () => {
+      await operator().replay('order', '--from', halfTime.toISOString())
+      expect(await listed()).to.deep.equal([late.id])
+      await operator().replay('order', '--topic', 'orderevents', '--to', halfTime.toISOString())
+      expect((await send<Order>(`${orders()}/${early.id}`)).body.status).to.equal('Created')
+    })
+
+    it('hold the very documents of before after a replay of all, which publishes nothing', async () => {
+      const before = await ends()
+      for (const role of roles) await operator().replay(role)
+      expect(await ends()).to.equal(before)
+      expect(await documents()).to.deep.equal(live)
+      expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
+      await orderWith(stack.orderUrl, early.id, 'Paid')
+      const { body } = await send<{ items: Payment[] }>(`${stack.paymentUrl}/v1/payments?limit=100`)
+      expect(body.items.map(({ orderId }) => orderId)).to.include.members([early.id, late.id])
+    })
+
+    it('are not changed by another replay, beside orders that come in meanwhile', async () => {
+      const replays = Promise.all(roles.map((role) => operator().replay(role)))
+      const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
+      const printed = await replays
+      expect(printed.join()).to.match(/orderevents: \d+ read: 0 applied, [1-9]\d* known already/)
+      for (const { body } of placed) await orderWith(stack.orderUrl, body.id, 'Paid')
+      const { order, payment } = await settled()
+      expect(order).to.deep.include(live.order)
+      expect(payment).to.deep.include(live.payment)
+      const ids = await listed()
+      expect(new Set(ids).size).to.equal(ids.length)
+      expect(ids).to.include.members(placed.map(({ body }) => body.id))
+    })
+
+    it('know of a cancellation whose order has not come, so that it will not be charged', () => {
+      const undecided = Object.values(live.payment).filter((document) => {
+        return !('decision' in (document as { state: object }).state)
+      })
+      expect(undecided[0]).to.deep.equal({ state: { cancelled: true } })
+    })
+  })
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check'
+
+/** A record as no sane publisher writes it. */
+export interface HostileRecord {
+  /** Of the order that it would make, were it taken. */
+  orderId: string
+  key: Buffer | undefined
+  /** Null for a tombstone. */
+  value: Buffer | null
+  headers: [Buffer, Buffer][]
+}
+
+/** Any UTF-16 text as JSON text: lone surrogates, control characters and directions included. */
+const anyText = fc
+  .array(fc.oneof(fc.nat(0xffff), fc.constantFrom(0x24, 0x2e, 0x22, 0x00, 0xd800, 0x202e, 0x2028)), { maxLength: 80 })
+  .map((units) => JSON.stringify(String.fromCharCode(...units)))
+
+const nested = fc
+  .tuple(fc.integer({ min: 50, max: 30_000 }), fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[{"":', '}]']))
+  .map(([levels, [open = '', close = '']]) => `${open.repeat(levels)}0${close.repeat(levels)}`)
+
+/** JSON text of a value where another one is expected. */
+const oddValue = fc.oneof(
+  fc.json(),
+  anyText,
+  nested,
+  fc.constantFrom('1e400', '-1e400', '-0', '1e-400', '9007199254740993', '0.1e1', `1${'0'.repeat(400)}`, '1E+2'),
+  fc.constantFrom('null', 'true', '""', '[]', '{}', '{"__proto__":{"x":1}}', '{"constructor":1,"toString":2}'),
+  fc.nat(120_000).map((length) => `"${'x'.repeat(length)}"`),
+)
+
+const envelopeFields = [
+  'AppId',
+  'AppName',
+  'Version',
+  'Name',
+  'CreationDate',
+  'Id',
+  'CorrelationId',
+  'TraceId',
+  'Headers',
+]
+const payloadFields = ['OrderId', 'CustomerName', 'CustomerTaxId', 'Total']
+const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
+
+/** An order whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
+function oddOrder(orderId: string): fc.Arbitrary<string> {
+  const fields: Record<string, string> = {
+    AppId: `"${orderId}"`,
+    AppName: '"hostile"',
+    Version: '1',
+    Name: '"OrderCreated"',
+    CreationDate: '"2026-11-21T09:30:00+01:00"',
+  }
+  const payload: Record<string, string> = {
+    OrderId: `"${orderId}"`,
+    CustomerName: '"Mallory"',
+    CustomerTaxId: '"T"',
+    Total: '1',
+  }
+  const oddFields = fc.array(
+    fc.tuple(fc.constantFrom(...envelopeFields, ...payloadFields, ...otherFields, ...payloadFields), oddValue),
+    { maxLength: 3 },
+  )
+  return fc.tuple(oddFields, fc.boolean(), fc.constantFrom('', ' \n\t', '\ufeff')).map(([odd, twice, blank]) => {
+    const own = (names: string[]) => odd.filter(([name]) => names.includes(name))
+    const text = (regular: Record<string, string>, changes: [string, string][]) => {
+      const replaced = new Set(twice ? [] : changes.map(([name]) => name))
+      const kept = Object.entries(regular).filter(([name]) => !replaced.has(name))
+      return [...kept, ...changes].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')
+    }
+    const inner = `{${text(payload, own(payloadFields))}}`
+    return `${blank}{${text({ ...fields, Payload: inner }, own([...envelopeFields, ...otherFields]))}}`
+  })
+}
+
+function hostileValue(orderId: string): fc.Arbitrary<Buffer | null> {
+  const text = oddOrder(orderId)
+  const damaged = fc
+    .tuple(text, fc.nat(), fc.nat(5), fc.uint8Array({ maxLength: 4 }))
+    .map(([whole, at, removed, noise]) => {
+      const bytes = Buffer.from(whole)
+      const cut = at % (bytes.length + 1)
+      return Buffer.concat([bytes.subarray(0, cut), noise, bytes.subarray(cut + removed)])
+    })
+  return fc.oneof(
+    { weight: 6, arbitrary: text.map((whole) => Buffer.from(whole)) },
+    { weight: 3, arbitrary: damaged },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: text.map((whole) => Buffer.from(whole, 'utf16le')) },
+    { weight: 1, arbitrary: fc.constant(null) },
+  )
+}
+
+const anyBytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes))
+const textBytes = (...texts: string[]) => fc.constantFrom(...texts).map((text) => Buffer.from(text))
+
+/** Names that mean something to somebody on the way: Kafka clients, Dapr, gRPC, HTTP, ourselves. */
+const headerName = fc.oneof(
+  textBytes('traceparent', 'tracestate', 'replayed-from', 'deadletter-id', 'deadletter-app', 'deadletter-reason'),
+  textBytes('__offset', '__partition', '__key', '__topic', '__timestamp', 'partitionKey', 'rawPayload', 'ttlInSeconds'),
+  textBytes(
+    'content-type',
+    'Content-Length',
+    'host',
+    'dapr-api-token',
+    'grpc-timeout',
+    ':path',
+    'cloudevent.id',
+    'entryId',
+  ),
+  textBytes('', ' ', '\n', '\0', '\r\nX: y', 'é', '\u202e', '__proto__', 'constructor', 'x'.repeat(4_000)),
+  anyBytes(20),
+)
+const headerValue = fc.oneof(
+  textBytes(
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    '00-zz',
+    'orderevents/0/0',
+    'orderevents/2/99999',
+  ),
+  textBytes('', '%', '%zz', '%ff', '\r\n', '\0', '-1', '9'.repeat(30), 'y'.repeat(8_000)),
+  anyBytes(40),
+)
+
+/** A topic takes 256 KiB a batch (stack/topics.json): what is larger its publisher is told of, and nobody else. */
+const maxValueBytes = 250_000
+
+const hostileRecord = fc.uuid().chain((orderId) =>
+  fc.record<HostileRecord>({
+    orderId: fc.constant(orderId),
+    key: fc.option(
+      fc.oneof(fc.constant(Buffer.from(orderId)), anyBytes(30), textBytes('', 'k'.repeat(2_000), '%2', 'a||b')),
+      {
+        nil: undefined,
+      },
+    ),
+    value: hostileValue(orderId).filter((value) => (value?.length ?? 0) <= maxValueBytes),
+    headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
+  }),
+)
+
+/** Records that fuzz all that a publisher decides: bytes, depth, size, numbers, unicode, keys and header names. */
+export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
+  fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
+
+/** A name that is none of the contract's: such an event passes unnoticed. */
+export function hasForeignName(value: Buffer | null): boolean {
+  try {
+    const { Name } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0))) as { Name?: unknown }
+    return typeof Name === 'string' && Name !== 'OrderCreated'
+  } catch {
+    return false
+  }
+}
