@@ -250,6 +250,13 @@ describeWithEngine('releases, on a real registry and with real containers', func
   })
 
   describe('besides', () => {
+    it('finds the topics there, or makes them, with the settings of the app', async () => {
+      const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
+      const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
+      expect(output).to.match(/^orderevents: there, 3 partitions\npaymentevents: there, 3 partitions\n/)
+      expect(status).to.equal(0)
+    })
+
     it('can be done by hand, as the exported instructions say', async () => {
       const file = join(env.RELEASE_FOLDER ?? '', 'order-service/instructions.md')
       const steps = readFileSync(file, 'utf8').replaceAll('<app_name>', 'by-hand')
