@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import type { RunningStack, StackPorts } from '@orderflow/stack'
 import { expect } from 'chai'
 import { orderWith } from '../support/api.ts'
@@ -22,13 +23,15 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       const producer = createProducer(running().kafka)
       await producer.send({ topic: 'orderevents', key: OrderId, value: JSON.stringify(event) })
       await producer.close()
+      const log = openLog(running().kafka)
       id = await eventually(async () => {
-        const { stdout } = await run(['list', 'invalid-payload/order-service'])
-        for (const found of stdout.match(/^[0-9a-f]{8}/gm) ?? []) {
-          if ((await run(['show', found])).stdout.includes(OrderId)) return found
+        for (const { id, app, attempts } of (await readDeadLetters(log)).entries.toReversed()) {
+          const letter = app === 'order-service' && attempts[0] ? await log.at(attempts[0].stands) : undefined
+          if (letter?.value.includes(OrderId)) return id.slice(0, 8)
         }
         return undefined
       }, 'the dead letter')
+      await log.close()
     })
     after(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningStack, repository, type ServicePorts } from '@orderflow/stack'
+import { cacheFolder } from '../../stack/src/paths.ts'
 
 export interface Ended {
   code: number
@@ -21,6 +22,7 @@ export function operate(
     APP_API_TOKEN: stack.tokens[role].app,
     DAPR_API_TOKEN: stack.tokens[role].dapr,
     Sidecar__GrpcPort: String(ports.daprGrpc),
+    NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
     Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
   }
   const file = join(repository, `${role}-service/src/operate.ts`)

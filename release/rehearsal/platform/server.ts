@@ -72,6 +72,12 @@ export function createServer(options: ServerOptions): Express {
   })
 
   server.get('/apps/:app/releases', (request, response) => sendReleases(appOf(request), request, response))
+  server.get('/apps/:app/releases/:release', (request, response) => {
+    const { release: wanted } = request.params
+    const found = appOf(request).releases.find(({ id, version }) => id === wanted || String(version) === wanted)
+    if (!found) throw new Failure(404, 'not_found', "Couldn't find that release.")
+    response.json(releaseObject(appOf(request), found))
+  })
   server.post('/apps/:app/releases', take('rollback'), (request, response) => {
     requireContainers(appOf(request))
     response.status(201).json(releaseObject(appOf(request), operations.rollBack(appOf(request), request.body.release)))

@@ -1,9 +1,10 @@
-import { engineMissing } from '@orderflow/stack'
+import { whyNoContainers } from '../../../test/containers/available.ts'
+import { notRun } from '../../../test/support/not-run.ts'
 
-const missing = await engineMissing()
+const missing = await whyNoContainers()
 
-/** Tests that need a Docker engine. Where there is none they are left out, in one line that says so. */
+/** Tests that need a Docker engine; without one they are named among what is not run. */
 export function describeWithEngine(title: string, tests: (this: Mocha.Suite) => void): void {
-  if (missing) console.log(`LEFT OUT, since ${missing}: ${title}`)
+  if (missing) notRun.push(`${title} (${missing})`)
   else describe(title, tests)
 }
