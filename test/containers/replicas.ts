@@ -69,7 +69,7 @@ export function replicas(running: () => RunningContainers): void {
       const asking = services.map((name) => payAll(stack.project, name, ids, at))
       const producer = createProducer(stack.kafka)
       for (const [index, order] of orders.entries()) {
-        await delay(at + index * apartMs - Date.now())
+        await delay(Math.max(0, at + index * apartMs - Date.now()))
         await producer.send({ topic: orderEvents, value: JSON.stringify(order) })
       }
       await producer.close()
@@ -89,7 +89,7 @@ export function replicas(running: () => RunningContainers): void {
 async function payAll(project: string, service: string, orderIds: string[], at: number): Promise<number[]> {
   const script = `const { url, orderIds, at, apartMs } = JSON.parse(process.env.ASKED)
     const pay = async (orderId, index) => {
-      await new Promise((resolve) => setTimeout(resolve, at + index * apartMs - Date.now()))
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, at + index * apartMs - Date.now())))
       const body = JSON.stringify({ orderId, amount: 7 })
       const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       return answer.status
