@@ -1,9 +1,10 @@
 import { markdownTable } from '../../bench/support/markdown.ts'
 import type { Recovery } from './recovery.ts'
 import type { Report } from './report.ts'
+import type { Death } from './supervisor.ts'
 
 /** From the restart of whatever was killed until events flow again. */
-export const goalMs = 5_000
+const goalMs = 5_000
 
 /** The report for people: what was done, how soon the system recovered, what was counted, and the verdict. */
 export function formatReport(report: Report): string {
@@ -33,7 +34,7 @@ function faultTable({ faults }: Report): string {
     seconds(recovery.paid),
     seconds(recovery.outsidePaid),
     isWithinGoal(recovery) ? 'yes' : 'no',
-    deaths.join(', '),
+    deathText(deaths),
   ])
   const head = [
     'fault',
@@ -47,7 +48,13 @@ function faultTable({ faults }: Report): string {
   return table(head, rows)
 }
 
-export function isWithinGoal({ accepted, paid, outsidePaid }: Recovery): boolean {
+function deathText(deaths: Death[]): string {
+  const counts = Object.groupBy(deaths, ({ member, exit }) => `${member} (${exit})`)
+  const texts = Object.entries(counts).map(([death, { length } = []]) => (length > 1 ? `${length} x ${death}` : death))
+  return texts.join(', ')
+}
+
+function isWithinGoal({ accepted, paid, outsidePaid }: Recovery): boolean {
   return [accepted, paid, outsidePaid].every((ms) => ms !== undefined && ms <= goalMs)
 }
 

@@ -3,6 +3,7 @@ import type { Book } from '../ledger/book.ts'
 import type { Kind } from '../ledger/checks.ts'
 import { type Counts, countAll } from '../ledger/counts.ts'
 import type { Recovery } from './recovery.ts'
+import type { Death } from './supervisor.ts'
 
 export interface FaultReport {
   what: string
@@ -11,7 +12,7 @@ export interface FaultReport {
   behind: number | undefined
   recovery: Recovery
   /** What ended by itself meanwhile. */
-  deaths: string[]
+  deaths: Death[]
 }
 
 export interface LoadReport {

@@ -18,7 +18,11 @@ export interface Supervisor {
 
 const periodMs = 500
 
-export function supervise(cluster: Cluster, onDeath: (death: Death) => void): Supervisor {
+/** A process that cannot stay up, such as a sidecar without Kafka, is news once. */
+const newsMs = 30_000
+
+/** @param onDeath told of every death, and whether the same process died shortly before */
+export function supervise(cluster: Cluster, onDeath: (death: Death, isNews: boolean) => void): Supervisor {
   const deaths: Death[] = []
   const left = new Map<Member, number>()
   const leave = (members: readonly Member[], change: number) => {
@@ -30,8 +34,9 @@ export function supervise(cluster: Cluster, onDeath: (death: Death) => void): Su
     for (const [member, exit] of cluster.ended()) {
       if (left.get(member)) continue
       const death = { member, exit, at: new Date() }
+      const last = deaths.findLast((earlier) => earlier.member === member)
       deaths.push(death)
-      onDeath(death)
+      onDeath(death, !last || death.at.getTime() - last.at.getTime() > newsMs)
       cluster.start(member)
     }
   }
