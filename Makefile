@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters replay test check format engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters replay test test-release check format engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
@@ -45,7 +45,10 @@ replay: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T
 test: ## Lint, types and all tests, with everything they need
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha '*/test/**/*.test.ts' 'test/**/*.test.ts'
+	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' 'test/**/*.test.ts'
+
+test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
+	@$(bin)/mocha 'release/test/*.e2e.test.ts'
 
 check: ## Lint and types
 	@$(bin)/biome check

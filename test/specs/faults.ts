@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 /** What any order comes to when a process dies or hangs in between. */
 export function killedProcesses(running: () => RunningStack): void {
   describe('when a process is killed', function () {
-    this.timeout(60_000)
+    this.timeout(180_000)
     let stack: RunningStack
     let orders: string
     before(() => {
