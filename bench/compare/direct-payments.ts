@@ -6,7 +6,9 @@ import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
 // A Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, where it publishes.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
-const maxBatch = 500
+const maxBatch = 1_000
+/** Kafka's max.message.bytes (256 KiB, stack/topics.json) limits what goes to one partition at once, and that may be all. */
+const maxPublished = 250
 
 /** What daprd's component sets, and SQLite's default where it sets nothing: a commit is on the disk when it returns. */
 const database = new DatabaseSync(file, { timeout: 10_000 })
@@ -28,7 +30,7 @@ const stream = await consumer.consume({
   autocommit: false,
 })
 
-/** One transaction, then one publish that the broker acknowledges, then the offsets: nothing is lost, duplicates are harmless. */
+/** One transaction, then the publish that the broker acknowledges, then the offsets: nothing is lost, duplicates are harmless. */
 async function handle(messages: Message[]): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   const announcements = messages.flatMap(({ value, partition, offset }) => {
@@ -41,7 +43,10 @@ async function handle(messages: Message[]): Promise<void> {
     return [{ topic, key: event.Payload.OrderId, value: Buffer.from(JSON.stringify(announcement)) }]
   })
   database.exec('COMMIT')
-  if (announcements.length > 0) await producer.send({ messages: announcements, acks: -1 })
+  const sends = Array.from({ length: Math.ceil(announcements.length / maxPublished) }, (_, index) =>
+    producer.send({ messages: announcements.slice(index * maxPublished, (index + 1) * maxPublished), acks: -1 }),
+  )
+  await Promise.all(sends)
   const last = new Map(messages.map((message) => [message.partition, message]))
   const offsets = [...last.values()].map(({ partition, offset, leaderEpoch }) => {
     return { topic: 'orderevents', partition, offset: offset + 1n, leaderEpoch: leaderEpoch ?? -1 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { ReleaseError } from '../src/error.ts'
 import { createOutput } from '../src/output.ts'
-import { releaseFolder } from '../src/private-file.ts'
+import { releaseFolder, shown } from '../src/private-file.ts'
 import { startRehearsal } from './rehearsal.ts'
 
 const apps = { order: 'my-orders', payment: 'my-payments' }
@@ -21,7 +21,7 @@ async function run(): Promise<void> {
   out.print(`
 The rehearsal is ready, with apps ${Object.values(apps).join(' and ')}. In another terminal:
 
-    . ${relative('.', file)}
+    . ${shown(file)}
     printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
     make export-order
     make release-order APP=${apps.order} DRY_RUN=1

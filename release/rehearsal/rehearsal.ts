@@ -90,6 +90,8 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       PLATFORM_REGISTRY: registry.name,
       ACCESS_TOKEN: token,
       NODE_EXTRA_CA_CERTS: trustFile(folder, certificate.certificate),
+      // Apart from those of real apps.
+      RELEASE_FOLDER: join(folder, 'exports'),
       DOCKER_CONFIG: join(folder, 'docker'),
       Stream__Brokers: 'kafka:9093',
       Stream__SaslMechanism: 'SHA-512',

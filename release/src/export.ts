@@ -1,9 +1,9 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { configVarsFile, gatherConfigVars } from './gather.ts'
 import { instructions } from './instructions.ts'
 import { readTarget } from './operator.ts'
 import type { Output } from './output.ts'
-import { releaseFolder, writePrivate } from './private-file.ts'
+import { releaseFolder, shown, writePrivate } from './private-file.ts'
 import type { Service } from './services.ts'
 
 /** `make export-order`: writes the config vars and the manual steps of a release, and says what is to be filled in. */
@@ -23,10 +23,4 @@ export async function exportService(service: Service, env: NodeJS.ProcessEnv, ou
     out.print()
   }
   out.print(`next: make release-${service.name} APP=name-of-your-app DRY_RUN=1`)
-}
-
-/** As one would type it here. */
-function shown(file: string): string {
-  const path = relative('.', file)
-  return path.startsWith('..') ? file : path
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type ConfigVars, isSecret, type Resolved, resolveConfigVars, secretsOf } from './config-vars.ts'
 import { ReleaseError } from './error.ts'
 import type { Output } from './output.ts'
-import { readPrivate, releaseFolder } from './private-file.ts'
+import { readPrivate, releaseFolder, shown } from './private-file.ts'
 import { ask } from './prompt.ts'
 import type { Service } from './services.ts'
 
@@ -30,7 +30,7 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   if (problems.length === 0) return vars
   const list = problems.map((problem) => `  - ${problem}`).join('\n')
   throw new ReleaseError('settings', `config vars of ${service.folder} are not usable:\n${list}`, {
-    nextStep: `set them as environment variables, or in ${configVarsFile(service, env)}, and run this again`,
+    nextStep: `set them as environment variables, or in ${shown(configVarsFile(service, env))}, and run this again`,
   })
 }
 

@@ -1,11 +1,17 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { ReleaseError } from './error.ts'
 
 /** Where exports and journals are kept, git-ignored: `RELEASE_FOLDER`, else `.release` of this checkout. */
 export function releaseFolder(env: NodeJS.ProcessEnv): string {
   return env.RELEASE_FOLDER || join(repository, '.release')
+}
+
+/** A file's path as one would type it here. */
+export function shown(file: string): string {
+  const path = relative('.', file)
+  return path.startsWith('..') ? file : path
 }
 
 /** Writes a file that only its owner may read, whole or not at all, also when the machine goes down. */

@@ -182,9 +182,11 @@ const refusals = [status.RESOURCE_EXHAUSTED, status.INVALID_ARGUMENT]
 
 /**
  * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10), and a record
- * above its topic's limit as INTERNAL with Kafka's words.
+ * above its topic's limit as INTERNAL with Kafka's words. INVALID_ARGUMENT is also its word for a component that it has not
+ * loaded (pkg/api/errors): nothing is wrong with what was asked.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
+  if (/ is not (found|configured)$/.test(details)) return 'unavailable'
   if (refusals.includes(code) || /message was too large/i.test(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
   return raced ? 'conflict' : 'unavailable'

@@ -99,6 +99,8 @@ describe('sidecar client', () => {
       [status.INTERNAL, 'database is locked', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, 'received message larger than max', 'refused'],
       [status.UNAVAILABLE, 'connection refused', 'unavailable'],
+      [status.INVALID_ARGUMENT, 'invalid key', 'refused'],
+      [status.INVALID_ARGUMENT, 'state store statestore is not found', 'unavailable'],
     ]
     for (const [code, details, expected] of answers) {
       handlers.ExecuteStateTransaction = () => {

@@ -17,6 +17,9 @@ import type { RunningContainers } from './running-containers.ts'
 const services = ['payment-service', 'payment-service-2', 'payment-service-3']
 const perSecond = 3
 
+/** One at a time: requests of one moment would share one transaction, and so be one race only. */
+const apartMs = 100
+
 /** Replicas of payment-service, on one database and in one consumer group. */
 export function replicas(running: () => RunningContainers): void {
   describe('three replicas of payment-service', function () {
@@ -64,9 +67,11 @@ export function replicas(running: () => RunningContainers): void {
       const ids = orders.map(({ Payload }) => Payload.OrderId)
       const at = Date.now() + 3_000
       const asking = services.map((name) => payAll(stack.project, name, ids, at))
-      await delay(at - Date.now())
       const producer = createProducer(stack.kafka)
-      await producer.send(...orders.map((order) => ({ topic: orderEvents, value: JSON.stringify(order) })))
+      for (const [index, order] of orders.entries()) {
+        await delay(Math.max(0, at + index * apartMs - Date.now()))
+        await producer.send({ topic: orderEvents, value: JSON.stringify(order) })
+      }
       await producer.close()
       const answers = await Promise.all(asking)
       await expectPaidOnce(stack, book)
@@ -80,11 +85,11 @@ export function replicas(running: () => RunningContainers): void {
   })
 }
 
-/** Asks a replica for a payment of every order at a moment, from inside. Answers the statuses in order. */
+/** Asks a replica, from inside, for a payment of each order at its own moment. Answers the statuses in order. */
 async function payAll(project: string, service: string, orderIds: string[], at: number): Promise<number[]> {
-  const script = `const { url, orderIds, at } = JSON.parse(process.env.ASKED)
-    await new Promise((resolve) => setTimeout(resolve, at - Date.now()))
-    const pay = async (orderId) => {
+  const script = `const { url, orderIds, at, apartMs } = JSON.parse(process.env.ASKED)
+    const pay = async (orderId, index) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, at + index * apartMs - Date.now())))
       const body = JSON.stringify({ orderId, amount: 7 })
       const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       return answer.status
@@ -92,6 +97,6 @@ async function payAll(project: string, service: string, orderIds: string[], at: 
     console.log(JSON.stringify(await Promise.all(orderIds.map(pay))))`
   const url = `http://127.0.0.1:${defaultPorts.payment.http}/v1/payments`
   const container = await openContainer(project, service)
-  const asked = JSON.stringify({ url, orderIds, at })
+  const asked = JSON.stringify({ url, orderIds, at, apartMs })
   return JSON.parse(await container.exec(['node', '--input-type=module', '-e', script], { ASKED: asked }))
 }
