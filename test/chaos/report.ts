@@ -1,3 +1,4 @@
+import { cpus, loadavg } from 'node:os'
 import { evidence, type Finding, totals } from '../ledger/audit.ts'
 import type { Book } from '../ledger/book.ts'
 import type { Kind } from '../ledger/checks.ts'
@@ -26,6 +27,8 @@ export interface LoadReport {
 }
 
 export interface Report {
+  /** Where and when, and how busy the machine was before anything of this was started: it decides on every figure. */
+  machine: Machine
   seed: string
   rate: number
   replicas: number
@@ -39,18 +42,32 @@ export interface Report {
   findings: { finding: string; count: number; examples: Record<string, Record<string, object[]>> }[]
 }
 
+export interface Machine {
+  at: Date
+  processors: string
+  node: string
+  /** Of the last minute. */
+  loadAverage: number
+}
+
+export function thisMachine(): Machine {
+  const [first, ...others] = cpus()
+  const processors = `${others.length + 1} x ${first?.model ?? 'unknown'}`
+  return { at: new Date(), processors, node: process.version, loadAverage: loadavg()[0] ?? 0 }
+}
+
 export const isClean = ({ findings, behind }: Report): boolean => findings.length === 0 && behind === 0
 
 const exampleCount = 20
 
 export function makeReport(
-  run: Pick<Report, 'seed' | 'rate' | 'replicas' | 'load' | 'behind' | 'faults'>,
+  run: Pick<Report, 'machine' | 'seed' | 'rate' | 'replicas' | 'load' | 'behind' | 'faults'>,
   book: Book,
   findings: Finding[],
 ): Report {
-  const { seed, rate, replicas, load, behind, faults } = run
+  const { machine, seed, rate, replicas, load, behind, faults } = run
   return {
-    ...{ seed, rate, replicas, load, counts: countAll(book), behind, faults },
+    ...{ machine, seed, rate, replicas, load, counts: countAll(book), behind, faults },
     totals: totals(findings),
     findings: findings.map(({ kind, what, view, ids }) => ({
       finding: `${kind}: ${what}${view ? ` (${view})` : ''}`,

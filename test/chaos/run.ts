@@ -9,7 +9,7 @@ import { readLog } from '../ledger/read-log.ts'
 import { approveUpTo } from '../load/orders.ts'
 import { settle } from './backlog.ts'
 import { breakIt } from './break-it.ts'
-import { isClean, makeReport, type Report } from './report.ts'
+import { isClean, makeReport, type Report, thisMachine } from './report.ts'
 import type { Step } from './schedule.ts'
 import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
@@ -35,6 +35,7 @@ const consumers = Object.fromEntries(topics.map(({ name, consumerGroups }) => [n
  */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { folder, onProgress } = options
+  const machine = thisMachine()
   const site = await openSite(options)
   const { cluster } = site
   const bookFile = join(folder, 'ledger.db')
@@ -55,7 +56,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     await readApi({ orderUrl, paymentUrl }, book)
     await readFiles(cluster.stateFiles, book)
     const findings = audit(book, { views: ['api', 'file'], approveUpTo })
-    return makeReport({ ...options, ...broken, behind }, book, findings)
+    return makeReport({ ...options, ...broken, machine, behind }, book, findings)
   }
 
   let isKept = true
