@@ -3,10 +3,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '@orderflow/stack'
 import { docker } from '../src/docker.ts'
+import { owned, removeOf, removeOrphans } from '../src/orphans.ts'
 import type { Container, Runtime } from './platform/index.ts'
-
-/** The label of all that a rehearsal makes in the engine; its value is the process that owns it. */
-const label = 'orderflow.rehearsal'
 
 /** How often, a second apart, a container is asked whether it is ready. */
 const attempts = 60
@@ -34,22 +32,20 @@ export interface RunOptions {
  * @param dockerConfig the folder with the login to it, for pulls
  */
 export async function openContainers(registry: string, dockerConfig: string): Promise<Containers> {
-  await removeLeftovers()
+  await removeOrphans()
   const network = `orderflow-rehearsal-${process.pid}`
-  const mine = ['--label', `${label}=${process.pid}`]
-  await docker(['network', 'create', ...mine, network])
+  await docker(['network', 'create', ...owned, network])
   return {
     run: async (alias, image, { env = {}, args = [], options = [], files = {} }, ready) => {
-      const where = ['--network', network, '--network-alias', alias, ...mine]
+      const where = ['--network', network, '--network-alias', alias, ...owned]
       const id = (await docker(['create', ...where, ...envOptions(env), ...options, image, ...args], { env })).trim()
       for (const [there, here] of Object.entries(files)) await docker(['cp', here, `${id}:${there}`])
       await docker(['start', id])
       await untilReady(alias, id, ready)
     },
-    runtime: dynoRuntime(network, mine, dockerConfig),
+    runtime: dynoRuntime(network, dockerConfig),
     close: async () => {
-      await remove('container', process.pid)
-      await remove('network', process.pid)
+      await removeOf(process.pid)
       await removeNames(registry)
     },
   }
@@ -75,7 +71,7 @@ async function lastLines(id: string): Promise<string> {
 }
 
 /** Containers as the platform runs them: pulled from the registry, no root, 512 MB, one port, the config vars as environment. */
-function dynoRuntime(network: string, labels: string[], dockerConfig: string): Runtime {
+function dynoRuntime(network: string, dockerConfig: string): Runtime {
   return {
     start: async ({ app, dyno, image, configVars, onLine }): Promise<Container> => {
       await docker(['pull', '--quiet', image.reference], { env: { DOCKER_CONFIG: dockerConfig } })
@@ -83,7 +79,7 @@ function dynoRuntime(network: string, labels: string[], dockerConfig: string): R
       const env = { ...configVars, PORT: '8080', DYNO: dyno }
       const name = `${network}-${app}-${dyno}-${hostPort}`
       const limits = ['--user', '54321:54321', '--memory', '512m', '--publish', `127.0.0.1:${hostPort}:${env.PORT}`]
-      const args = ['run', '--rm', '--name', name, '--network', network, ...labels, ...limits, ...envOptions(env)]
+      const args = ['run', '--rm', '--name', name, '--network', network, ...owned, ...limits, ...envOptions(env)]
       const child = spawn('docker', [...args, image.reference], {
         env: { ...process.env, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -93,7 +89,7 @@ function dynoRuntime(network: string, labels: string[], dockerConfig: string): R
         port: hostPort,
         ended: new Promise((resolve) => child.once('close', (status) => resolve(status ?? 1))),
         stop: async () => {
-          await docker(['stop', '--time', '30', name]).catch(() => {})
+          await docker(['stop', '-t', '30', name]).catch(() => {})
         },
       }
     },
@@ -105,36 +101,8 @@ function envOptions(env: Record<string, string>): string[] {
   return Object.keys(env).flatMap((name) => ['--env', name])
 }
 
-/** What a killed rehearsal left. */
-async function removeLeftovers(): Promise<void> {
-  const format = `{{.Label "${label}"}}`
-  const owners = await docker(['ps', '--all', '--filter', `label=${label}`, '--format', format])
-  const networks = await docker(['network', 'ls', '--filter', `label=${label}`, '--format', format])
-  for (const pid of new Set(`${owners}\n${networks}`.split('\n').map(Number).filter(Boolean))) {
-    if (isAlive(pid)) continue
-    await remove('container', pid)
-    await remove('network', pid)
-  }
-}
-
-async function remove(kind: 'container' | 'network', pid: number): Promise<void> {
-  const all = kind === 'container' ? ['--all'] : []
-  const ids = await docker([kind, 'ls', ...all, '--quiet', '--filter', `label=${label}=${pid}`])
-  const force = kind === 'container' ? ['--force', '--volumes'] : []
-  for (const id of ids.split('\n').filter(Boolean)) await docker([kind, 'rm', ...force, id]).catch(() => {})
-}
-
 async function removeNames(registry: string): Promise<void> {
   const format = '{{.Repository}}:{{.Tag}}'
   const names = await docker(['image', 'ls', '--filter', `reference=${registry}/*/*`, '--format', format])
   for (const name of names.split('\n').filter(Boolean)) await docker(['image', 'rm', name]).catch(() => {})
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

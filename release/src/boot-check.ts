@@ -1,6 +1,7 @@
 import { repository } from '@orderflow/stack'
 import { docker } from './docker.ts'
 import { ReleaseError } from './error.ts'
+import { owned, removeOrphans } from './orphans.ts'
 import { pause } from './pause.ts'
 
 /** The platform ends a container that has not bound $PORT by then. */
@@ -31,18 +32,19 @@ export interface Boot {
  * @throws {ReleaseError} `image` with its last lines when it does not boot or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {
-  const name = `orderflow-boot-check-${app}`
-  // What a killed run left.
-  await docker(['rm', '--force', name]).catch(() => {})
+  await removeOrphans()
+  const name = `orderflow-boot-check-${app}-${process.pid}`
   const env = Object.entries(settings).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
-  await docker(['create', '--name', name, '--network', 'none', '--user', '54321:54321', ...env, image], { signal })
+  await docker(['create', '--name', name, ...owned, '--network', 'none', '--user', '54321:54321', ...env, image], {
+    signal,
+  })
   try {
     await docker(['cp', `${repository}/release/boot-check/.`, `${name}:/app/components/`], { signal })
     const bootMs = await timed(async () => {
       await docker(['start', name], { signal })
       await untilUp(name, signal)
     })
-    const stopMs = await timed(() => docker(['stop', '--time', String(stopTimeoutSeconds), name], { signal }))
+    const stopMs = await timed(() => docker(['stop', '-t', String(stopTimeoutSeconds), name], { signal }))
     const status = await stateOf(name, '{{.State.ExitCode}}')
     if (status === '0') return { bootMs, stopMs }
     throw await failure(name, `the image ends with status ${status} after SIGTERM, not with 0`)

@@ -129,7 +129,8 @@ describeWithEngine('releases, on a real registry and with real containers', func
 
     it('runs what was pushed, with what was set, as the platform does', async () => {
       const { digest, configVars } = stateOf('orders')
-      const [id = ''] = (await docker(['ps', '--quiet', '--filter', 'name=-orders-web.1'])).split('\n')
+      const name = `orderflow-rehearsal-${process.pid}-orders-web.1`
+      const [id = ''] = (await docker(['ps', '--quiet', '--filter', `name=${name}`])).split('\n')
       const [container] = JSON.parse(await docker(['inspect', id]))
       expect(container.Image).to.equal(digest)
       expect(container.Config.Image).to.match(/^localhost:\d+\/orders\/web@sha256:/)
