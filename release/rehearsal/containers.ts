@@ -16,7 +16,7 @@ export interface Containers {
   /** Runs an image in the network under the name `alias`, and tries `ready` until it does not throw. */
   run: (alias: string, image: string, options: RunOptions, ready: (id: string) => Promise<unknown>) => Promise<void>
   runtime: Runtime
-  /** Removes all of it. */
+  /** Removes all of it, and the names that images got for the registry. */
   close: () => Promise<void>
 }
 
@@ -29,8 +29,11 @@ export interface RunOptions {
   files?: Record<string, string>
 }
 
-/** @param dockerConfig the folder with the login to the registry, for pulls */
-export async function openContainers(dockerConfig: string): Promise<Containers> {
+/**
+ * @param registry its host and port
+ * @param dockerConfig the folder with the login to it, for pulls
+ */
+export async function openContainers(registry: string, dockerConfig: string): Promise<Containers> {
   await removeLeftovers()
   const network = `orderflow-rehearsal-${process.pid}`
   const mine = ['--label', `${label}=${process.pid}`]
@@ -47,6 +50,7 @@ export async function openContainers(dockerConfig: string): Promise<Containers> 
     close: async () => {
       await remove('container', process.pid)
       await remove('network', process.pid)
+      await removeNames(registry)
     },
   }
 }
@@ -118,6 +122,12 @@ async function remove(kind: 'container' | 'network', pid: number): Promise<void>
   const ids = await docker([kind, 'ls', ...all, '--quiet', '--filter', `label=${label}=${pid}`])
   const force = kind === 'container' ? ['--force', '--volumes'] : []
   for (const id of ids.split('\n').filter(Boolean)) await docker([kind, 'rm', ...force, id]).catch(() => {})
+}
+
+async function removeNames(registry: string): Promise<void> {
+  const format = '{{.Repository}}:{{.Tag}}'
+  const names = await docker(['image', 'ls', '--filter', `reference=${registry}/*/*`, '--format', format])
+  for (const name of names.split('\n').filter(Boolean)) await docker(['image', 'rm', name]).catch(() => {})
 }
 
 function isAlive(pid: number): boolean {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ReleaseError } from '../src/error.ts'
 import { createOutput } from '../src/output.ts'
@@ -33,6 +33,7 @@ Ctrl-C here ends it and removes all of it.`)
   await stopped
   out.print('removing all of it')
   await rehearsal.close()
+  rmSync(folder, { recursive: true })
 }
 
 await run().catch((error: unknown) => {

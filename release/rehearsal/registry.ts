@@ -44,8 +44,9 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 })
   const log = openSync(join(folder, 'registry.log'), 'w', 0o600)
-  const registry = spawn(await registryProgram(options.onProgress), ['serve', configFile], {
-    stdio: ['ignore', log, log],
+  const program = await registryProgram(options.onProgress)
+  const registry = spawn('bash', ['-c', untilInputEnds, 'bash', program, 'serve', configFile], {
+    stdio: ['pipe', log, log],
   })
   const name = `localhost:${port}`
   const get = (path: string) => getJson(`https://${name}/v2/${path}`, token, certificate.certificate)
@@ -67,13 +68,15 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
       return { digest, reference: `${name}/${app}/web@${found?.headers['docker-content-digest']}` }
     },
     close: async () => {
-      if (registry.exitCode === null) {
-        registry.kill()
-        await once(registry, 'exit')
-      }
+      if (registry.exitCode !== null) return
+      registry.stdin?.end()
+      await once(registry, 'exit')
     },
   }
 }
+
+/** Runs a program for as long as whoever started it lives and keeps its end of the pipe open. */
+const untilInputEnds = '"$@" & read -r; kill "$!"; wait'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
 

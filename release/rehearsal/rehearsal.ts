@@ -59,7 +59,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 
   const dockerConfig = join(folder, 'docker-pull')
   writeLogin(dockerConfig, registry.name, token)
-  const containers = await openContainers(dockerConfig)
+  const containers = await openContainers(registry.name, dockerConfig)
   const closers = [containers.close, registry.close]
   const close = async () => {
     for (const end of closers) await end()

@@ -5,8 +5,9 @@ import { Writable } from 'node:stream'
 export async function ask(question: string, options: { secret: boolean }): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const output = options.secret ? silent : process.stderr
-  if (options.secret) process.stderr.write(question)
+  // First, since it ends the terminal's own echo.
   const terminal = createInterface({ input: process.stdin, output, terminal: true })
+  if (options.secret) process.stderr.write(question)
   terminal.once('SIGINT', () => process.exit(130))
   try {
     return (await terminal.question(options.secret ? '' : question)).trim()

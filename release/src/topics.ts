@@ -1,18 +1,20 @@
 import { ensureTopics, kafkaConnection, topics } from '@orderflow/stack'
 import { ReleaseError } from './error.ts'
-import { requireConfigVars } from './gather.ts'
+import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 import { services } from './services.ts'
 
 /**
  * `make release-topics`: creates the topics that are missing on the stream of order-service's config vars, which both
  * services share.
+ * @throws {StackError} `usage` naming a setting that is missing or wrong
  * @throws {ReleaseError} `unreachable` when the brokers cannot be reached or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {
-  const vars = await requireConfigVars(services.order, env, out)
+  const { vars } = await gatherConfigVars(services.order, env, out)
+  const connection = kafkaConnection(vars)
   try {
-    for (const warning of await ensureTopics(kafkaConnection(vars))) out.complain(`warning: ${warning}`)
+    for (const warning of await ensureTopics(connection)) out.complain(`warning: ${warning}`)
   } catch (cause) {
     throw new ReleaseError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
       nextStep: 'check the settings of Stream, and that this machine may reach the brokers',

@@ -250,6 +250,13 @@ describeInContainers('releases, on a real registry and with real containers', fu
   })
 
   describe('besides', () => {
+    it('finds the topics there, or makes them, with the settings of the app', async () => {
+      const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
+      const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
+      expect(output).to.match(/^orderevents: there, 3 partitions\npaymentevents: there, 3 partitions\n/)
+      expect(status).to.equal(0)
+    })
+
     it('can be done by hand, as the exported instructions say', async () => {
       const file = join(env.RELEASE_FOLDER ?? '', 'order-service/instructions.md')
       const steps = readFileSync(file, 'utf8').replaceAll('<app_name>', 'by-hand')
@@ -264,6 +271,31 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(output).to.include('"logplex_url":"http').and.include('"web_url":"http')
       expect(stateOf('by-hand')).to.include({ digest: stateOf('orders').digest, quantity: 1 })
       await operator.make('stop-order', 'APP=by-hand')
+    })
+
+    it('finds out when what was pushed is an OCI image', async () => {
+      const pushed = await operator.bash(
+        `
+        manifests=https://$PLATFORM_REGISTRY/v2/by-hand/web/manifests/latest
+        call() { curl -sSf -K <(printenv LOGIN) "$manifests" "$@"; }
+        call -H "Accept: application/vnd.docker.distribution.manifest.v2+json" \\
+          | sed -e 's/docker.distribution.manifest.v2/oci.image.manifest.v1/' -e 's/docker.container.image.v1/oci.image.config.v1/' \\
+            -e 's/docker.image.rootfs.diff.tar.gzip/oci.image.layer.v1.tar+gzip/' >"$RELEASE_FOLDER/manifest.json"
+        call -X PUT -H "Content-Type: application/vnd.oci.image.manifest.v1+json" -d "@$RELEASE_FOLDER/manifest.json"`,
+        {
+          env: { CURL_CA_BUNDLE: env.NODE_EXTRA_CA_CERTS, LOGIN: `user = "_:${env.ACCESS_TOKEN}"` },
+        },
+      )
+      expect(pushed.status, pushed.output).to.equal(0)
+      const script = `
+        import { createHttp } from './release/src/http.ts'
+        import { readOperator } from './release/src/operator.ts'
+        import { createRegistry } from './release/src/registry.ts'
+        await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest()`
+      const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
+      expect(output).to.match(
+        /the pushed image is a application\/vnd\.oci\.image\.manifest\.v1\+json; the platform takes/,
+      )
     })
 
     it('means the same to the platform’s official tool', async () => {
