@@ -6,7 +6,7 @@ export default class Reporter extends mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options)
     runner.once('end', () => {
-      for (const line of notRun) console.log(`not run: ${line}`)
+      for (const [reason, titles] of notRun) console.log(`not run: ${titles.join('; ')} (${reason})`)
       console.log(`${runner.stats.passes} passed, ${runner.stats.failures} failed`)
     })
   }

@@ -1,4 +1,4 @@
-import { whyNoContainers } from './containers/available.ts'
+import { describeInContainers } from './containers/available.ts'
 import { images } from './containers/images.ts'
 import { isolation } from './containers/isolation.ts'
 import { theLocalImages } from './containers/local-images.ts'
@@ -9,13 +9,8 @@ import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { allSpecs } from './specs/all.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
-import { notRun } from './support/not-run.ts'
 
-const missing = await whyNoContainers()
-if (missing) notRun.push(`the system in containers (${missing})`)
-else describe('in containers', inContainers)
-
-function inContainers() {
+describeInContainers('in containers', () => {
   before('builds the images', function () {
     this.timeout(600_000)
     return buildImages()
@@ -37,7 +32,7 @@ function inContainers() {
     survival(stack)
     replicas(stack)
   })
-}
+})
 
 /** Starts containers before the tests of this block and removes them afterwards. */
 function useContainers(suite: string): () => RunningContainers {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
+import { describeInContainers } from '../../test/containers/available.ts'
 import { requireBoot } from '../src/boot-check.ts'
 import { docker } from '../src/docker.ts'
 import { requireAcceptable } from '../src/image.ts'
 import { createOperator } from './support/commands.ts'
-import { describeWithEngine } from './support/engine.ts'
 
-describeWithEngine('an image, before it is pushed', function () {
+describeInContainers('an image, before it is pushed', function () {
   this.timeout(120_000)
   const built: string[] = []
 

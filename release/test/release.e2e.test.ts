@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
+import { describeInContainers } from '../../test/containers/available.ts'
 import { anOrder, orderWith, paymentsOf, post } from '../../test/support/api.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { type Rehearsal, startRehearsal } from '../rehearsal/rehearsal.ts'
 import { docker } from '../src/docker.ts'
 import { createOperator } from './support/commands.ts'
-import { describeWithEngine } from './support/engine.ts'
 import { herokuHosts } from './support/heroku-hosts.ts'
 import { herokuTool } from './support/heroku-tool.ts'
 
@@ -17,7 +17,7 @@ const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kil
 const containerApps = ['orders', 'payments', 'by-hand', ...killed]
 const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'container'])), legacy: 'heroku-24' }
 
-describeWithEngine('releases, on a real registry and with real containers', function () {
+describeInContainers('releases, on a real registry and with real containers', function () {
   this.timeout(600_000)
   let rehearsal: Rehearsal
   let operator: ReturnType<typeof createOperator>

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
+import { describeInContainers } from '../../test/containers/available.ts'
 import { docker } from '../src/docker.ts'
 import { buildImage } from '../src/image.ts'
 import { services } from '../src/services.ts'
 import { createOperator } from './support/commands.ts'
-import { describeWithEngine } from './support/engine.ts'
 
-describeWithEngine('the start of a release image', function () {
+describeInContainers('the start of a release image', function () {
   this.timeout(300_000)
   const image = `orderflow-test-start-${process.pid}`
   const settings = {

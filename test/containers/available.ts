@@ -4,23 +4,32 @@ import { engineMissing } from '../../stack/src/docker/engine.ts'
 import { testImages } from '../../stack/src/docker/image-names.ts'
 import { ensureImages } from '../../stack/src/docker/images.ts'
 import { timed } from '../../stack/src/terminal.ts'
+import { leaveOut } from '../support/not-run.ts'
+
+/** Why this machine cannot run containers, or the error that came of trying. */
+const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Brings the images that others make, and answers in one line why this machine cannot run containers; undefined when it can.
- * @throws {StackError} when a build fails, which is a fault of ours; with CONTAINERS=required when containers cannot run
+ * Tests that need a Docker engine and the images that others make. Where the machine cannot have them, these tests are named
+ * among what is not run; they fail where CONTAINERS=required, and when bringing the images went wrong.
  */
-export async function whyNoContainers(): Promise<string | undefined> {
-  const reason = (await noEngine()) ?? (await noImages())
-  if (!reason || process.env.CONTAINERS !== 'required') return reason
-  throw new StackError('no-engine', `CONTAINERS=required: ${reason}`)
+export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
+  const error =
+    missing && process.env.CONTAINERS === 'required' ? new Error(`CONTAINERS=required: ${missing}`) : missing
+  if (!error) describe(title, tests)
+  else if (typeof error === 'string') leaveOut(title, error)
+  else {
+    describe(title, () => {
+      it('have what they need', () => {
+        throw error
+      })
+    })
+  }
 }
 
-async function noEngine(): Promise<string | undefined> {
-  const missing = (await engineMissing()) ?? ((await hasCompose()) ? undefined : 'docker has no compose command')
-  return missing && `${missing}; next: make engine`
-}
-
-async function noImages(): Promise<string | undefined> {
+async function bring(): Promise<string | undefined> {
+  const noEngine = (await engineMissing()) ?? ((await hasCompose()) ? undefined : 'docker has no compose command')
+  if (noEngine) return `${noEngine}; next: make engine`
   const onProgress = timed()
   try {
     for (const { name, standIn } of await ensureImages({ onProgress }, testImages)) {
