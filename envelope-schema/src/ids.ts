@@ -1,15 +1,15 @@
-import { v5 } from 'uuid'
+import { parse, v5 } from 'uuid'
 import type { Envelope, ReceivedEnvelope } from './types.ts'
 
 /** Namespace of every derived id (RFC 9562, section 6.6). Random once, fixed for ever: another one gives other ids. */
-const namespace = '4563ec1f-497b-4618-baf9-8485edb38c08'
+const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
 
 /**
  * A GUID (UUID v5, lower case) that is the same whenever `kind` and `parts` are the same. `kind` keeps the ids of
  * different things apart. The parts are joined as a JSON list: `('a', 'b')` and `('a,b')` give different ids.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
-  return v5(JSON.stringify([kind, ...parts]), namespace)
+  return v5(Buffer.from(JSON.stringify([kind, ...parts])), namespace)
 }
 
 /** Where a record stands in the stream. `offset` is Kafka's 64-bit number; its text holds all digits. */
@@ -27,10 +27,6 @@ export interface Origin {
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, origin: Origin): E & Envelope {
   const derived = (kind: string) => deterministicId(kind, origin.topic, `${origin.partition}`, `${origin.offset}`)
   const { Id, CorrelationId, TraceId } = envelope
-  return {
-    ...envelope,
-    Id: Id ?? derived('event'),
-    CorrelationId: CorrelationId ?? TraceId ?? derived('trace'),
-    TraceId: TraceId ?? CorrelationId ?? derived('trace'),
-  }
+  const trace = TraceId ?? CorrelationId ?? derived('trace')
+  return { ...envelope, Id: Id ?? derived('event'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }

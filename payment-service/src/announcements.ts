@@ -15,11 +15,12 @@ interface Publisher {
 export function resultOf(app: Publisher, { decision }: PaymentState): Envelope | undefined {
   if (!decision) return undefined
   const { orderId, amount, policy, source, reason = '' } = decision
-  const payload = { PaymentId: paymentIdOf(orderId), OrderId: orderId, Amount: amount, Policy: policy, Source: source }
+  const paymentId = paymentIdOf(orderId)
+  const payload = { PaymentId: paymentId, OrderId: orderId, Amount: amount, Policy: policy, Source: source }
   return decision.approved
-    ? createEnvelope({ ...commonFields(app, orderId, 'PaymentApproved', decision), payload })
+    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved', decision), payload })
     : createEnvelope({
-        ...commonFields(app, orderId, 'PaymentRejected', decision),
+        ...commonFields(app, paymentId, 'PaymentRejected', decision),
         payload: { ...payload, Reason: reason },
       })
 }
@@ -28,10 +29,11 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
 export function refundOf(app: Publisher, { decision, refund }: PaymentState): Envelope | undefined {
   if (!decision?.approved || !refund) return undefined
   const { orderId, amount } = decision
+  const paymentId = paymentIdOf(orderId)
   return createEnvelope({
-    ...commonFields(app, orderId, 'PaymentRefunded', refund),
+    ...commonFields(app, paymentId, 'PaymentRefunded', refund),
     payload: {
-      PaymentId: paymentIdOf(orderId),
+      PaymentId: paymentId,
       OrderId: orderId,
       Amount: amount,
       Reason: 'the order was cancelled',
@@ -39,12 +41,12 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   })
 }
 
-function commonFields<N extends string>(app: Publisher, orderId: string, name: N, cause: Cause) {
+function commonFields<N extends string>(app: Publisher, paymentId: string, name: N, cause: Cause) {
   return {
     app,
     name,
     version: 1 as const,
-    id: eventId(orderId, name),
+    id: eventId(paymentId, name),
     correlationId: cause.correlationId,
     traceId: cause.traceId,
     creationDate: new Date(cause.at),
@@ -62,7 +64,7 @@ export function announcedFact(
 ): PaymentFact {
   const { OrderId: orderId, Amount: amount } = event.Payload
   const causationId = event.Headers?.CausationId
-  const isOurs = event.AppId === app.id && event.Id === eventId(orderId, event.Name)
+  const isOurs = event.AppId === app.id && event.Id === eventId(paymentIdOf(orderId), event.Name)
   if (!isOurs || typeof causationId !== 'string') {
     throw new PermanentFault('foreign-payment', 'this service did not announce it')
   }
@@ -77,7 +79,7 @@ export function announcedFact(
   return { type: 'decided', decision: { ...cause, orderId, amount, source, ...verdict } }
 }
 
-const eventId = (orderId: string, name: string) => deterministicId('event', paymentIdOf(orderId), name)
+const eventId = (paymentId: string, name: string) => deterministicId('event', paymentId, name)
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {

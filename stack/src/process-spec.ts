@@ -39,7 +39,7 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec<Proces
  * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine instead of 140 (make bench
  * PART=latency); the second leaves room for the largest bulk delivery (service-kit/src/app-channel.ts).
  */
-const heapLimits = ['--max-semi-space-size=4', '--max-old-space-size=512']
+const heapLimits = ['--max-semi-space-size=16', '--max-old-space-size=512']
 
 function serviceSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<ProcessName> {
   const { http, https, channel, daprHttp, daprGrpc } = plan.ports[role]
