@@ -39,7 +39,7 @@ COPY service-kit /app/service-kit
 # Listens on $PORT where a platform sets it, else on the port of appsettings.json.
 ENV Web__Host=0.0.0.0
 # The heap limits are those of stack/src/process-spec.ts.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--max-old-space-size=512", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar
 

@@ -77,7 +77,8 @@ export async function placeOrders(url: string, perSecond: number, seconds: numbe
   const orders: Promise<PlacedOrder>[] = []
   for (let count = 0; count < perSecond * seconds; count += 1) {
     const due = start + (count * 1_000) / perSecond
-    if (due > performance.now()) await delay(due - performance.now())
+    const early = due - performance.now()
+    if (early > 0) await delay(early)
     orders.push(placeOrder(url, agent, due))
   }
   const placed = await Promise.all(orders)

@@ -1,4 +1,5 @@
-import { parse, v5 } from 'uuid'
+import { hash } from 'node:crypto'
+import { parse } from 'uuid'
 import type { Envelope, ReceivedEnvelope } from './types.ts'
 
 /** Namespace of every derived id (RFC 9562, section 6.6). Random once, fixed for ever: another one gives other ids. */
@@ -9,7 +10,15 @@ const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
  * different things apart. The parts are joined as a JSON list: `('a', 'b')` and `('a,b')` give different ids.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
-  return v5(Buffer.from(JSON.stringify([kind, ...parts])), namespace)
+  const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...parts]))]), 'hex')
+  const variant = '89ab'[Number.parseInt(digest.charAt(16), 16) % 4]
+  return [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `5${digest.slice(13, 16)}`,
+    `${variant}${digest.slice(17, 20)}`,
+    digest.slice(20, 32),
+  ].join('-')
 }
 
 /** Where a record stands in the stream. `offset` is Kafka's 64-bit number; its text holds all digits. */

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
+import { v5 } from 'uuid'
 import { completeEnvelope, deterministicId, parseEnvelope } from '../src/index.ts'
 import { app, bytesOf, orderId, reduced } from './support/documents.ts'
 
@@ -8,6 +10,15 @@ const received = (changes = {}) => parseEnvelope(bytesOf(reduced(changes)))
 describe('deterministicId', () => {
   it('never changes for the same parts, since stored keys are made of it', () => {
     expect(deterministicId('order', 'a', 'b')).to.equal('49a9e66f-dbb2-576b-90c1-a4deac37ea50')
+  })
+
+  it('is the UUID v5 of the list of its parts', () => {
+    const namespace = '4563ec1f-497b-4618-baf9-8485edb38c08'
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' })), (kind, parts) => {
+        expect(deterministicId(kind, ...parts)).to.equal(v5(JSON.stringify([kind, ...parts]), namespace))
+      }),
+    )
   })
 
   it('tells apart how the parts are split and what they are for', () => {

@@ -42,7 +42,20 @@ export interface OrderStore {
   page(options: { cursor: string | undefined; limit: number }): Promise<Page<Order>>
 }
 
+/** Facts that are remembered as stored: more than the log is behind the requests, unless something is broken. */
+const maxRemembered = 5_000
+
 export function createStore(app: { id: string }, read: Read, commit: UnitOfWork): OrderStore {
+  /**
+   * Facts that this process saw stored, by key. Most events of the log are its own and stored already when they arrive:
+   * they need not be read to learn that they change nothing, now or ever, since facts are only added.
+   */
+  let [newer, older] = [new Map<string, string>(), new Map<string, string>()]
+  function remember(key: string, text: string): void {
+    if (newer.size === maxRemembered) [newer, older] = [new Map(), newer]
+    newer.set(key, text)
+  }
+
   async function load(orderIds: string[]): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
     const documents = await read(orderIds.flatMap((id) => orderEventNames.map((name) => factKey(id, name))))
     return orderIds.map((id) => {
@@ -56,11 +69,13 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
   }
 
   return {
-    record(received) {
+    async record(received) {
       const event = factOf(received)
       const orderId = event.Payload.OrderId
       const key = factKey(orderId, event.Name)
-      return commit({
+      const text = JSON.stringify(event)
+      if ((newer.get(key) ?? older.get(key)) === text) return false
+      const changed = await commit({
         keys: [key],
         bytes: maxFactBytes,
         decide(view) {
@@ -81,6 +96,8 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
           return isChange
         },
       })
+      remember(key, text)
+      return changed
     },
 
     claim(event) {

@@ -79,6 +79,22 @@ describe('order-service when its platform fails', () => {
     expect((await get(order.id)).body).to.include(order)
   })
 
+  it('reads nothing when the log tells it what it has just saved', async () => {
+    await create()
+    const { read, transact } = sidecar.calls
+    expect((await deliver()).body.statuses.map(({ status }) => status)).to.deep.equal(['SUCCESS'])
+    expect([sidecar.calls.read, sidecar.calls.transact]).to.deep.equal([read, transact])
+  })
+
+  it('still sees a contradiction of what it has just saved', async () => {
+    const { body } = await create()
+    const told = sidecar.published[0]
+    const event = JSON.parse(Buffer.from(told?.value ?? '').toString())
+    await take(app, { ...event, Payload: { ...event.Payload, Total: 1_000 } })
+    expect(sidecar.published.at(-1)?.headers['deadletter-reason']).to.equal('conflicting-order')
+    expect((await get(body.id)).body.total).to.equal(anOrder.total)
+  })
+
   it('answers 503 with the order’s id when nobody knows whether the event is in the log', async () => {
     sidecar.failures.publish.push(down())
     const failed = await create('key-1')
@@ -119,6 +135,7 @@ describe('order-service when its platform fails', () => {
 
   it('asks for a delivery again while the store is down', async () => {
     await create()
+    restart()
     sidecar.failures.read.push(down())
     expect((await deliver()).body.statuses).to.deep.equal([{ entryId: '0', status: 'RETRY' }])
   })

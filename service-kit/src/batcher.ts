@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 /** The queue is full, or the item waited too long in it: this step was not begun, and may be tried again. */
 export class OverloadError extends Error {
   readonly code = 'overload'
@@ -27,12 +29,19 @@ export interface BatcherOptions<T, R> {
 const maxWaitMs = 5_000
 
 /**
- * Group commit: items that arrive while a flush is under way share the next one. One flush at a time, so batches
- * keep the order of arrival; an idle batcher flushes at the end of the current tick, so nobody waits for a timer.
+ * From the beginning of a flush to the next one. A small flush costs as much as a larger one (docs/adr/0011), so more items in it
+ * are worth a few milliseconds.
+ */
+const minIntervalMs = 20
+
+/**
+ * Group commit: items that arrive while a flush is under way, or within 20 ms of its beginning, share the next one. One
+ * flush at a time, so batches keep the order of arrival; a batcher that was idle flushes at the end of the current tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; settle: (result: Settled<R>) => void }[] = []
   let flushing = false
+  let begun = Number.NEGATIVE_INFINITY
 
   function take() {
     let bytes = 0
@@ -57,9 +66,15 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
 
   async function run() {
     while (waiting.length > 0) {
+      let now = performance.now()
+      if (begun + minIntervalMs > now && waiting.length < options.maxItems) {
+        await delay(begun + minIntervalMs - now)
+        now = performance.now()
+      }
+      begun = now
       const taken = take()
       // One look at the clock: with two, an item could be neither late nor in time, and never be answered.
-      const oldest = performance.now() - maxWaitMs
+      const oldest = now - maxWaitMs
       const late = taken.filter(({ since }) => since < oldest)
       const batch = taken.filter(({ since }) => since >= oldest)
       for (const { settle } of late) settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })

@@ -102,7 +102,7 @@ export function createSidecar(
   ): Promise<MessageShape<O>> {
     const path = `/${parent.typeName}/${name}`
     const options = { deadline: Date.now() + callTimeoutMs }
-    const encode = (message: MessageShape<I>) => Buffer.from(toBinary(input, message))
+    const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
@@ -170,9 +170,14 @@ export function createSidecar(
   }
 }
 
+/** The same bytes: copies of whole batches would only keep the garbage collector busy. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 function parse(key: string, data: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(data).toString())
+    return JSON.parse(asBuffer(data).toString())
   } catch (error) {
     throw new SidecarError(`read ${key}`, error)
   }

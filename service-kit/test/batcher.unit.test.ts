@@ -43,6 +43,26 @@ describe('group commit', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
+  it('waits with the next flush for company, unless it is full or the batcher was idle', async () => {
+    const begun: number[] = []
+    const add = batcherOf({
+      maxItems: 2,
+      async flush(items) {
+        begun.push(performance.now())
+        return double(items)
+      },
+    })
+    await add(1)
+    const idle = performance.now()
+    await add(2)
+    await Promise.all([add(3), add(4)])
+    expect(begun).to.have.lengthOf(3)
+    expect(performance.now() - idle).to.be.greaterThan(10)
+    const [first = 0, second = 0, third = 0] = begun
+    expect(second - first).to.be.greaterThan(10)
+    expect(third - second).to.be.lessThan(10)
+  })
+
   it('ends a batch before it grows over its bytes, yet takes a single larger item', async () => {
     const batches: number[][] = []
     const add = batcherOf({

@@ -14,9 +14,12 @@ export function kafkaCommand(plan: Plan): string[] {
   return [...javaArguments('-Xmx512m'), 'kafka.Kafka', propertiesFile(plan.folder)]
 }
 
+/** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
+const virtualMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
+
 function javaArguments(...more: string[]): string[] {
   const logging = `-Dlog4j2.configurationFile=${join(repository, 'stack/kafka/log4j2.properties')}`
-  return ['-XX:+UseG1GC', '-Djava.awt.headless=true', logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
+  return [...virtualMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 
 function propertiesFile(folder: string): string {

@@ -36,10 +36,11 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec<Proces
 }
 
 /**
- * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine instead of 140 (make bench
- * PART=latency); the second leaves room for the largest bulk delivery (service-kit/src/app-channel.ts).
+ * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine (make bench PART=latency). Without the
+ * second it collects its old ones several times a second, since the buffers of each batch count as their growth. The third leaves room
+ * for three of the largest bulk deliveries (service-kit/src/app-channel.ts).
  */
-const heapLimits = ['--max-semi-space-size=16', '--max-old-space-size=512']
+const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
 function serviceSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<ProcessName> {
   const { http, https, channel, daprHttp, daprGrpc } = plan.ports[role]

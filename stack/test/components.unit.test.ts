@@ -6,19 +6,27 @@ import { topics } from '../src/topics.ts'
 
 const folder = join(repository, 'components')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+const documentsOf = (name: string) => read(name).split(/^---$/m)
 
 describe('components/', () => {
   it('subscribes exactly the consumer groups that stack/topics.json waits for', () => {
-    const subscribed = read('subscriptions.yaml')
-      .split(/^---$/m)
-      .map((document) => ({
-        topic: /^ {2}topic: (\S+)$/m.exec(document)?.[1],
-        groups: [...(document.split(/^scopes:$/m)[1] ?? '').matchAll(/- (\S+)/g)].map((match) => match[1]),
-      }))
-    const consumed = topics.filter((topic) => topic.consumerGroups.length > 0)
-    expect(subscribed).to.deep.equal(
-      consumed.map(({ name, consumerGroups }) => ({ topic: name, groups: consumerGroups })),
-    )
+    const subscribed = documentsOf('subscriptions.yaml').map((document) => {
+      const [, topic, app] = /^ {2}topic: (\S+)$.*^scopes:\n {2}- (\S+)$/ms.exec(document) ?? []
+      return `${topic} to ${app}`
+    })
+    const waitedFor = topics.flatMap(({ name, consumerGroups }) => consumerGroups.map((group) => `${name} to ${group}`))
+    expect([...new Set(subscribed)].sort()).to.deep.equal(waitedFor.sort())
+  })
+
+  it('has four Kafka components that differ in their names only, each with its retries, and no subscription to another', () => {
+    const components = documentsOf('kafka.yaml').map((document) => document.replaceAll(/^ *#.*\n/gm, '').trim())
+    const names = components.map((component) => /^ {2}name: (\S+)$/m.exec(component)?.[1] ?? '')
+    expect(names).to.deep.equal(['pubsub', 'pubsub-1', 'pubsub-2', 'pubsub-3'])
+    const alike = components.map((component, index) => component.replace(`name: ${names[index]}`, 'name: any'))
+    expect(new Set(alike)).to.have.lengthOf(1)
+    expect([...read('resiliency.yaml').matchAll(/^ {6}(\S+):$/gm)].map(([, name]) => name)).to.include.members(names)
+    const used = [...read('subscriptions.yaml').matchAll(/^ {2}pubsubname: (\S+)$/gm)].map(([, name]) => name)
+    expect(names).to.include.members(used)
   })
 
   it('lets the broker, not the sidecar, say that a message is too large', () => {
