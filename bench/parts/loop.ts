@@ -4,6 +4,7 @@ import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part } from '../support/part.ts'
+import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { median } from '../support/statistics.ts'
 import { countArrivals } from '../support/store.ts'
 import { distance, openStream, type Stream } from '../support/stream.ts'
@@ -17,6 +18,7 @@ interface Sample extends Load {
   paidPerSecond: number
   /** From the last answer until the last order is Paid. */
   behindSeconds: number
+  used: ProcessorTime
 }
 
 /** How many orders go the whole way? Posted as fast as they are answered, until the last one is Paid. */
@@ -43,12 +45,13 @@ export const loop: Part = {
 }
 
 async function placeUntilPaid(
-  { ordersUrl, specs, database, wait }: BenchStack,
+  { ordersUrl, plan, specs, database, wait }: BenchStack,
   stream: Stream,
   amount: number,
 ): Promise<Sample> {
   const arrivals = countArrivals(database('order'), paid)
   const before = await stream.ends(paymentEvents)
+  const used = countProcessorTime(plan.folder)
   const load = await postOrders(ordersUrl, { connections, amount })
   await wait('all orders to be Paid', Object.values(specs), async () => {
     const published = distance(before, await stream.ends(paymentEvents))
@@ -61,6 +64,7 @@ async function placeUntilPaid(
     ...load,
     paidPerSecond: (load.answered * 1_000) / (endedAt - load.startedAt),
     behindSeconds: (endedAt - load.endedAt) / 1_000,
+    used: used(),
   }
 }
 
@@ -103,6 +107,14 @@ function findings(orders: number, samples: Sample[]): Findings {
           ],
           ['requests that failed', number(failed)],
         ],
+      },
+      {
+        title: 'Processor time per order in microseconds, medians',
+        head: ['process', 'µs'],
+        rows: Object.keys(samples[0]?.used ?? {}).map((name) => [
+          name,
+          number(middle(({ used, answered }) => ((used[name] ?? Number.NaN) * 1_000) / answered)),
+        ]),
       },
     ],
     goals: [atLeast('whole loop, orders/s', paidPerSecond, 2_500), atMost('requests that failed', failed, 0)],

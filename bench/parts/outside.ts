@@ -5,6 +5,7 @@ import { publishOrders } from '../support/events.ts'
 import { atLeast, type Findings, number } from '../support/findings.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { inTurn, type Part } from '../support/part.ts'
+import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { median } from '../support/statistics.ts'
 import { countArrivals, openStore } from '../support/store.ts'
@@ -23,6 +24,10 @@ interface Sample {
   startSeconds: number
   /** From there to the look at which all were stored and published; those of the first look do not count. */
   perSecond: number
+  /** Microseconds of processor time per event meanwhile. */
+  kafka: number
+  program: number
+  sidecar: number
 }
 
 /** How fast are events of outside publishers paid, that wait in Kafka already? order-service is not on the way. */
@@ -94,18 +99,27 @@ async function pay(
   const arrivals = countArrivals(stack.database(database), payments)
   const before = await stream.ends(topic)
   const startedAt = performance.now()
-  let first: { at: number; published: number } | undefined
+  let first: { at: number; published: number; used: () => ProcessorTime } | undefined
   stack.launch(specs)
   await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
     const published = distance(before, await stream.ends(topic))
-    if (published > 0) first ??= { at: performance.now(), published }
+    if (published > 0) first ??= { at: performance.now(), published, used: countProcessorTime(stack.plan.folder) }
     return published < events ? `${published} are published` : arrivals.missing(events)
   })
-  const endedAt = performance.now()
+  if (!first) throw new Error(`${name} was never seen to publish`)
+  const [endedAt, used] = [performance.now(), first.used()]
   arrivals.close()
   await stack.stop(specs)
-  const { at, published } = first ?? { at: endedAt, published: events }
-  return { startSeconds: (at - startedAt) / 1_000, perSecond: ((events - published) * 1_000) / (endedAt - at) }
+  const paid = events - first.published
+  const [program = '', sidecar = ''] = specs.map((spec) => spec.name)
+  const perEvent = (process: string) => ((used[process] ?? 0) * 1_000) / paid
+  return {
+    startSeconds: (first.at - startedAt) / 1_000,
+    perSecond: (paid * 1_000) / (endedAt - first.at),
+    kafka: perEvent('kafka'),
+    program: perEvent(program),
+    sidecar: perEvent(sidecar),
+  }
 }
 
 /** @throws {Error} when an order has no payment, or no announcement of it */
@@ -124,6 +138,9 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
     name,
     perSecond: median(samples.map(({ perSecond }) => perSecond)),
     startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
+    microseconds: (['program', 'sidecar', 'kafka'] as const).map((process) =>
+      median(samples.map((sample) => sample[process])),
+    ),
     samples,
   }))
   const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
@@ -137,6 +154,14 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
           number(perSecond),
           number(perSecond / rate('direct pipeline'), 2),
           number(startSeconds, 1),
+        ]),
+      },
+      {
+        title: 'Processor time per event in microseconds, medians',
+        head: ['', 'program', 'its sidecar', 'Kafka', 'all'],
+        rows: summaries.map(({ name, microseconds }) => [
+          name,
+          ...[...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value)),
         ]),
       },
     ],

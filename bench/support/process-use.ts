@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/stack/parts'
 
 export interface ProcessUse {
   name: string
-  /** Processor time since its start. `ps` counts whole seconds: take it over thousands of orders. */
+  /** Processor time since its start. */
   processorMs: number
   residentBytes: number
 }
@@ -18,8 +19,26 @@ export function processUse(folder: string): ProcessUse[] {
   })
 }
 
+/** Linux counts in hundredths of a second (proc_pid_stat(5)); elsewhere `ps` counts whole ones: take it over thousands of orders. */
 function processorMs(pid: number): number {
-  return Number(execFileSync('ps', ['-o', 'cputimes=', '-p', String(pid)], { encoding: 'utf8' })) * 1_000
+  if (process.platform !== 'linux') {
+    return Number(execFileSync('ps', ['-o', 'cputimes=', '-p', String(pid)], { encoding: 'utf8' })) * 1_000
+  }
+  const [, afterName = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
+  const [user = 0, system = 0] = afterName.split(' ').slice(11, 13).map(Number)
+  return (user + system) * 10
+}
+
+/** Milliseconds of processor time by the process's name. */
+export type ProcessorTime = Record<string, number>
+
+/** Begins to count. Returns a function that tells what each running process of the folder took since. */
+export function countProcessorTime(folder: string): () => ProcessorTime {
+  const before = new Map(processUse(folder).map(({ name, processorMs }) => [name, processorMs]))
+  return () =>
+    Object.fromEntries(
+      processUse(folder).map(({ name, processorMs }) => [name, processorMs - (before.get(name) ?? 0)] as const),
+    )
 }
 
 /** The largest resident memory of each process so far, in bytes, by the process's name. */
