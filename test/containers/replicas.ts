@@ -29,16 +29,18 @@ export function replicas(running: () => RunningContainers): void {
       stack = running()
     })
 
-    /** Waits until the group has a member for each of the three partitions of orderevents. */
+    /** Waits until each of the three replicas, whose sidecars are clients of their own, has one of the three partitions of orderevents. */
     const untilShared = () =>
       eventually(
         async () => {
           const groups = await withAdmin(stack.kafka, (admin) => admin.describeGroups({ groups: ['payment-service'] }))
           const members = [...(groups.get('payment-service')?.members.values() ?? [])]
-          const shares = members.map(({ assignments }) => assignments?.get(orderEvents)?.partitions.length)
-          return `${shares}` === '1,1,1' || undefined
+          const owners = members.flatMap(({ clientId, assignments }) =>
+            (assignments?.get(orderEvents)?.partitions ?? []).map(() => clientId),
+          )
+          return (owners.length === 3 && new Set(owners).size === 3) || undefined
         },
-        'each of three members to have one partition',
+        'each of three replicas to have one partition',
         60_000,
       )
 
