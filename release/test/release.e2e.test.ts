@@ -277,6 +277,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
     it('finds out when what was pushed is an OCI image', async () => {
       const pushed = await operator.bash(
         `
+        umask 077
         manifests=https://$PLATFORM_REGISTRY/v2/by-hand/web/manifests/latest
         call() { curl -sSf -K <(printenv LOGIN) "$manifests" "$@"; }
         call -H "Accept: application/vnd.docker.distribution.manifest.v2+json" \\
