@@ -77,8 +77,6 @@ function sidecarSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<Process
       ...tokenVariables(plan.tokens[role]),
       Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
       State__ConnectionString: join(dataFolder(plan.folder), `${role}.db`),
-      // Replicas on one machine are told apart as if each had its own (components/kafka.yaml).
-      HOSTNAME: `${role}-service-${ports.http}`,
     },
     ports: {
       http: ports.daprHttp,

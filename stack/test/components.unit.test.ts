@@ -18,11 +18,15 @@ describe('components/', () => {
     expect([...new Set(subscribed)].sort()).to.deep.equal(waitedFor.sort())
   })
 
-  it('has four Kafka components that differ in their names only, each with its retries, and no subscription to another', () => {
+  it('has four Kafka components that differ in name and client id only, each with its retries, and no subscription to another', () => {
     const components = documentsOf('kafka.yaml').map((document) => document.replaceAll(/^ *#.*\n/gm, '').trim())
     const names = components.map((component) => /^ {2}name: (\S+)$/m.exec(component)?.[1] ?? '')
     expect(names).to.deep.equal(['pubsub', 'pubsub-1', 'pubsub-2', 'pubsub-3'])
-    const alike = components.map((component, index) => component.replace(`name: ${names[index]}`, 'name: any'))
+    const alike = components.map((component, index) =>
+      component
+        .replace(`name: ${names[index]}`, 'name: any')
+        .replace(/(name: clientId\n *value: "\{appID\})(-\d)?"/, '$1"'),
+    )
     expect(new Set(alike)).to.have.lengthOf(1)
     expect([...read('resiliency.yaml').matchAll(/^ {6}(\S+):$/gm)].map(([, name]) => name)).to.include.members(names)
     const used = [...read('subscriptions.yaml').matchAll(/^ {2}pubsubname: (\S+)$/gm)].map(([, name]) => name)

@@ -29,14 +29,14 @@ export function replicas(running: () => RunningContainers): void {
       stack = running()
     })
 
-    /** Waits until each of the three replicas, whose sidecars are clients of their own, has one of the three partitions of orderevents. */
+    /** Waits until each of the three replicas, by its address, has one of the three partitions of orderevents. */
     const untilShared = () =>
       eventually(
         async () => {
           const groups = await withAdmin(stack.kafka, (admin) => admin.describeGroups({ groups: ['payment-service'] }))
           const members = [...(groups.get('payment-service')?.members.values() ?? [])]
-          const owners = members.flatMap(({ clientId, assignments }) =>
-            (assignments?.get(orderEvents)?.partitions ?? []).map(() => clientId),
+          const owners = members.flatMap(({ clientHost, assignments }) =>
+            (assignments?.get(orderEvents)?.partitions ?? []).map(() => clientHost),
           )
           return (owners.length === 3 && new Set(owners).size === 3) || undefined
         },
