@@ -82,8 +82,10 @@ describe('a sidecar with components/local', function () {
     expect((await fetch(url)).status).to.equal(401)
     const response = await fetch(url, { headers: { 'dapr-api-token': plan.tokens.order.dapr } })
     const metadata = (await response.json()) as Record<string, { name?: string; topic?: string }[]>
-    expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', 'pubsub', 'statestore'])
-    expect(metadata.subscriptions?.map(({ topic }) => topic)).to.have.members(['orderevents', 'paymentevents'])
+    const streams = ['pubsub', 'pubsub-1', 'pubsub-2', 'pubsub-3']
+    expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', ...streams, 'statestore'])
+    const topics = metadata.subscriptions?.map(({ topic }) => topic)
+    expect(topics).to.have.members(['orderevents', ...Array(3).fill('paymentevents')])
     expect(metadata.resiliencies).to.deep.equal([{ name: 'resiliency' }])
     expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
   })
