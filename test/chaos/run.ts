@@ -50,10 +50,12 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     const broken = await breakIt(options, { ...site, supervisor, book })
     await cluster.ready()
     const behind = await settle(cluster.kafka, onProgress)
-    onProgress('ledger: reading the log, the services and their files')
+    onProgress('ledger: reading the log')
     await readLog(cluster.kafka, book)
+    onProgress('ledger: reading the lists of the services, page by page')
     const [orderUrl = '', paymentUrl = ''] = [cluster.urls.order[0], cluster.urls.payment[0]]
     await readApi({ orderUrl, paymentUrl }, book)
+    onProgress('ledger: reading their files')
     await readFiles(cluster.stateFiles, book)
     const findings = audit(book, { views: ['api', 'file'], approveUpTo })
     return makeReport({ ...options, ...broken, machine, behind }, book, findings)

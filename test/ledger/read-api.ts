@@ -7,11 +7,16 @@ import type { Book } from './book.ts'
 
 /** Reads both services' whole lists into the book, page by page. */
 export async function readApi(stack: Pick<RunningStack, 'orderUrl' | 'paymentUrl'>, book: Book): Promise<void> {
-  await book.together(async () => {
+  const orders = async () => {
     for await (const { id, customerName, total, status, payment } of list<Order>(`${stack.orderUrl}/v1/orders`)) {
       book.order('api', { id, name: customerName, total, status, charged: payment?.amount })
     }
+  }
+  const payments = async () => {
     for await (const payment of list<Payment>(`${stack.paymentUrl}/v1/payments`)) book.payment('api', payment)
+  }
+  await book.together(async () => {
+    await Promise.all([orders(), payments()])
   })
 }
 
