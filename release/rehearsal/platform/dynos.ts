@@ -44,6 +44,11 @@ export function restart(app: AppState, options: DynoOptions): void {
   )
 }
 
+/** Once the processes of the newest release are being started: until then there are none to be named. */
+export async function restarted(app: AppState): Promise<void> {
+  await underWay.get(app)
+}
+
 async function restartNow(app: AppState, options: DynoOptions): Promise<void> {
   const old = app.dynos
   app.dynos = []

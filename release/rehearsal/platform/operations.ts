@@ -1,4 +1,4 @@
-import { type DynoOptions, restart, stop } from './dynos.ts'
+import { type DynoOptions, restart, restarted, stop } from './dynos.ts'
 import { Failure } from './failure.ts'
 import { logLine } from './log.ts'
 import { type AppState, addRelease, current, type Image, type ReleaseState } from './state.ts'
@@ -60,6 +60,7 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
     },
 
     async stopDynos(app: AppState, name: string): Promise<void> {
+      await restarted(app)
       const named = app.dynos.filter((dyno) => dyno.name === name || dyno.name.startsWith(`${name}.`))
       if (named.length === 0) throw new Failure(404, 'not_found', "Couldn't find that process.")
       await Promise.all(named.map((dyno) => stop(app, dyno)))
