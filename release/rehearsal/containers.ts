@@ -89,7 +89,10 @@ function dynoRuntime(network: string, dockerConfig: string): Runtime {
         port: hostPort,
         ended: new Promise((resolve) => child.once('close', (status) => resolve(status ?? 1))),
         stop: async () => {
-          await docker(['stop', '-t', '30', name]).catch(() => {})
+          // Where `docker run` has not made the container yet, there is nothing to be stopped, and then it comes.
+          while (child.exitCode === null && child.signalCode === null) {
+            await docker(['stop', '-t', '30', name]).catch(() => sleep(200))
+          }
         },
       }
     },

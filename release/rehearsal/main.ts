@@ -16,7 +16,9 @@ async function run(): Promise<void> {
   const stacks = Object.fromEntries(Object.values(apps).map((app) => [app, 'container']))
   const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
   const file = join(folder, 'env')
-  const lines = Object.entries(rehearsal.env).map(([name, value]) => `export ${name}='${value}'\n`)
+  // For curl, where the steps are done by hand.
+  const trusting = { CURL_CA_BUNDLE: rehearsal.env.NODE_EXTRA_CA_CERTS }
+  const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })
   out.print(`
 The rehearsal is ready, with apps ${Object.values(apps).join(' and ')}. In another terminal:
@@ -29,6 +31,7 @@ The rehearsal is ready, with apps ${Object.values(apps).join(' and ')}. In anoth
     make release-payment APP=${apps.payment}
     make open-order APP=${apps.order}
 
+The topics are there. Released containers reach Kafka and MongoDB by names of their own network, which this machine does not know.
 Ctrl-C here ends it and removes all of it.`)
   await stopped
   out.print('removing all of it')

@@ -22,8 +22,8 @@ export function platformFailure(answer: Answer, operator: Operator, request: str
       return fail(`ACCESS_TOKEN may not do this to app ${app}${said}`, `${token}; its owner needs access to the app`)
     case 404:
       return fail(
-        `${apiUrl} knows no app ${app}, or not this part of it${said}`,
-        `create it, or correct APP: ${request}`,
+        `${apiUrl} knows no app ${app}, or not what it was asked for (${request})${said}`,
+        'create the app, or correct APP',
       )
     case 429:
       return fail(`too many requests to ${apiUrl}${said}`, waitHint(answer))

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { ReleaseError } from '../src/error.ts'
 import { openJournal } from '../src/journal.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const at = new Date('2026-11-21T12:00:00Z')
 const before = (version: number, configVars: Record<string, string | null> = {}) => ({
@@ -16,7 +16,7 @@ describe('the journal of a release', () => {
   let folder: string
   const open = () => openJournal('my-app', { RELEASE_FOLDER: folder })
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'journal-'))
+    folder = temporaryFolder()
   })
 
   it('is a file that only its owner can read', () => {

@@ -75,6 +75,30 @@ describe('the client of the platform’s API', () => {
     expect(context.text()).to.include(fake.app('my-app').webUrl)
   })
 
+  it('says that a release is missing where nothing was released, or all was taken back', async () => {
+    const context = contextFor(fake)
+    await context.platform.releaseImage(digestOf('a'))
+    await untilUp(2)
+    await context.platform.removeImage()
+    await eventually(() => dynoStates().length === 0, 'gone')
+    for (const command of [listProcesses, stopWeb, startWeb]) {
+      const { message, nextStep } = await refusal(command(context))
+      expect(message).to.equal('nothing is released to my-app')
+      expect(nextStep).to.equal('make release-order APP=my-app')
+    }
+  })
+
+  it('starts no second process of a kind, however often it is told while it restarts', async () => {
+    const context = contextFor(fake)
+    await context.platform.releaseImage(digestOf('a'))
+    await Promise.all([1, 2, 3].map(() => context.platform.scaleWeb(1)))
+    await untilUp(2)
+    const starts = context.platform.patchConfigVars({ A: '1' })
+    await Promise.all([starts, ...[1, 2, 3].map(() => context.platform.scaleWeb(1))])
+    await untilUp(3)
+    expect(dynoStates()).to.deep.equal([['web.1', 'up', 3]])
+  })
+
   const mistakes: [what: string, changes: Parameters<typeof contextFor>[1], status: number, message: RegExp][] = [
     ['a wrong token', { token: 'wrong-token' }, 401, /does not accept ACCESS_TOKEN/],
     ['an app that does not exist', { app: 'no-such-app' }, 404, /knows no app no-such-app/],

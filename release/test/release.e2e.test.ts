@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
@@ -12,6 +11,7 @@ import { docker } from '../src/docker.ts'
 import { createOperator } from './support/commands.ts'
 import { herokuHosts } from './support/heroku-hosts.ts'
 import { herokuTool } from './support/heroku-tool.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kill-7', 'kill-8']
 const containerApps = ['orders', 'payments', 'by-hand', ...killed]
@@ -33,7 +33,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       onProgress: () => {},
       interfere: (request, response, next) => (interfere ? interfere(request, response, next) : next()),
     })
-    env = { ...rehearsal.env, RELEASE_FOLDER: mkdtempSync(join(tmpdir(), 'release-')) }
+    env = { ...rehearsal.env, RELEASE_FOLDER: temporaryFolder() }
     operator = createOperator(env)
   })
   after(() => rehearsal?.close())

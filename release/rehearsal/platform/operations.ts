@@ -41,7 +41,7 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
       for (const { type, quantity, docker_image: digest } of updates) {
         if (type !== 'web') throw new Failure(404, 'not_found', `Couldn't find that process type (${type}).`)
         if (digest !== undefined) await release(app, digest)
-        if (quantity !== undefined) scale(app, Number(quantity))
+        if (quantity !== undefined) await scale(app, Number(quantity))
       }
     },
 
@@ -76,7 +76,8 @@ export function createOperations(options: DynoOptions & { findImage: FindImage }
     deploy(app, `Deployed web (${digest.slice(7, 19)})`, { image })
   }
 
-  function scale(app: AppState, quantity: number): void {
+  async function scale(app: AppState, quantity: number): Promise<void> {
+    await restarted(app)
     if (app.quantity === undefined) throw new Failure(404, 'not_found', "Couldn't find that process type (web).")
     const isRunning = app.dynos.filter(({ state }) => state === 'up' || state === 'starting').length === quantity
     app.quantity = quantity

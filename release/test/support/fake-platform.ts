@@ -1,7 +1,4 @@
 import { EventEmitter } from 'node:events'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { RequestHandler } from 'express'
 import { type RunningPlatform, startPlatform } from '../../rehearsal/platform/index.ts'
 import type { Context } from '../../src/context.ts'
@@ -13,6 +10,7 @@ import { services } from '../../src/services.ts'
 import { capturedOutput } from './captured-output.ts'
 import { operatorOf, token } from './operator.ts'
 import { simulatedRuntime } from './simulated-runtime.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export interface FakePlatform extends RunningPlatform {
   /** Gives the next `times` requests that match another answer; returns how often it was used. */
@@ -59,7 +57,7 @@ export function contextFor(platform: FakePlatform, changes: { app?: string; toke
   const out = capturedOutput()
   const stopped = new AbortController()
   const send = createHttp({ sleep: async () => {}, timeoutMs: 500, signal: stopped.signal })
-  const env = { RELEASE_FOLDER: mkdtempSync(join(tmpdir(), 'release-')) }
+  const env = { RELEASE_FOLDER: temporaryFolder() }
   const context: Context = {
     service: services.order,
     operator,
