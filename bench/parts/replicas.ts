@@ -114,16 +114,19 @@ function publishSteadily(stream: Stream) {
   }
 }
 
-/** Undefined once the group has so many members and they share all partitions. */
-async function unsettled({ kafka }: BenchStack, members: number): Promise<string | undefined> {
+/** Kafka components of a sidecar that consume orderevents (components/subscriptions.yaml): each is a member of the group. */
+const lanes = 3
+
+/** Undefined once the group has the members of so many replicas, and the partitions are given out. */
+async function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
   const name = 'payment-service'
   // Until the first member ever asks for it, the broker has no coordinator to describe a group.
   const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: [name] })).catch(() => undefined)
   const group = groups?.get(name)
-  const assigned = [...(group?.members.values() ?? [])].map(({ assignments }) => assignments?.get(orderEventsTopic))
-  const allHaveSome = assigned.every((assignment) => (assignment?.partitions.length ?? 0) > 0)
-  if (group?.state === 'Stable' && assigned.length === members && allHaveSome) return undefined
-  return `the group is ${group?.state ?? 'not there'}, with ${assigned.length} members`
+  const members = [...(group?.members.values() ?? [])]
+  const given = members.flatMap(({ assignments }) => assignments?.get(orderEventsTopic)?.partitions ?? [])
+  if (group?.state === 'Stable' && members.length === replicas * lanes && given.length > 0) return undefined
+  return `the group is ${group?.state ?? 'not there'}, with ${members.length} members`
 }
 
 /** @throws {Error} when an order has no payment in the store, or no announcement in the log */
