@@ -2,7 +2,7 @@ import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
 import { type PlacedOrder, placeOrders } from '../support/load.ts'
 import type { Part } from '../support/part.ts'
-import { type ProcessUse, processUse } from '../support/process-use.ts'
+import { countProcessorTime, type ProcessUse, processUse } from '../support/process-use.ts'
 import { percentile } from '../support/statistics.ts'
 import { watchStore } from '../support/store.ts'
 import { numbersFrom } from '../support/variables.ts'
@@ -46,14 +46,14 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
   const stopWatching = watchStore(stack.database('order'), '%/PaymentApproved', (keys, at) => {
     for (const key of keys) paidAt.set(key.split('/').at(-2) ?? '', at)
   })
-  const before = processUse(stack.plan.folder)
+  const used = countProcessorTime(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)
   const accepted = placed.filter((order) => order.id !== undefined) as (PlacedOrder & { id: string })[]
   await stack.wait('all orders to be Paid', Object.values(stack.specs), async () => {
     const open = accepted.filter(({ id }) => !paidAt.has(id)).length
     return open > 0 ? `${open} of ${accepted.length} orders are not` : undefined
   })
-  const use = processUse(stack.plan.folder)
+  const [times, use] = [used(), processUse(stack.plan.folder)]
   stopWatching()
   await requirePaid(stack, accepted)
   return {
@@ -61,9 +61,8 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
     answered: accepted.map(({ answered, due }) => answered - due),
     paid: accepted.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - due),
     failed: placed.length - accepted.length,
-    use: use.map(({ name, processorMs, residentBytes }) => {
-      const used = processorMs - (before.find((process) => process.name === name)?.processorMs ?? 0)
-      return { name, residentBytes, processorMs: used / placed.length }
+    use: use.map(({ name, residentBytes }) => {
+      return { name, residentBytes, processorMs: (times[name] ?? Number.NaN) / placed.length }
     }),
   }
 }

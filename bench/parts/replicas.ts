@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deterministicId, orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
+import { orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
 import { withAdmin } from '@orderflow/stack'
 import type { ProcessSpec } from '@orderflow/stack/parts'
+import { paymentIdOf } from '../../payment-service/src/store.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { orderEvents } from '../support/events.ts'
 import { type Findings, number } from '../support/findings.ts'
@@ -70,8 +71,6 @@ export const replicas: Part = {
       return findings(steps, ledger)
     }),
 }
-
-const paymentIdOf = (orderId: string) => deterministicId('payment', orderId)
 
 /** When each payment was seen in the store, by its id. */
 function watchPayments({ database }: BenchStack) {

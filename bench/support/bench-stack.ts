@@ -6,6 +6,7 @@ import {
   createPlan,
   dataFolder,
   ensureRunning,
+  localKafka,
   type Plan,
   type ProcessSpec,
   processSpecs,
@@ -80,7 +81,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
 
   return {
     plan,
-    kafka: { bootstrapBrokers: [`127.0.0.1:${ports.kafka}`] },
+    kafka: localKafka(ports.kafka),
     ordersUrl: `http://127.0.0.1:${ports.order.http}/v1/orders`,
     specs,
     launch: (started) => {

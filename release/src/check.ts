@@ -7,7 +7,7 @@ import { ReleaseError } from './error.ts'
 import { requireConfigVars } from './gather.ts'
 import { buildImage, requireAcceptable, requireEngine } from './image.ts'
 import type { Before } from './journal.ts'
-import type { App } from './platform.ts'
+import { type App, findWeb } from './platform.ts'
 
 /** What a release will do, once everything that can be checked beforehand was found in order. */
 export interface Plan {
@@ -67,7 +67,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   }
   const changes = changesBetween(current, vars)
   const release = await platform.newestRelease()
-  const quantity = (await platform.formation()).find(({ type }) => type === 'web')?.quantity
+  const quantity = (await findWeb(platform))?.quantity
   const before: Before = {
     ...(release && { release: { id: release.id, version: release.version } }),
     ...(quantity !== undefined && { quantity }),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
+import { findWeb } from './platform.ts'
 
 /** `make ps-order`: the processes, their states and releases. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
@@ -35,7 +36,7 @@ export async function startWeb(context: Context): Promise<void> {
 
 /** The process type that a release makes. @throws {ReleaseError} when there was no release, or it was taken back */
 async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
-  const web = (await platform.formation()).find(({ type }) => type === 'web')
+  const web = await findWeb(platform)
   if (web) return web
   throw new ReleaseError('platform', `nothing is released to ${operator.app}`, {
     nextStep: `make release-${service.name} APP=${operator.app}`,

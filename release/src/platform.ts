@@ -60,6 +60,11 @@ export interface Platform {
   logUrl: (options: LogOptions) => Promise<string>
 }
 
+/** The process type that a release makes; undefined where nothing is released, or it was taken away. */
+export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
+  return (await platform.formation()).find(({ type }) => type === 'web')
+}
+
 export function createPlatform(operator: Operator, send: Send): Platform {
   const mediaType = `application/vnd.${operator.platform}+json; version=3`
   const dockerReleases = `${mediaType}.docker-releases`

@@ -4,6 +4,7 @@ import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import type { Before } from './journal.ts'
 import { requireLive } from './live.ts'
+import { findWeb } from './platform.ts'
 
 /**
  * `make rollback-order`: brings an app back to how it was before its last release from this folder: image, config vars and
@@ -52,7 +53,7 @@ async function goBackTo(releaseId: string, { platform, out }: Context): Promise<
 
 /** Before the first image there was nothing to run, and there is no release to go back to. */
 async function removeRelease({ platform, out }: Context): Promise<void> {
-  if ((await platform.formation()).some(({ type }) => type === 'web')) await platform.removeImage()
+  if (await findWeb(platform)) await platform.removeImage()
   out.progress('release: the image is taken away')
 }
 
@@ -71,7 +72,7 @@ async function changesToUndo({ platform }: Context, { configVars }: Before): Pro
 }
 
 async function restoreQuantity({ platform, out }: Context, { quantity }: Before): Promise<void> {
-  const web = (await platform.formation()).find(({ type }) => type === 'web')
+  const web = await findWeb(platform)
   if (quantity === undefined || !web || web.quantity === quantity) return
   await platform.scaleWeb(quantity)
   out.progress(`processes: ${quantity}, as before`)

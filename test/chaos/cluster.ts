@@ -61,10 +61,11 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
   const kafka = localKafka(plan.ports.kafka)
   const specOf = (member: Member) => specs.get(member) as ProcessSpec
 
+  const wait = (what: Member, probe: () => Promise<string | undefined>) =>
+    waitUntil(what, { folder, processes: [], timeoutMs: readyTimeoutMs }, probe)
+  const kafkaReady = () => wait('kafka', () => kafkaMissing(kafka))
   async function ready(): Promise<void> {
-    const wait = (what: Member, probe: () => Promise<string | undefined>) =>
-      waitUntil(what, { folder, processes: [], timeoutMs: readyTimeoutMs }, probe)
-    await wait('kafka', () => kafkaMissing(kafka))
+    await kafkaReady()
     const services = members.filter((member) => member.includes('-service'))
     await Promise.all([
       ...services.map((member) => wait(member, () => serviceMissing(member, specOf(member).ports.http as number))),
@@ -93,8 +94,7 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
       return new Map(states.flatMap(([member, state]) => (state.state === 'crashed' ? [[member, state.exit]] : [])))
     },
     ready,
-    kafkaReady: () =>
-      waitUntil('kafka', { folder, processes: [], timeoutMs: readyTimeoutMs }, () => kafkaMissing(kafka)),
+    kafkaReady,
   }
   for (const member of members.filter((name) => name !== 'kafka')) cluster.start(member)
   await ready()
