@@ -12,7 +12,7 @@ export class OverloadError extends Error {
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
 export interface BatcherOptions<T, R> {
-  /** Does the work of a batch and answers in the same order. A throw fails the whole batch. */
+  /** Does the work of a batch and answers in the same order. A throw fails the whole batch, and the next one is of one item. */
   flush: (items: T[]) => Promise<Settled<R>[]>
   /** True for an error that some item of the batch must be the reason of: it is found by halving. */
   isRefusal: (error: unknown) => boolean
@@ -42,13 +42,22 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   const waiting: { item: T; since: number; settle: (result: Settled<R>) => void }[] = []
   let flushing = false
   let begun = Number.NEGATIVE_INFINITY
+  /** Items that the next flush may have: one after a failure, which tries whether it works again, then twice as many each time. */
+  let room = options.maxItems
+
+  function dropLate(now: number) {
+    const inTime = waiting.findIndex(({ since }) => since + maxWaitMs >= now)
+    for (const { settle } of waiting.splice(0, inTime < 0 ? waiting.length : inTime)) {
+      settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })
+    }
+  }
 
   function take() {
     let bytes = 0
     let count = 0
     for (const { item } of waiting) {
       bytes += options.sizeOf(item)
-      if (count > 0 && (count === options.maxItems || bytes > options.maxBytes)) break
+      if (count > 0 && (count === room || bytes > options.maxBytes)) break
       count += 1
     }
     return waiting.splice(0, count)
@@ -56,9 +65,13 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
 
   async function flush(items: T[]): Promise<Settled<R>[]> {
     try {
-      return await options.flush(items)
+      const results = await options.flush(items)
+      room = Math.min(room * 2, options.maxItems)
+      return results
     } catch (error) {
-      if (items.length === 1 || !options.isRefusal(error)) return items.map(() => ({ ok: false, error }))
+      const isRefusal = options.isRefusal(error)
+      if (!isRefusal) room = 1
+      if (items.length === 1 || !isRefusal) return items.map(() => ({ ok: false, error }))
       const half = Math.ceil(items.length / 2)
       return [...(await flush(items.slice(0, half))), ...(await flush(items.slice(half)))]
     }
@@ -67,18 +80,15 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   async function run() {
     while (waiting.length > 0) {
       let now = performance.now()
-      if (begun + minIntervalMs > now && waiting.length < options.maxItems) {
+      if (begun + minIntervalMs > now && waiting.length < room) {
         await delay(begun + minIntervalMs - now)
         now = performance.now()
       }
       begun = now
-      const taken = take()
-      // One look at the clock: with two, an item could be neither late nor in time, and never be answered.
-      const oldest = now - maxWaitMs
-      const late = taken.filter(({ since }) => since < oldest)
-      const batch = taken.filter(({ since }) => since >= oldest)
-      for (const { settle } of late) settle({ ok: false, error: new OverloadError(`not begun within ${maxWaitMs} ms`) })
-      const results = batch.length > 0 ? await flush(batch.map(({ item }) => item)) : []
+      dropLate(now)
+      const batch = take()
+      if (batch.length === 0) break
+      const results = await flush(batch.map(({ item }) => item))
       for (const [index, { settle }] of batch.entries()) {
         settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
       }

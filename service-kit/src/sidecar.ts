@@ -132,18 +132,28 @@ export function createSidecar(
     return found
   }
 
+  const pubsubs = stream.PubSub.split(',')
+  /** Which of them publishes: the next one after a failure (docs/adr/0012). */
+  let current = 0
+
   return {
     async publish(topic, events) {
+      const pubsub = current
       const entries = events.map((event, index) => ({
         entryId: String(index),
         event: event.value,
         contentType: 'application/json',
         metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
       }))
-      const request = { pubsubName: stream.PubSub, topic, entries, metadata: { rawPayload: 'true' } }
-      const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
-      const failed = response.failedEntries[0]
-      if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
+      const request = { pubsubName: pubsubs[pubsub] as string, topic, entries, metadata: { rawPayload: 'true' } }
+      try {
+        const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
+        const failed = response.failedEntries[0]
+        if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
+      } catch (error) {
+        if (!isRefusal(error) && pubsub === current) current = (pubsub + 1) % pubsubs.length
+        throw error
+      }
     },
 
     read,

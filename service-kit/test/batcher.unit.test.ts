@@ -96,6 +96,23 @@ describe('group commit', () => {
     expect(await add(4)).to.equal(8)
   })
 
+  it('tries with a single item after a failure, then with twice as many each time', async () => {
+    const sizes: number[] = []
+    const add = batcherOf({
+      async flush(items) {
+        sizes.push(items.length)
+        if (sizes.length < 3) throw new Error('down')
+        return double(items)
+      },
+    })
+    const first = Promise.allSettled([add(1), add(2)])
+    await new Promise(setImmediate)
+    const later = await Promise.allSettled([3, 4, 5, 6, 7, 8, 9, 10].map(add))
+    expect((await first).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+    expect(later.map(({ status }) => status)).to.deep.equal(['rejected', ...Array(7).fill('fulfilled')])
+    expect(sizes).to.deep.equal([2, 1, 1, 2, 4])
+  })
+
   it('finds the item that is refused by halving, and serves the others', async () => {
     let flushes = 0
     const add = batcherOf({
@@ -135,6 +152,29 @@ describe('group commit', () => {
       done()
       expect(await first).to.equal(2)
       expect(await second.catch((error: unknown) => error)).to.be.instanceOf(OverloadError)
+    } finally {
+      performance.now = clock
+    }
+  })
+
+  it('answers all that waited too long, however small the next batch is', async () => {
+    const clock = performance.now
+    let done = () => {}
+    const add = batcherOf({
+      flush: () =>
+        new Promise((_resolve, reject) => {
+          done = () => reject(new Error('down'))
+        }),
+    })
+    try {
+      const first = Promise.allSettled([add(1)])
+      await new Promise(setImmediate)
+      const late = Promise.allSettled([add(2), add(3), add(4)])
+      performance.now = () => clock.call(performance) + 6_000
+      done()
+      await first
+      const reasons = (await late).map((result) => result.status === 'rejected' && result.reason.code)
+      expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
     } finally {
       performance.now = clock
     }

@@ -48,7 +48,7 @@ describe('sidecar client', () => {
     })
     sidecar = createSidecar({
       Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
-      Stream: { PubSub: 'pubsub' },
+      Stream: { PubSub: 'pubsub,pubsub-1' },
       State: { Store: 'statestore' },
     })
   })
@@ -90,6 +90,30 @@ describe('sidecar client', () => {
     expect(seen?.entries[0]?.metadata).to.deep.equal({ partitionKey: 'k', traceparent: 'x' })
     handlers.BulkPublishEventAlpha1 = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
     expect(await failure(sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
+  })
+
+  it('publishes through the next component after an outage, not after a refusal', async () => {
+    const through: string[] = []
+    let answer: () => unknown = () => ({})
+    handlers.BulkPublishEventAlpha1 = (request) => {
+      through.push((request as { pubsubName: string }).pubsubName)
+      return answer()
+    }
+    const publish = () => failure(sidecar.publish('t', [event]))
+    const fail = (code: status, details: string) => () => {
+      throw grpcError(code, details)
+    }
+    await publish()
+    const [first, second] = through[0] === 'pubsub' ? ['pubsub', 'pubsub-1'] : ['pubsub-1', 'pubsub']
+    answer = fail(status.INTERNAL, 'kafka: circuit breaker is open')
+    await Promise.all([publish(), publish()])
+    answer = fail(status.INTERNAL, 'kafka server: Message was too large')
+    expect(await publish()).to.equal('SidecarError refused')
+    answer = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
+    await publish()
+    answer = () => ({})
+    await publish()
+    expect(through).to.deep.equal([first, first, first, second, second, first])
   })
 
   it('tells a lost race, a refusal and an outage apart', async () => {

@@ -68,8 +68,8 @@ export function brokerProperties(ports: StackPorts, logs: string): Record<string
     'group.min.session.timeout.ms': 2000,
     'group.initial.rebalance.delay.ms': 0,
     // A broker that was killed cannot register again before its last session ends; the default is 9 s.
-    'broker.session.timeout.ms': 3000,
-    'broker.heartbeat.interval.ms': 500,
+    'broker.session.timeout.ms': 1500,
+    'broker.heartbeat.interval.ms': 300,
     // One broker: nothing to replicate to, and fifty partitions of offsets only slow the start.
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 1,
