@@ -66,7 +66,7 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
-chaos: ## Break everything at random under load and count what came of it: [MINUTES=5] [SEED=1] [RATE=200] [REPLICAS=2]
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
 	@$(run) test/chaos/main.ts
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it

@@ -9,7 +9,7 @@ import { type Breakable, inflict } from './faults.ts'
 import { createProbe } from './recovery.ts'
 import type { FaultReport, LoadReport } from './report.ts'
 import type { ChaosOptions } from './run.ts'
-import { describeFault } from './schedule.ts'
+import { describeFault, faultName } from './schedule.ts'
 
 const warmUpMs = 3_000
 /** After the load's end a client that is still refused gives up. */
@@ -44,7 +44,14 @@ export async function breakIt(
       await inflict(step, breakable)
       const since = performance.now()
       const [behind, recovery] = await Promise.all([behindNow(), probe.measure(since)])
-      faults.push({ what, beganAt, behind, recovery, deaths: supervisor.deaths.slice(before) })
+      faults.push({
+        what,
+        names: step.faults.map(faultName),
+        beganAt,
+        behind,
+        recovery,
+        deaths: supervisor.deaths.slice(before),
+      })
       await delay(step.restMs)
     }
     seconds = (Date.now() - startedAt) / 1_000

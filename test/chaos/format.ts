@@ -1,6 +1,6 @@
 import { markdownTable } from '../../bench/support/markdown.ts'
 import type { Recovery } from './recovery.ts'
-import type { Report } from './report.ts'
+import { type Report, silentSources } from './report.ts'
 import type { Death } from './supervisor.ts'
 
 /** From the restart of whatever was killed until events flow again. */
@@ -81,13 +81,15 @@ function countTables({ counts }: Report): string {
   ].join('\n')
 }
 
-function verdictText({ totals, findings, behind }: Report): string {
+function verdictText(report: Report): string {
+  const { totals, findings, behind } = report
   const { lost, duplicated, stuck, wrong } = totals
   return [
     ...findings.map(
       ({ finding, count, examples }) => `${count} ${finding}: ${Object.keys(examples).slice(0, 3).join(', ')}`,
     ),
     ...(behind > 0 ? [`${behind} records were not handled when nothing moved any more`] : []),
+    ...silentSources(report).map((source) => `no order of ${source} was accepted`),
     `lost ${lost}, duplicated ${duplicated}, stuck ${stuck}, wrong ${wrong}`,
   ].join('\n')
 }

@@ -8,6 +8,8 @@ import type { Death } from './supervisor.ts'
 
 export interface FaultReport {
   what: string
+  /** One or two of `faultNames`. */
+  names: string[]
   beganAt: Date
   /** Records that the applications were behind when the fault had ended; undefined when the broker did not answer. */
   behind: number | undefined
@@ -56,7 +58,15 @@ export function thisMachine(): Machine {
   return { at: new Date(), processors, node: process.version, loadAverage: loadavg()[0] ?? 0 }
 }
 
-export const isClean = ({ findings, behind }: Report): boolean => findings.length === 0 && behind === 0
+/** Whether all went well. Without orders of both sources a run shows nothing. */
+export function isClean(report: Report): boolean {
+  return report.findings.length === 0 && report.behind === 0 && silentSources(report).length === 0
+}
+
+/** Where no accepted order came from. */
+export function silentSources({ counts }: Pick<Report, 'counts'>): string[] {
+  return ['http', 'outside'].filter((source) => !counts.orders.some((row) => row.source === source && row.accepted > 0))
+}
 
 const exampleCount = 20
 

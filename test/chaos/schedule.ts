@@ -1,4 +1,4 @@
-import type { Random } from '../load/random.ts'
+import { createRandom, type Random } from '../load/random.ts'
 import type { Member, Role } from './cluster.ts'
 
 /** Something that happens to the system, and for how long; times in milliseconds. */
@@ -78,6 +78,24 @@ function pair(random: Random, targets: Targets): [Fault, Fault] {
 }
 
 const targetsOf = (fault: Fault): string[] => ('members' in fault ? fault.members : [fault.kind])
+
+/** What a fault is about, without the replica and the duration. */
+export function faultName(fault: Fault): string {
+  switch (fault.kind) {
+    case 'kill':
+    case 'freeze':
+      return `${fault.kind} ${fault.members[0]?.replace('-2', '')}`
+    case 'lock':
+      return `lock ${fault.store}.db`
+    case 'full disk':
+      return `full disk of ${fault.disk}`
+    case 'restart all':
+      return 'restart all'
+  }
+}
+
+/** The names of all faults that a schedule has. */
+export const faultNames = (targets: Targets): string[] => allFaults(createRandom(), targets).map(faultName)
 
 /** As it stands in the report. */
 export function describeFault(fault: Fault): string {

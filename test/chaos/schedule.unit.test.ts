@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createRandom } from '../load/random.ts'
-import { describeFault, type Fault, type Step, schedule, type Targets } from './schedule.ts'
+import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
 
 const targets: Targets = { replicas: 2, disks: true, freezeMs: 30_000, lockMs: 10_000 }
 function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
@@ -10,35 +10,20 @@ function take(count: number, seed: string, changes: Partial<Targets> = {}): Step
 const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
 const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
 
-/** What a fault is about, without the replica and the duration. */
-function about(fault: Fault): string {
-  switch (fault.kind) {
-    case 'kill':
-    case 'freeze':
-      return `${fault.kind} ${fault.members[0]?.replace('-2', '')}`
-    case 'lock':
-      return `lock ${fault.store}`
-    case 'full disk':
-      return `full ${fault.disk}`
-    default:
-      return fault.kind
-  }
-}
-
 const every = [
   'freeze order-service',
   'freeze order-sidecar',
   'freeze payment-service',
   'freeze payment-sidecar',
-  'full kafka',
-  'full state',
+  'full disk of kafka',
+  'full disk of state',
   'kill kafka',
   'kill order-service',
   'kill order-sidecar',
   'kill payment-service',
   'kill payment-sidecar',
-  'lock order',
-  'lock payment',
+  'lock order.db',
+  'lock payment.db',
   'restart all',
 ]
 
@@ -51,9 +36,10 @@ describe('the schedule of faults', () => {
   it('has every fault alone before any comes again, and pairs between them', () => {
     const steps = take(42, 'a')
     const [first, second] = [alone(steps).slice(0, 14), alone(steps).slice(14)]
-    expect(first.map(about).sort()).to.deep.equal(every)
-    expect(second.map(about).sort()).to.deep.equal(every)
+    expect(first.map(faultName).sort()).to.deep.equal(every)
+    expect(second.map(faultName).sort()).to.deep.equal(every)
     expect(steps.filter(({ faults }) => faults.length === 2)).to.have.length(14)
+    expect(faultNames(targets).sort()).to.deep.equal(every)
   })
 
   it('never breaks the same process in both ways of a pair', () => {
@@ -64,7 +50,7 @@ describe('the schedule of faults', () => {
   })
 
   it('kills one replica, the other, or both', () => {
-    const killed = alone(take(300, 'a')).filter((fault) => about(fault) === 'kill payment-sidecar')
+    const killed = alone(take(300, 'a')).filter((fault) => faultName(fault) === 'kill payment-sidecar')
     const choices = new Set(killed.map((fault) => ('members' in fault ? fault.members.join() : '')))
     expect(choices).to.deep.equal(
       new Set(['payment-sidecar', 'payment-sidecar-2', 'payment-sidecar,payment-sidecar-2']),
@@ -74,7 +60,7 @@ describe('the schedule of faults', () => {
   it('keeps to what there is', () => {
     const steps = take(300, 'a', { replicas: 1, disks: false })
     const all = steps.flatMap(({ faults }) => faults)
-    expect(new Set(all.map(about))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))
+    expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))
     expect(all.flatMap((fault) => ('members' in fault ? fault.members : [])).join()).not.to.contain('-2')
   })
 })

@@ -15,7 +15,7 @@ export interface ChaosSettings {
 export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
   return {
     seed: seed(env.SEED),
-    minutes: number('MINUTES', env.MINUTES, 5, 0.1, 24 * 60),
+    minutes: number('MINUTES', env.MINUTES, 10, 0.1, 24 * 60),
     rate: number('RATE', env.RATE, 200, 1, 5_000),
     replicas: number('REPLICAS', env.REPLICAS, 2, 1, 2),
   }
@@ -37,6 +37,6 @@ function number(name: string, text = '', usual: number, least: number, most: num
 
 function usage(name: string, text: string, rule: string): StackError {
   return new StackError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
-    nextStep: 'for example: make chaos MINUTES=5 SEED=1 RATE=100',
+    nextStep: 'for example: make chaos MINUTES=10 SEED=1 RATE=100',
   })
 }

@@ -8,8 +8,6 @@ export interface SiteOptions {
   folder: string
   /** Of each service with its sidecar: 1 or 2. */
   replicas: number
-  /** Whether to keep data on disks that can be full. */
-  fullDisks: boolean
   onProgress: (line: string) => void
 }
 
@@ -24,13 +22,13 @@ export interface Site {
 const dataFolders = ['data', 'state']
 
 /** A running cluster in a folder of its own, on small disks of its own where that is allowed. */
-export async function openSite({ folder, replicas, fullDisks, onProgress }: SiteOptions): Promise<Site> {
+export async function openSite({ folder, replicas, onProgress }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
   for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
 
   mkdirSync(join(folder, 'state'))
-  const disks = fullDisks ? await mountDisks(folder, onProgress) : undefined
+  const disks = await mountDisks(folder, onProgress)
   async function close(keep: boolean): Promise<void> {
     await stopStack(folder, () => {})
     if (keep) keepData(folder)

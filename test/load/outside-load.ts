@@ -35,7 +35,6 @@ const tickMs = 10
 export function startOutsideLoad(seed: string, perSecond: number, options: OutsideLoadOptions): OutsideLoad {
   const { book, paid, isOver } = options
   const producer = createOutsideProducer(options.kafka, isOver)
-  const random = createRandom(seed, 'poison')
   const waiting: (Outgoing & { dueAt: number })[] = []
   let begun = 0
   let poisoned = 0
@@ -44,6 +43,8 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
 
   function begin(index: number): void {
     begun += 1
+    // Of its own: what is drawn here depends on what is paid by now.
+    const random = createRandom(seed, 'poison', index)
     recordsOf(outsideOrder(seed, index), book).forEach(wait)
     if (random.chance(unheardShare)) wait(unheard())
     if (!random.chance(poisonShare)) return

@@ -1,0 +1,19 @@
+import { expect } from 'chai'
+import { isClean, type Report } from './report.ts'
+
+const row = (source: string, accepted: number) => ({ source, attempted: 9, accepted, inLog: 9, stored: 9, paid: 9 })
+const reportWith = (changes: Partial<Report>, orders = [row('http', 9), row('outside', 9)]) =>
+  ({ findings: [], behind: 0, counts: { orders }, ...changes }) as unknown as Report
+
+describe('a run of make chaos', () => {
+  it('is clean when nothing was found and nothing is behind', () => {
+    expect(isClean(reportWith({}))).to.equal(true)
+    expect(isClean(reportWith({ behind: 1 }))).to.equal(false)
+    expect(isClean(reportWith({ findings: [{ finding: 'lost', count: 1, examples: {} }] }))).to.equal(false)
+  })
+
+  it('is not when a source had no order accepted, or tried none', () => {
+    expect(isClean(reportWith({}, [row('http', 0), row('outside', 9)]))).to.equal(false)
+    expect(isClean(reportWith({}, [row('http', 9)]))).to.equal(false)
+  })
+})
