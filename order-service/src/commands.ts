@@ -112,7 +112,7 @@ export function createCommands({ app, store, publish, now, newId, log }: Command
       const facts = await store.find(orderId)
       const order = orderOf(facts)
       if (!order) throw notFound('Order', `There is no order ${orderId}.`)
-      const decision = decideCancel(order.status)
+      const decision = decideCancel(facts)
       if (decision === 'already') return { order, stored: true }
       if (decision === 'refused') {
         const detail = 'Its payment was rejected, so there is nothing left to cancel.'

@@ -82,10 +82,9 @@ export function createStore(app: { id: string }, read: Read, commit: UnitOfWork)
           const known = view.get<FactDocument>(key)
           if (!known) {
             const fact = event.Name === 'OrderCreated' ? { event, listed: view.list(orderId) } : { event }
-            // Only a publisher outside can say two things of one order, and two replicas must not both believe it.
-            const mayContradict = event.Name === 'OrderCreated' && event.AppId !== app.id
-            if (mayContradict) view.writeIfUnchanged(key, fact)
-            else view.overwrite(key, fact)
+            // Of its own orders this service tells one thing only. All else may be told twice and differently, to two replicas.
+            if (event.Name === 'OrderCreated' && event.AppId === app.id) view.overwrite(key, fact)
+            else view.writeIfUnchanged(key, fact)
             return true
           }
           if (event.Name === 'OrderCreated' && !isSameOrder(event, known.event as typeof event)) {

@@ -102,10 +102,17 @@ describe('order', () => {
   })
 
   it('can be cancelled until it has been, unless its payment was rejected', () => {
-    expect(decideCancel('Created')).to.equal('cancel')
-    expect(decideCancel('Paid')).to.equal('cancel')
-    expect(decideCancel('Cancelled')).to.equal('already')
-    expect(decideCancel('Refunded')).to.equal('already')
-    expect(decideCancel('PaymentRejected')).to.equal('refused')
+    const knowing = (...names: (keyof typeof payloads)[]) => decideCancel(factsOf(...names.map((name) => event(name))))
+    expect(knowing('OrderCreated')).to.equal('cancel')
+    expect(knowing('OrderCreated', 'PaymentApproved')).to.equal('cancel')
+    expect(knowing('OrderCreated', 'OrderCancelled')).to.equal('already')
+    expect(knowing('OrderCreated', 'OrderCancelled', 'PaymentRejected')).to.equal('already')
+    expect(knowing('OrderCreated', 'PaymentApproved', 'OrderCancelled', 'PaymentRefunded')).to.equal('already')
+    expect(knowing('OrderCreated', 'PaymentRejected')).to.equal('refused')
+  })
+
+  it('can be cancelled again as long as its refund is outstanding', () => {
+    const facts = factsOf(event('OrderCreated'), event('PaymentApproved'), event('OrderCancelled'))
+    expect(decideCancel(facts)).to.equal('cancel')
   })
 })

@@ -33,25 +33,27 @@ export async function readPage<T>(
 }
 
 /** At most `count` entries of a chunk from a place on, newest first, and the place after them. */
-async function take(read: Read, { chunk, before }: Place, count: number) {
+async function take(read: Read, { chunk, before, isGiven }: Place, count: number) {
   const stored = await readDocument<Chunk>(read, chunkKey(chunk))
-  if (!stored) throw before === undefined ? new Error(`list chunk ${chunk} is missing`) : notACursor()
+  if (!stored) throw isGiven ? notACursor() : new Error(`list chunk ${chunk} is missing`)
   const end = Math.min(before ?? stored.ids.length, stored.ids.length)
   const start = Math.max(0, end - count)
   const entries = stored.ids.slice(start, end).map((id, index) => ({ id, listed: `${chunk}:${start + index}` }))
-  const older = stored.older === undefined ? undefined : { chunk: stored.older, before: undefined }
-  return { entries: entries.reverse(), rest: start > 0 ? { chunk, before: start } : older }
+  const older = stored.older === undefined ? undefined : { chunk: stored.older, before: undefined, isGiven: false }
+  return { entries: entries.reverse(), rest: start > 0 ? { chunk, before: start, isGiven: false } : older }
 }
 
 interface Place {
   chunk: string
   /** Slots below this one are still to come; undefined: all of the chunk. */
   before: number | undefined
+  /** Of a client's cursor, which may be made up, or of a list that was rebuilt since. */
+  isGiven: boolean
 }
 
 async function newest(read: Read): Promise<Place | undefined> {
   const root = await readDocument<Root>(read, listRootKey)
-  return root && { chunk: root.newest, before: undefined }
+  return root && { chunk: root.newest, before: undefined, isGiven: false }
 }
 
 async function readDocument<T>(read: Read, key: string): Promise<T | undefined> {
@@ -67,7 +69,7 @@ function decodeCursor(cursor: string): Place {
   if (!match?.[1]) {
     throw notACursor()
   }
-  return { chunk: match[1], before: match[2] ? Number(match[2]) : undefined }
+  return { chunk: match[1], before: match[2] ? Number(match[2]) : undefined, isGiven: true }
 }
 
 function notACursor(): Problem {

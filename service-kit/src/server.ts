@@ -33,18 +33,23 @@ export async function serve(app: App, settings: BaseSettings, log: Logger): Prom
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
 }
 
-/** Public http, the sidecar's channel and, when a certificate is set, public https; in this order. */
+/** Public http, the sidecar's channel and, when a certificate is set, public https; in this order, and all or none. */
 export async function openListeners(app: App, { Web: web, AppChannel: channel }: BaseSettings): Promise<Server[]> {
-  const channelServer = createServer({ keepAliveTimeout: channelIdleMs }, app.channel)
-  const servers = [
-    await listen(createServer(app.web), web.Host, web.HttpPort, 'Web__HttpPort'),
-    await listen(channelServer, channel.Host, channel.Port, 'AppChannel__Port'),
-  ]
-  if (web.CertificateFile) {
-    const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
-    servers.push(await listen(createSecureServer(tls, app.web), web.Host, web.HttpsPort, 'Web__HttpsPort'))
+  const servers: Server[] = []
+  try {
+    const channelServer = createServer({ keepAliveTimeout: channelIdleMs }, app.channel)
+    servers.push(await listen(createServer(app.web), web.Host, web.HttpPort, 'Web__HttpPort'))
+    servers.push(await listen(channelServer, channel.Host, channel.Port, 'AppChannel__Port'))
+    if (web.CertificateFile) {
+      const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
+      servers.push(await listen(createSecureServer(tls, app.web), web.Host, web.HttpsPort, 'Web__HttpsPort'))
+    }
+    return servers
+  } catch (error) {
+    // One that stays open keeps the process alive, with a service that has no channel.
+    for (const server of servers) server.close()
+    throw error
   }
-  return servers
 }
 
 /** Ends when the last request has been answered. A kept-alive connection is closed as soon as it is idle. */

@@ -24,6 +24,7 @@ export interface BaseSettings {
   Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
   AppChannel: { Host: string; Port: number; Token: string }
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
+  /** `PubSub`: the components to publish through, separated by commas; the next one after a failure. */
   Stream: { PubSub: string } & StreamSettings
   State: { Store: string }
   Log: { Level: string }
@@ -62,7 +63,7 @@ export function section(properties: Section['properties']): Section {
 /** What is for the sidecar is validated all the same: a service says what is wrong, a sidecar gives up without a hint. */
 const stream: Section = {
   ...section({
-    PubSub: required,
+    PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
     Brokers: text,
     AuthType: { enum: ['none', 'password'] },
     SaslMechanism: { enum: ['PLAINTEXT', 'SHA-256', 'SHA-512'] },
@@ -115,7 +116,7 @@ export function loadSettings<T extends BaseSettings>(
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
   const validate = new Ajv({ allErrors: true }).compile(section(schemas))
-  if (validate(settings)) return settings as unknown as T
+  if (validate(settings)) return withLowerCaseId(settings as unknown as T)
   /** The port has a value in the file: it goes by its other name only where that was used. */
   const nameOf = (setting: string) =>
     setting === 'Web__HttpPort' && env.PORT === undefined ? setting : (otherNames[setting] ?? setting)
@@ -124,6 +125,11 @@ export function loadSettings<T extends BaseSettings>(
     file.pathname,
     problems.map((error) => describe(error, nameOf)),
   )
+}
+
+/** As envelopes have it. */
+function withLowerCaseId<T extends BaseSettings>(settings: T): T {
+  return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
 /** The environment holds texts only. Not Ajv's coercion, which also reads `Infinity`, `0x10` and an empty text. */

@@ -8,9 +8,9 @@ import type { BaseSettings } from '../src/settings.ts'
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
 
-function settingsWith(httpPort: number): BaseSettings {
+function settingsWith(httpPort: number, channelPort = 0): BaseSettings {
   const Web = { Host: '127.0.0.1', HttpPort: httpPort, HttpsPort: 0, CertificateFile: '', KeyFile: '' }
-  return { Web, AppChannel: { Host: '127.0.0.1', Port: 0, Token: 'app' } } as BaseSettings
+  return { Web, AppChannel: { Host: '127.0.0.1', Port: channelPort, Token: 'app' } } as BaseSettings
 }
 const answer: Parameters<typeof openListeners>[0]['web'] = (_request, response) => response.end('ok')
 
@@ -31,6 +31,19 @@ describe('the listeners', () => {
     const failure = await openListeners({ web: answer, channel: answer }, settingsWith(portOf(other))).catch(String)
     other.close()
     expect(failure).to.contain('is in use: stop what listens there, or set Web__HttpPort')
+  })
+
+  it('are closed again when one of them cannot be opened', async () => {
+    const [other, free] = [createServer(), createServer()]
+    for (const server of [other, free]) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const webPort = portOf(free)
+    await new Promise((done) => free.close(done))
+    const failure = await openListeners({ web: answer, channel: answer }, settingsWith(webPort, portOf(other))).catch(
+      String,
+    )
+    other.close()
+    expect(failure).to.contain('or set AppChannel__Port')
+    expect(await fetch(`http://127.0.0.1:${webPort}`).catch((error) => error.cause.code)).to.equal('ECONNREFUSED')
   })
 })
 

@@ -118,6 +118,17 @@ describe('settings', () => {
     ])
   })
 
+  it('take names of components separated by commas, and nothing between two commas', () => {
+    expect(load({ ...tokens, Stream__PubSub: 'pubsub,pubsub-1' }).Stream.PubSub).to.equal('pubsub,pubsub-1')
+    for (const text of ['', 'pubsub,', 'pubsub, pubsub-1']) {
+      expect(problemsOf({ ...tokens, Stream__PubSub: text }), text).to.have.lengthOf(1)
+    }
+  })
+
+  it('have the application’s id as envelopes have it, in lower case', () => {
+    expect(load({ ...tokens, App__Id: settings.App.Id.toUpperCase() }).App.Id).to.equal(settings.App.Id)
+  })
+
   it('say which section the file lacks', () => {
     expect(problemsOf(tokens, { ...settings, Policy: undefined })).to.deep.equal([
       'Policy: is missing; set this variable',

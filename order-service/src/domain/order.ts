@@ -124,8 +124,13 @@ export function isSameOrder(a: Received<'OrderCreated'>, b: Received<'OrderCreat
   )
 }
 
-/** What a cancellation comes to: a new event is due, it has happened already, or there is nothing left to cancel. */
-export function decideCancel(status: OrderStatus): 'cancel' | 'already' | 'refused' {
-  if (status === 'Cancelled' || status === 'Refunded') return 'already'
-  return status === 'PaymentRejected' ? 'refused' : 'cancel'
+/**
+ * What a cancellation comes to: an event is due, it has happened already, or there is nothing left to cancel. It is due again
+ * while a refund is outstanding: payment-service may have had it before it knew of the payment (docs/operations.md, replay).
+ */
+export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
+  if (facts.PaymentRefunded) return 'already'
+  if (facts.PaymentApproved) return 'cancel'
+  if (facts.OrderCancelled) return 'already'
+  return facts.PaymentRejected ? 'refused' : 'cancel'
 }
