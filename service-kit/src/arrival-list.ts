@@ -38,7 +38,7 @@ const sharedForMs = 1_000
 /**
  * The service's list, newest arrival first, kept in the state store (Dapr has no query that all stores share): a
  * chain of small chunks. A chunk has one writer, this process; only beginning a chunk touches the shared root,
- * guarded by its etag. With several replicas the order is exact but for the last second.
+ * guarded (docs/adr/0009). With several replicas the order is exact but for the last second.
  */
 export function createArrivalList(now: () => Date): ArrivalList {
   let mine: { name: string; chunk: Chunk; begun: number } | undefined

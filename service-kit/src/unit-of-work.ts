@@ -28,6 +28,9 @@ export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 /**
  * Every transaction writes this document. One that finds it as it was read knows that no other writer came between, and so needs
  * no guard on any other document; a guard costs the store four times a plain write (docs/adr/0009).
+ *
+ * Its name sorts before all others: MongoDB reads in the order of keys and not at one moment, and a fence that were read later than
+ * a document would not tell that the document had changed in between.
  */
 const fenceKey = 'fence'
 /** For so long after a lost race each document is guarded by itself: replicas that take turns would lose too many. */
