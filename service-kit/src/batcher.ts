@@ -12,7 +12,10 @@ export class OverloadError extends Error {
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
 export interface BatcherOptions<T, R> {
-  /** Does the work of a batch and answers in the same order. A throw fails the whole batch, and the next one is of one item. */
+  /**
+   * Does the work of a batch and answers in the same order. A throw fails the whole batch and the next one is of one item,
+   * unless it is a refusal.
+   */
   flush: (items: T[]) => Promise<Settled<R>[]>
   /** True for an error that some item of the batch must be the reason of: it is found by halving. */
   isRefusal: (error: unknown) => boolean
@@ -23,19 +26,23 @@ export interface BatcherOptions<T, R> {
   maxBytes: number
   /** Items that may wait before `OverloadError`. */
   maxWaiting: number
+  /** From the beginning of a flush to the next one, unless that is full. */
+  minIntervalMs: number
 }
+
+/**
+ * Between flushes that write: a small one costs as much as a larger one (docs/adr/0011), so more items in it are worth a few
+ * milliseconds.
+ */
+export const minIntervalMs = 20
 
 /** A client that waited longer has given up: doing its work all the same would be a surprise. */
 const maxWaitMs = 5_000
+/** A flush may hang for longer: so often those who wait behind it are looked at meanwhile. */
+const lateCheckMs = 1_000
 
 /**
- * From the beginning of a flush to the next one. A small flush costs as much as a larger one (docs/adr/0011), so more items in it
- * are worth a few milliseconds.
- */
-const minIntervalMs = 20
-
-/**
- * Group commit: items that arrive while a flush is under way, or within 20 ms of its beginning, share the next one. One
+ * Group commit: items that arrive while a flush is under way, or within `minIntervalMs` of its beginning, share the next one. One
  * flush at a time, so batches keep the order of arrival; a batcher that was idle flushes at the end of the current tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
@@ -44,6 +51,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   let begun = Number.NEGATIVE_INFINITY
   /** Items that the next flush may have: one after a failure, which tries whether it works again, then twice as many each time. */
   let room = options.maxItems
+  let outage: unknown
 
   function dropLate(now: number) {
     const inTime = waiting.findIndex(({ since }) => since + maxWaitMs >= now)
@@ -70,18 +78,21 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       return results
     } catch (error) {
       const isRefusal = options.isRefusal(error)
-      if (!isRefusal) room = 1
+      if (!isRefusal) [room, outage] = [1, error]
       if (items.length === 1 || !isRefusal) return items.map(() => ({ ok: false, error }))
       const half = Math.ceil(items.length / 2)
-      return [...(await flush(items.slice(0, half))), ...(await flush(items.slice(half)))]
+      const [first, others] = [await flush(items.slice(0, half)), items.slice(half)]
+      return [...first, ...(room > 1 ? await flush(others) : others.map(() => ({ ok: false as const, error: outage })))]
     }
   }
 
   async function run() {
+    const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()
     while (waiting.length > 0) {
       let now = performance.now()
-      if (begun + minIntervalMs > now && waiting.length < room) {
-        await delay(begun + minIntervalMs - now)
+      const pauseMs = begun + options.minIntervalMs - now
+      if (pauseMs > 0 && (room === 1 || waiting.length < room)) {
+        await delay(pauseMs)
         now = performance.now()
       }
       begun = now
@@ -93,6 +104,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
         settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
       }
     }
+    clearInterval(lateCheck)
     flushing = false
   }
 

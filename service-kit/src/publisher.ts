@@ -1,5 +1,5 @@
 import type { Envelope } from '@orderflow/envelope-schema'
-import { createBatcher } from './batcher.ts'
+import { createBatcher, minIntervalMs } from './batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from './sidecar.ts'
 import { traceparentOf } from './trace.ts'
 
@@ -14,7 +14,7 @@ export type Publish = (event: OutgoingEvent) => Promise<void>
  * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/topics.json) is the
  * limit of a batch, not of a record: so it must hold when all of them go to one partition.
  */
-const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
+const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minIntervalMs }
 
 /**
  * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of

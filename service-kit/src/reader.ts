@@ -3,7 +3,8 @@ import { isRefusal, type Sidecar, type StoredDocument } from './sidecar.ts'
 
 export type Read = Sidecar['read']
 
-const limits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000 }
+/** Somebody waits for each, and a list takes several one after the other: no pause between them. */
+const limits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000, minIntervalMs: 0 }
 
 /** A reader whose concurrent callers share bulk reads. Bounded by the number of keys, 2,000 a read. */
 export function createReader(sidecar: Sidecar): Read {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ArrivalList, type ListDraft, listRootKey } from './arrival-list.ts'
-import { createBatcher, type Settled } from './batcher.ts'
+import { createBatcher, minIntervalMs, type Settled } from './batcher.ts'
 import { isRefusal, type Sidecar, SidecarError, type StoredDocument, type Write } from './sidecar.ts'
 
 /** What a piece of work sees of the store: the documents it named, as the work before it in the batch left them. */
@@ -36,7 +36,7 @@ const fenceKey = 'fence'
 /** For so long after a lost race each document is guarded by itself: replicas that take turns would lose too many. */
 const cautiousMs = 10_000
 const maxAttempts = 8
-const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
+const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000, minIntervalMs }
 
 /**
  * Reads, decides and writes in batches: all that is asked for at the same time shares one bulk read and one

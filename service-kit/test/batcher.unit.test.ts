@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../src/batcher.ts'
 
@@ -14,6 +15,7 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
     maxItems: 100,
     maxBytes: 100,
     maxWaiting: 100,
+    minIntervalMs: 20,
     ...options,
   })
 
@@ -113,6 +115,37 @@ describe('group commit', () => {
     expect(sizes).to.deep.equal([2, 1, 1, 2, 4])
   })
 
+  it('tries no oftener than it flushes, however fast it fails', async () => {
+    const begun: number[] = []
+    const add = batcherOf({
+      flush() {
+        begun.push(performance.now())
+        return Promise.reject(new Error('down'))
+      },
+    })
+    await Promise.allSettled([add(1), add(2)])
+    await Promise.allSettled([add(3), add(4)])
+    const [, second = 0, third = 0] = begun
+    expect(begun).to.have.lengthOf(3)
+    expect(third - second).to.be.greaterThan(10)
+  })
+
+  it('does not look further for the item that is refused when an outage comes between', async () => {
+    let flushes = 0
+    const add = batcherOf({
+      isRefusal: (error) => (error as Error).message === 'refused',
+      flush() {
+        flushes += 1
+        return Promise.reject(new Error(flushes === 1 ? 'refused' : 'down'))
+      },
+    })
+    const results = await Promise.allSettled([1, 2, 3, 4].map(add))
+    expect(results.map((result) => result.status === 'rejected' && result.reason.message)).to.deep.equal(
+      Array(4).fill('down'),
+    )
+    expect(flushes).to.equal(2)
+  })
+
   it('finds the item that is refused by halving, and serves the others', async () => {
     let flushes = 0
     const add = batcherOf({
@@ -177,6 +210,41 @@ describe('group commit', () => {
       expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
     } finally {
       performance.now = clock
+    }
+  })
+
+  it('answers what waited too long while a flush hangs', async () => {
+    const clock = performance.now
+    mock.timers.enable({ apis: ['setInterval'] })
+    const add = batcherOf({ flush: () => new Promise(() => {}) })
+    try {
+      add(1)
+      await new Promise(setImmediate)
+      let answer: unknown
+      add(2).catch((error: unknown) => {
+        answer = error
+      })
+      performance.now = () => clock.call(performance) + 6_000
+      mock.timers.tick(1_000)
+      await new Promise(setImmediate)
+      expect(answer).to.be.instanceOf(OverloadError)
+    } finally {
+      performance.now = clock
+      mock.timers.reset()
+    }
+  })
+
+  it('leaves no timer when it is idle', async () => {
+    const set = mock.method(globalThis, 'setInterval')
+    const clear = mock.method(globalThis, 'clearInterval')
+    try {
+      await batcherOf({})(1)
+      await new Promise(setImmediate)
+      expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.deep.equal(
+        set.mock.calls.map(({ result }) => result),
+      )
+    } finally {
+      mock.restoreAll()
     }
   })
 
