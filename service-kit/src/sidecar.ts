@@ -138,20 +138,20 @@ export function createSidecar(
 
   return {
     async publish(topic, events) {
-      const pubsub = current
+      const used = current
       const entries = events.map((event, index) => ({
         entryId: String(index),
         event: event.value,
         contentType: 'application/json',
         metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
       }))
-      const request = { pubsubName: pubsubs[pubsub] as string, topic, entries, metadata: { rawPayload: 'true' } }
+      const request = { pubsubName: pubsubs[used] as string, topic, entries, metadata: { rawPayload: 'true' } }
       try {
         const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
         const failed = response.failedEntries[0]
         if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
       } catch (error) {
-        if (!isRefusal(error) && pubsub === current) current = (pubsub + 1) % pubsubs.length
+        if (!isRefusal(error) && used === current) current = (used + 1) % pubsubs.length
         throw error
       }
     },
