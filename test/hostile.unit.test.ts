@@ -1,37 +1,39 @@
-import { orderEvents } from '@orderflow/envelope-schema'
 import { readDeadLetters } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { placeText } from '../service-kit/src/place.ts'
-import { hasForeignName, hostileRecords } from './support/hostile.ts'
-import { World } from './support/world.ts'
+import { endOf, hostileRecords } from './support/hostile.ts'
+import { documentsIn, World } from './support/world.ts'
 
 describe('any hostile record', function () {
   this.timeout(120_000)
 
   it('ends as a state change or a dead letter of each service, and holds up no other', async () => {
-    let [taken, refused] = [0, 0]
+    const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
       const world = new World()
-      const places = records.map(({ key, value, headers }) =>
-        placeText(world.log.append({ topic: orderEvents, key, value: value ?? '', headers })),
+      const places = records.map(({ topic, key, value, headers }) =>
+        placeText(world.log.append({ topic, key, value: value ?? '', headers })),
       )
       const all = world.log.records.slice()
-      for (const role of ['order', 'payment'] as const) {
-        expect(await world.deliver(role, orderEvents, all)).to.have.length(all.length)
+      for (const [role, topic] of world.subscriptions) {
+        const due = all.filter((record) => record.topic === topic)
+        expect(await world.deliver(role, topic, due)).to.have.length(due.length)
       }
       const { entries } = await readDeadLetters(world.log)
-      for (const [index, { orderId, value }] of records.entries()) {
-        for (const role of ['order', 'payment'] as const) {
-          const app = `${role}-service`
+      for (const [role, topic] of world.subscriptions) {
+        const documents = documentsIn(world.stores[role])
+        for (const [index, record] of records.entries()) {
+          if (record.topic !== topic) continue
           const letters = entries.filter(
-            (entry) => entry.app === app && entry.attempts.some(({ place }) => place === places[index]),
+            ({ app, attempts }) => app === `${role}-service` && attempts.some(({ place }) => place === places[index]),
           )
-          const isStored = JSON.stringify([...world.stores[role].documents]).includes(orderId)
-          const outcomes = [letters.length > 0, isStored, letters.length === 0 && hasForeignName(value)]
-          expect(outcomes.filter(Boolean), `${app} ${value}`).to.have.length(1)
-          if (isStored) taken += 1
-          if (letters.length > 0) refused += 1
+          const end = endOf(role, record)
+          const isStored = typeof end === 'object' && end.key in documents
+          const outcomes = [letters.length > 0, isStored, letters.length === 0 && end === 'unnoticed']
+          expect(outcomes.filter(Boolean), `${role}-service ${topic} ${record.value}`).to.have.length(1)
+          const what = isStored ? 'taken' : letters.length > 0 ? 'refused' : 'unnoticed'
+          ends.push(`${role}-service: ${topic} ${what}`)
         }
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
@@ -44,6 +46,11 @@ describe('any hostile record', function () {
     })
     await fc.assert(property, { numRuns: 300 })
     // Records that are all refused, or all taken, would prove little.
-    expect(Math.min(taken, refused)).to.be.above(100)
+    for (const [what, least] of Object.entries({ taken: 20, refused: 20, unnoticed: 1 })) {
+      for (const [role, topic] of new World().subscriptions) {
+        const name = `${role}-service: ${topic} ${what}`
+        expect(ends.filter((end) => end === name).length, name).to.be.at.least(least)
+      }
+    }
   })
 })

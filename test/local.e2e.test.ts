@@ -17,13 +17,11 @@ describe('as processes of one machine', () => {
     await stack?.stop()
   })
 
-  allSpecs(() => stack)
+  const operator = () => localOperator(stack, ports)
+  allSpecs(() => stack, operator)
   deadLetterCommands(
     () => stack,
     () => ports,
   )
-  rebuiltStores(
-    () => stack,
-    () => localOperator(stack, ports),
-  )
+  rebuiltStores(() => stack, operator)
 })

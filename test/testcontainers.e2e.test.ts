@@ -20,8 +20,9 @@ describeInContainers('in containers', () => {
 
   describe('of docker-compose.yml', () => {
     const stack = useContainers('specs')
-    allSpecs(stack)
-    rebuiltStores(stack, () => containersOperator(stack()))
+    const operator = () => containersOperator(stack())
+    allSpecs(stack, operator)
+    rebuiltStores(stack, operator)
     isolation(stack)
     storedDocuments(stack)
   })

@@ -2,6 +2,7 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import {
   type Consumer,
   createConsumer,
+  type Handler,
   type Logger,
   PermanentFault,
   type Publish,
@@ -19,15 +20,11 @@ export interface SubscriptionDependencies {
   now: () => Date
 }
 
+type Handled = 'OrderCreated' | 'OrderCancelled'
+
 /** What payment-service does with each topic's events: it charges what was ordered and refunds what was cancelled. */
-export function createSubscriptions({
-  app,
-  store,
-  publish,
-  log,
-  now,
-}: SubscriptionDependencies): Record<string, Consumer> {
-  const causeOf = (event: Received<'OrderCreated' | 'OrderCancelled'>): Cause => ({
+export function createHandlers({ app, store, publish, now }: Omit<SubscriptionDependencies, 'log'>) {
+  const causeOf = (event: Received<Handled>): Cause => ({
     causationId: event.Id,
     correlationId: event.CorrelationId,
     traceId: event.TraceId,
@@ -53,15 +50,17 @@ export function createSubscriptions({
     await announce(publish, refundOf(app, state), orderId)
   }
 
+  const handle = (event: Received<Handled>) => (event.Name === 'OrderCreated' ? charge(event) : cancel(event))
   return {
-    [orderEvents]: createConsumer({
-      app: app.name,
-      topic: orderEvents,
-      handles: ['OrderCreated', 'OrderCancelled'],
-      handle: (event) => (event.Name === 'OrderCreated' ? charge(event) : cancel(event)),
-      publish,
-      log,
-      now,
-    }),
-  }
+    [orderEvents]: { handles: ['OrderCreated', 'OrderCancelled'], handle },
+  } satisfies Record<string, Handler<Handled>>
+}
+
+export function createSubscriptions({ log, ...dependencies }: SubscriptionDependencies): Record<string, Consumer> {
+  const { app, publish, now } = dependencies
+  const common = { app: app.name, publish, log, now }
+  const handlers = Object.entries(createHandlers(dependencies))
+  return Object.fromEntries(
+    handlers.map(([topic, handler]) => [topic, createConsumer<Handled>({ ...common, topic, ...handler })]),
+  )
 }

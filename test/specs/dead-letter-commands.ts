@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLog, readDeadLetters } from '@orderflow/service-kit/operations'
+import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import type { RunningStack, StackPorts } from '@orderflow/stack'
 import { expect } from 'chai'
 import { orderWith } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { eventually } from '../support/eventually.ts'
-import { createProducer } from '../support/kafka.ts'
-import { operate } from '../support/operate.ts'
+import { createProducer, type OutsideRecord } from '../support/kafka.ts'
+import { type Ended, operate } from '../support/operate.ts'
 
 /** Dead letters as an operator sees them, on a local stack. */
 export function deadLetterCommands(running: () => RunningStack, ports: () => StackPorts): void {
@@ -18,22 +18,64 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     const OrderId = randomUUID()
     const event = reduced({ OrderId, customer_tax_id: 'SECRET-1', CustomerTaxId: 'SECRET-2', Total: '1' })
     let id: string
+    let log: LogReader
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), 'dead-letter-commands-'))
+      log = openLog(running().kafka)
+      id = await failing(event)
+    })
+    after(async () => {
+      rmSync(folder, { recursive: true, force: true })
+      await log?.close()
+    })
+
+    async function publish(...records: OutsideRecord[]): Promise<void> {
       const producer = createProducer(running().kafka)
-      await producer.send({ topic: 'orderevents', key: OrderId, value: JSON.stringify(event) })
+      await producer.send(...records)
       await producer.close()
-      const log = openLog(running().kafka)
-      id = await eventually(async () => {
+    }
+
+    /** Publishes what order-service cannot handle, and answers the beginning of its dead letter's id. */
+    async function failing(event: ReturnType<typeof reduced>): Promise<string> {
+      const key = event.Payload.OrderId
+      await publish({ topic: 'orderevents', key, value: JSON.stringify(event) })
+      return eventually(async () => {
         for (const { id, app, attempts } of (await readDeadLetters(log)).entries.toReversed()) {
           const letter = app === 'order-service' && attempts[0] ? await log.at(attempts[0].stands) : undefined
-          if (letter?.value.includes(OrderId)) return id.slice(0, 8)
+          if (letter?.value.includes(key)) return id.slice(0, 8)
         }
         return undefined
       }, 'the dead letter')
-      await log.close()
-    })
-    after(() => rmSync(folder, { recursive: true, force: true }))
+    }
+
+    /** The dead letters that a bug or refusal of payment-service's would have left, of records that the log let go of. */
+    async function ourFaults(reason: string, events: ReturnType<typeof reduced>[]): Promise<void> {
+      const common = {
+        'deadletter-app': 'payment-service',
+        'deadletter-reason': reason,
+        'deadletter-topic': 'orderevents',
+      }
+      const letters = events.map((event, index) => ({
+        topic: 'orderevents.dead',
+        key: event.Payload.OrderId,
+        value: JSON.stringify(event),
+        headers: {
+          ...common,
+          'deadletter-partition': String(index % 3),
+          'deadletter-offset': `${beyond + index}`,
+        },
+      }))
+      beyond += events.length
+      await publish(...letters)
+    }
+    let beyond = 1_000_000_000
+
+    /** How many records orderevents and its dead letters have had. */
+    async function counts(): Promise<number[]> {
+      const spans = await Promise.all(['orderevents', 'orderevents.dead'].map((topic) => log.spans(topic)))
+      return spans.map((some) => some.reduce((sum, { end }) => sum + Number(end), 0))
+    }
+    const lastLines = ({ stdout }: Ended) => stdout.slice(stdout.lastIndexOf('\n\n')).trim().split('\n')
 
     const run = (args: string[], env = {}) => operate(running(), 'order', ports().order, ['dead-letters', ...args], env)
 
@@ -53,6 +95,15 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
         .and.to.contain('next: make dead-letters')
     })
 
+    it('of a group are listed one by one, with the next step', async () => {
+      const { code, stdout } = await run(['list', 'invalid-payload/order-service'])
+      expect(code).to.equal(0)
+      expect(stdout)
+        .to.match(new RegExp(`^${id} +open +1 +\\S+Z +orderevents/\\d/\\d+ +invalid-payload +order-service$`, 'm'))
+        .and.to.contain('next: make dead-letters SHOW=ID')
+        .and.not.to.contain('payment-service')
+    })
+
     it('are shown with their problems, and with personal data only when asked', async () => {
       const { stdout } = await run(['show', id])
       expect(stdout)
@@ -68,7 +119,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       const { code, stdout } = await run(['replay', id])
       expect([code, stdout]).to.deep.equal([1, stdout])
       expect(stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 replayed, 1 refused')
-      expect((await run(['replay', 'all', '--dry-run'])).code).to.equal(0)
+      expect((await run(['replay', id, '--dry-run'])).code).to.equal(0)
     })
 
     it('are kept out of the log by an editor that changes nothing, fails, or leaves them wrong', async () => {
@@ -90,6 +141,51 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
       expect((await orderWith(running().orderUrl, OrderId, 'Paid')).customerTaxId).to.equal('SECRET-2')
       expect((await run(['show', id])).stdout).to.match(/replayed, edited, as orderevents/)
+    })
+
+    it('are replayed with an event that was mended in a file', async () => {
+      const wrong = reduced({ Total: '2' })
+      const short = await failing(wrong)
+      const file = join(folder, 'event with spaces.json')
+      writeFileSync(file, JSON.stringify({ ...wrong, Payload: { ...wrong.Payload, Total: 2 } }))
+      const { code, stdout } = await run(['replay', short, '--file', file])
+      expect([code, stdout]).to.deep.equal([0, stdout])
+      expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
+      expect((await orderWith(running().orderUrl, wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
+    })
+
+    it('of a group are replayed, each once, and what is refused among them costs the exit code', async () => {
+      const orders = Array.from({ length: 60 }, () => reduced())
+      await ourFaults('handler-error', [...orders, reduced({ Total: 'one' })])
+      const [events = 0, letters = 0] = await counts()
+      const first = await run(['replay', 'handler-error/payment-service'])
+      expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 replayed, 1 refused, 0 replayed before'])
+      // A note beside the letters for each record.
+      expect(await counts()).to.deep.equal([events + 60, letters + 60])
+      for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
+
+      const again = await run(['replay', 'handler-error/payment-service'])
+      expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 replayed, 1 refused, 60 replayed before'])
+      expect(await counts()).to.deep.equal([events + 60, letters + 60])
+    })
+
+    it('are all replayed, as a dry run said that publishes nothing', async () => {
+      const orders = Array.from({ length: 3 }, () => reduced())
+      await ourFaults('refused', orders)
+      const before = await counts()
+      const dry = await run(['replay', 'all', '--dry-run'])
+      expect([dry.code, await counts()]).to.deep.equal([0, before])
+      const [, ready, others] =
+        /^(\d+) would be (replayed, \d+ refused, \d+ replayed before)$/.exec(lastLines(dry)[0] ?? '') ?? []
+      expect(Number(ready)).to.be.at.least(3)
+
+      const real = await run(['replay', 'all'])
+      expect([real.code, lastLines(real)[0]]).to.deep.equal([1, `${ready} ${others}`])
+      // Two apps may have a record in common.
+      expect((await counts())[0]).to.be.within((before[0] ?? 0) + 3, (before[0] ?? 0) + Number(ready))
+      for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
+      const done = await run(['replay', 'refused/payment-service'])
+      expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 replayed, 0 refused, 3 replayed before']])
     })
 
     for (const [args, stderr] of [

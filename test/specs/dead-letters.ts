@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { deterministicId } from '@orderflow/envelope-schema'
 import {
   type Entry,
@@ -10,6 +11,7 @@ import {
 import type { RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { placeText } from '../../service-kit/src/place.ts'
 import { orderWith, paymentsOf, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { eventually } from '../support/eventually.ts'
@@ -92,6 +94,28 @@ export function deadLetters(running: () => RunningStack): void {
       const before = await ends()
       expect((await replay(now)).map(({ result }) => result)).to.deep.equal(['done', 'done'])
       expect(await ends()).to.deep.equal(before)
+    })
+
+    it('of a payment take effect too, in the service that reads payments', async () => {
+      const event = reduced({ Total: 20_000 })
+      const { OrderId } = event.Payload
+      await publish({ value: bytesOf(event) })
+      await orderWith(stack.orderUrl, OrderId, 'PaymentRejected')
+      const approved = (Amount: unknown) => {
+        const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
+        return bytesOf({ ...event, Name: 'PaymentApproved', Payload })
+      }
+      const place = await publish({ value: approved('20000') }, 'paymentevents')
+      const entries = await eventually(async () => {
+        const all = (await readDeadLetters(log)).entries
+        const own = all.filter(({ origin }) => placeText(origin) === placeText(place))
+        return own.length > 0 ? own : undefined
+      }, 'the dead letter')
+      expect(entries.map(({ app }) => app)).to.deep.equal(['order-service'])
+      const [outcome] = await replay(entries, { edited: approved(20_000) })
+      expect(outcome && 'as' in outcome && outcome.as).to.match(/^paymentevents\/0\//)
+      const { payment } = await orderWith(stack.orderUrl, OrderId, 'Paid')
+      expect(payment?.policy).to.equal('by-hand@1')
     })
 
     it('are replayed as they were: bytes, binary key and headers, in their partition, with a mark', async () => {

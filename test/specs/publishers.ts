@@ -106,6 +106,20 @@ export function outsidePublishers(running: () => RunningStack): void {
       })
     }
 
+    it('are told of what is no event on paymentevents by the one service that listens', async () => {
+      const key = `poison ${randomUUID()}`
+      await producer.send({ topic: 'paymentevents', key, value: '{' })
+      const found = () => dead.records.filter((record) => record.key === key)
+      await eventually(() => found().length > 0, 'the dead letter')
+      // Whoever else listens has had more time by now than it took the order to be paid.
+      const healthy = full()
+      await publish(healthy)
+      await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+      await dead.caughtUp()
+      const told = found().map(({ topic, headers }) => [topic, headers['deadletter-app'], headers['deadletter-reason']])
+      expect(told).to.deep.equal([['paymentevents.dead', 'order-service', 'not-json']])
+    })
+
     it('cannot change an order that is known', async () => {
       const envelope = full()
       const orderId = envelope.Payload.OrderId

@@ -5,12 +5,12 @@ import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { anOrder, orderWith, paymentsOf, post, send } from '../support/api.ts'
+import { anOrder, orderWith, type ProblemBody, paymentsOf, post, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { eventually } from '../support/eventually.ts'
 import { createProducer } from '../support/kafka.ts'
 
-const roles = ['order', 'payment'] as const
+export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
 export type Documents = Record<string, unknown>
 
@@ -33,6 +33,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     let halfTime: Date
     let early: Order
     let late: Order
+    const key = randomUUID()
     let list: string[]
     before(async () => {
       stack = running()
@@ -62,7 +63,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
 
     /** Every way in which orders and payments come about, and end. */
     async function makeHistory(): Promise<void> {
-      early = (await post<Order>(orders(), anOrder)).body
+      early = (await post<Order>(orders(), anOrder, { 'idempotency-key': key })).body
       await orderWith(stack.orderUrl, early.id, 'Paid')
       const rejected = await post<Order>(orders(), { ...anOrder, total: 10_001 }, { 'idempotency-key': randomUUID() })
       await orderWith(stack.orderUrl, rejected.body.id, 'PaymentRejected')
@@ -145,7 +146,28 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(body.items.map(({ orderId }) => orderId)).to.include.members([early.id, late.id])
     })
 
-    it('are not changed by another replay, beside orders that come in meanwhile', async () => {
+    it('are not changed by another replay, which applies and publishes nothing', async () => {
+      const before = await ends()
+      for (const role of roles) {
+        const lines = (await operator().replay(role)).split('\n')
+        const applied = lines.flatMap((line) => /^(\w+): [1-9]\d* read: (\d+) applied/.exec(line)?.slice(1) ?? [])
+        expect(applied).to.have.members(['orderevents', '0', 'paymentevents', '0'])
+      }
+      expect(await ends()).to.equal(before)
+      expect(await documents()).to.deep.equal(live)
+    })
+
+    it('know the order of an Idempotency-Key, and whether another body comes with it', async () => {
+      const before = await ends()
+      const again = await post<Order>(orders(), anOrder, { 'idempotency-key': key })
+      expect([again.status, again.body.id, again.body.status]).to.deep.equal([201, early.id, 'Paid'])
+      const other = await post<ProblemBody>(orders(), { ...anOrder, total: 43 }, { 'idempotency-key': key })
+      expect([other.status, other.body.orderId]).to.deep.equal([422, early.id])
+      expect(await ends()).to.equal(before)
+      expect(await documents()).to.deep.equal(live)
+    })
+
+    it('are not changed by one more, beside orders that come in meanwhile', async () => {
       const replays = Promise.all(roles.map((role) => operator().replay(role)))
       const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
       const printed = await replays

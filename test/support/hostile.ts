@@ -1,8 +1,14 @@
+import { type EventName, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import fc from 'fast-check'
+import { createHandlers as orderHandlers } from '../../order-service/src/subscriptions.ts'
+import { paymentIdOf } from '../../payment-service/src/store.ts'
+import { createHandlers as paymentHandlers } from '../../payment-service/src/subscriptions.ts'
+import type { Role } from './world.ts'
 
 /** A record as no sane publisher writes it. */
 export interface HostileRecord {
-  /** Of the order that it would make, were it taken. */
+  topic: string
+  /** Of the order that it would tell of, were it taken. */
   orderId: string
   key: Buffer | undefined
   /** Null for a tombstone. */
@@ -25,6 +31,7 @@ const oddValue = fc.oneof(
   anyText,
   nested,
   fc.constantFrom('1e400', '-1e400', '-0', '1e-400', '9007199254740993', '0.1e1', `1${'0'.repeat(400)}`, '1E+2'),
+  fc.constantFrom('"OrderCreated"', '"OrderCancelled"', '"PaymentRefunded"', '"PaymentShipped"'),
   fc.constantFrom('null', 'true', '""', '[]', '{}', '{"__proto__":{"x":1}}', '{"constructor":1,"toString":2}'),
   fc.nat(120_000).map((length) => `"${'x'.repeat(length)}"`),
 )
@@ -40,24 +47,33 @@ const envelopeFields = [
   'TraceId',
   'Headers',
 ]
-const payloadFields = ['OrderId', 'CustomerName', 'CustomerTaxId', 'Total']
 const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
 
-/** An order whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
-function oddOrder(orderId: string): fc.Arbitrary<string> {
+/** The payload of each event as JSON text by field. */
+function regularPayload(name: EventName, orderId: string): Record<string, string> {
+  const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
+  const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
+  const payloads: Record<EventName, Record<string, string>> = {
+    OrderCreated: { OrderId: `"${orderId}"`, CustomerName: '"Mallory"', CustomerTaxId: '"T"', Total: '1' },
+    OrderCancelled: { OrderId: `"${orderId}"` },
+    PaymentApproved: decision,
+    PaymentRejected: { ...decision, Reason: '"none"' },
+    PaymentRefunded: { ...result, Reason: '"none"' },
+  }
+  return payloads[name]
+}
+
+/** An event whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
+function oddEvent(name: EventName, orderId: string): fc.Arbitrary<string> {
   const fields: Record<string, string> = {
     AppId: `"${orderId}"`,
     AppName: '"hostile"',
     Version: '1',
-    Name: '"OrderCreated"',
+    Name: `"${name}"`,
     CreationDate: '"2026-11-21T09:30:00+01:00"',
   }
-  const payload: Record<string, string> = {
-    OrderId: `"${orderId}"`,
-    CustomerName: '"Mallory"',
-    CustomerTaxId: '"T"',
-    Total: '1',
-  }
+  const payload = regularPayload(name, orderId)
+  const payloadFields = Object.keys(payload)
   const oddFields = fc.array(
     fc.tuple(fc.constantFrom(...envelopeFields, ...payloadFields, ...otherFields, ...payloadFields), oddValue),
     { maxLength: 3 },
@@ -74,8 +90,8 @@ function oddOrder(orderId: string): fc.Arbitrary<string> {
   })
 }
 
-function hostileValue(orderId: string): fc.Arbitrary<Buffer | null> {
-  const text = oddOrder(orderId)
+function hostileValue(name: EventName, orderId: string): fc.Arbitrary<Buffer | null> {
+  const text = oddEvent(name, orderId)
   const damaged = fc
     .tuple(text, fc.nat(), fc.nat(5), fc.uint8Array({ maxLength: 4 }))
     .map(([whole, at, removed, noise]) => {
@@ -126,8 +142,33 @@ const headerValue = fc.oneof(
 /** A topic takes 256 KiB a batch (stack/topics.json): what is larger its publisher is told of, and nobody else. */
 const maxValueBytes = 250_000
 
-const hostileRecord = fc.uuid().chain((orderId) =>
+/** What each service listens to and handles, as it says itself; no handler is called here. */
+const handlers: Record<Role, Record<string, { handles: readonly EventName[] }>> = {
+  order: orderHandlers({} as Parameters<typeof orderHandlers>[0]),
+  payment: paymentHandlers({} as Parameters<typeof paymentHandlers>[0]),
+}
+type TopicAndName = [topic: string, name: EventName]
+/** order-service listens to all of them. */
+const regular = Object.entries(handlers.order).flatMap(([topic, { handles }]) =>
+  handles.map((name): TopicAndName => [topic, name]),
+)
+
+/** Mostly where it belongs, and often an OrderCreated, on which most depends. */
+const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
+  { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
+  { weight: 4, arbitrary: fc.constantFrom(...regular) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      fc.constantFrom(orderEvents, paymentEvents),
+      fc.constantFrom(...regular.map(([, name]) => name)),
+    ),
+  },
+)
+
+const hostileRecord = fc.tuple(topicAndName, fc.uuid()).chain(([[topic, name], orderId]) =>
   fc.record<HostileRecord>({
+    topic: fc.constant(topic),
     orderId: fc.constant(orderId),
     key: fc.option(
       fc.oneof(fc.constant(Buffer.from(orderId)), anyBytes(30), textBytes('', 'k'.repeat(2_000), '%2', 'a||b')),
@@ -135,21 +176,33 @@ const hostileRecord = fc.uuid().chain((orderId) =>
         nil: undefined,
       },
     ),
-    value: hostileValue(orderId).filter((value) => (value?.length ?? 0) <= maxValueBytes),
+    value: hostileValue(name, orderId).filter((value) => (value?.length ?? 0) <= maxValueBytes),
     headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
   }),
 )
 
-/** Records that fuzz all that a publisher decides: bytes, depth, size, numbers, unicode, keys and header names. */
+/** Records that fuzz all that a publisher decides: events, bytes, depth, size, numbers, unicode, keys and header names. */
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
   fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
 
-/** A name that is none of the contract's: such an event passes unnoticed. */
-export function hasForeignName(value: Buffer | null): boolean {
+/**
+ * How a record may end in a service without a dead letter: `unnoticed` when the service does not listen to its topic or
+ * handle its name, or in a document. Undefined for what has no name that is text.
+ */
+export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'unnoticed' | { key: string } | undefined {
+  const own = handlers[role][topic]
+  if (!own) return 'unnoticed'
+  const name = nameIn(value)
+  if (name === undefined) return undefined
+  if (!own.handles.includes(name as EventName)) return 'unnoticed'
+  return { key: role === 'order' ? `order/${orderId}/${name}` : `payment/${paymentIdOf(orderId)}` }
+}
+
+function nameIn(value: Buffer | null): string | undefined {
   try {
     const { Name } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0))) as { Name?: unknown }
-    return typeof Name === 'string' && Name !== 'OrderCreated'
+    return typeof Name === 'string' ? Name : undefined
   } catch {
-    return false
+    return undefined
   }
 }

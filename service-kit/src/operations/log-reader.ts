@@ -39,10 +39,23 @@ const fetchBytes = 1024 * 1024
 /** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
+/**
+ * Milliseconds until the client tries again. A fetch out of range moves the broker's fetch session on and not the client's
+ * (@platformatic/kafka 2.12.1), so that the next one fails and begins another session: nothing to wait for.
+ */
+const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
+  findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
+
 export function openLog(kafka: KafkaConnection): LogReader {
   const clientId = 'orderflow-operations'
   // The group is a formality of the client: nothing here joins it.
-  const consumer = new Consumer({ clientId, groupId: `${clientId}-${randomUUID()}`, ...kafka, isolationLevel })
+  const consumer = new Consumer({
+    clientId,
+    groupId: `${clientId}-${randomUUID()}`,
+    ...kafka,
+    isolationLevel,
+    retryDelay,
+  })
   const failed =
     (what: string) =>
     (error: unknown): never => {

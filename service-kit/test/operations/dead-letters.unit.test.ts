@@ -4,8 +4,16 @@ import fc from 'fast-check'
 import { deadLetterOf } from '../../src/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/delivery.ts'
 import { refusalOf } from '../../src/operations/dead-letters/check.ts'
-import { groupsOf, openAttempt, readDeadLetters, selectEntries } from '../../src/operations/dead-letters/entries.ts'
+import {
+  type Entry,
+  groupsOf,
+  openAttempt,
+  readDeadLetters,
+  selectEntries,
+} from '../../src/operations/dead-letters/entries.ts'
+import { type Outcome, replayEntries } from '../../src/operations/dead-letters/replay.ts'
 import { entryLines, groupLines } from '../../src/operations/dead-letters/report.ts'
+import type { Mended } from '../../src/operations/dead-letters/resend.ts'
 import { shownValue } from '../../src/operations/dead-letters/shown.ts'
 import { OperationError } from '../../src/operations/operation-error.ts'
 import { type Place, placeText } from '../../src/place.ts'
@@ -27,11 +35,21 @@ describe('dead letters', () => {
     log = new FakeLog()
   })
 
-  /** What a service writes when it cannot handle the record at an offset of orderevents. */
-  function fail(app: string, offset: number, reason = 'invalid-payload', replayedFrom?: string): Place {
+  interface Failed {
+    topic?: string
+    value?: Buffer
+    replayedFrom?: string
+  }
+  /** What a service writes when it cannot handle the record at an offset. */
+  function fail(
+    app: string,
+    offset: number,
+    reason = 'invalid-payload',
+    { topic: origin = 'orderevents', value: failed = Buffer.from('{'), replayedFrom }: Failed = {},
+  ): Place {
     const metadata: BulkEntry['metadata'] = { __partition: '0', __offset: String(offset), __key: 'k' }
     if (replayedFrom) metadata['replayed-from'] = encodeURIComponent(replayedFrom)
-    const delivery = readDelivery({ entryId: '', event: Buffer.from('{').toString('base64'), metadata }, 'orderevents')
+    const delivery = readDelivery({ entryId: '', event: failed.toString('base64'), metadata }, origin)
     const { topic, key, value, headers } = deadLetterOf(delivery, { code: reason, detail: 'd' }, app, new Date())
     return log.append({ topic, key, value, headers })
   }
@@ -66,12 +84,14 @@ describe('dead letters', () => {
 
   it('are of every topic that has them, and count what is none of ours', async () => {
     fail('order-service', 1)
+    fail('order-service', 1, 'not-json', { topic: 'paymentevents' })
     log.append({ topic: 'paymentevents.dead', value: 'x' })
     log.append({ topic: 'orderevents.dead', headers: { 'deadletter-reason': 'x', 'deadletter-app': 'y' } })
     const [letter] = log.records
     log.append({ topic: 'paymentevents.dead', headers: letter?.headers ?? [] })
     const found = await readDeadLetters(log)
-    expect([found.entries.length, found.others]).to.deep.equal([1, 3])
+    expect(found.entries.map(({ origin }) => placeText(origin))).to.deep.equal(['orderevents/0/1', 'paymentevents/0/1'])
+    expect(found.others).to.equal(3)
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
@@ -90,7 +110,7 @@ describe('dead letters', () => {
     fail('order-service', 1)
     fail('payment-service', 1)
     note('orderevents/0/1', 'orderevents/0/9')
-    fail('payment-service', 9, 'conflicting-order', 'orderevents/0/1')
+    fail('payment-service', 9, 'conflicting-order', { replayedFrom: 'orderevents/0/1' })
     const [order, payment, ...others] = await entries()
     expect([others.length, order && openAttempt(order)]).to.deep.equal([0, undefined])
     expect(payment?.attempts.map(({ place, reason }) => `${place} ${reason}`)).to.deep.equal([
@@ -102,7 +122,7 @@ describe('dead letters', () => {
 
   it('are open again when the replay fails before it is noted', async () => {
     fail('order-service', 1)
-    fail('order-service', 9, 'invalid-payload', 'orderevents/0/1')
+    fail('order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
     note('orderevents/0/1', 'orderevents/0/9')
     const [entry] = await entries()
     expect(entry && openAttempt(entry)?.place).to.equal('orderevents/0/9')
@@ -111,9 +131,54 @@ describe('dead letters', () => {
   it('cannot be hidden behind a replayed one by a publisher that pretends to replay it', async () => {
     fail('order-service', 1)
     note('orderevents/0/1', 'orderevents/0/9')
-    fail('order-service', 20, 'not-json', 'orderevents/0/1')
+    fail('order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
     const [entry] = await entries()
     expect(entry && openAttempt(entry)?.place).to.equal('orderevents/0/20')
+  })
+
+  describe('that are replayed', () => {
+    const value = bytesOf(event)
+
+    /** What came of each entry, by app. */
+    async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
+      const outcomes: Outcome[] = []
+      for await (const outcome of replayEntries(log, publish, chosen, options)) outcomes.push(outcome)
+      const byApp = Map.groupBy(outcomes, ({ entry }) => entry.app)
+      return Object.fromEntries([...byApp].map(([app, own]) => [app, own.map(({ result }) => result)]))
+    }
+    async function publish({ origin, of, ...record }: Mended) {
+      const as = placeText(log.append({ ...origin, ...record }))
+      note(of, as)
+      return { result: 'replayed' as const, as }
+    }
+    const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
+
+    it('are one record for both apps, also when there are more of them than are published at once', async () => {
+      for (const app of ['order-service', 'payment-service']) {
+        for (let offset = 1; offset <= 60; offset += 1) fail(app, offset, 'handler-error', { value })
+      }
+      const all = Array.from({ length: 60 }, () => 'replayed')
+      expect(await replay(await entries())).to.deep.equal({ 'order-service': all, 'payment-service': all })
+      expect(published()).to.have.length(60)
+      const done = all.map(() => 'done')
+      expect(await replay(await entries())).to.deep.equal({ 'order-service': done, 'payment-service': done })
+      expect(published()).to.have.length(60)
+    })
+
+    it('are refused for the app that they contradict, whichever app comes first', async () => {
+      fail('order-service', 1, 'handler-error', { value })
+      for (let offset = 2; offset <= 70; offset += 1) fail('order-service', offset)
+      fail('payment-service', 1, 'conflicting-order', { value })
+      const all = await entries()
+      const ours = all.filter(({ origin }) => origin.offset === '1')
+      for (const chosen of [all, all.toReversed(), ours, ours.toReversed()]) {
+        const { 'order-service': order, 'payment-service': payment } = await replay(chosen, { dryRun: true })
+        expect([order?.filter((result) => result !== 'refused'), payment]).to.deep.equal([['ready'], ['refused']])
+      }
+      expect(published()).to.have.length(0)
+      expect(await replay(ours)).to.deep.equal({ 'order-service': ['replayed'], 'payment-service': ['refused'] })
+      expect(published()).to.have.length(1)
+    })
   })
 
   it('can be named by id, by the beginning of one, by group, or all together', async () => {

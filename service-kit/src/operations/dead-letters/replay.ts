@@ -1,6 +1,6 @@
 import { Producer } from '@platformatic/kafka'
 import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
-import { openLog } from '../log-reader.ts'
+import { type LogReader, openLog } from '../log-reader.ts'
 import { type Entry, openAttempt } from './entries.ts'
 import { type Mended, mend, resend } from './resend.ts'
 
@@ -31,47 +31,61 @@ const atOnce = 50
  * bytes (or the edited ones), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
  * order is publish, then note: who dies in between replays twice, and a duplicate has no effect.
  *
- * An event that failed in two apps is published once; both get it.
+ * An event that failed in two apps is published once; both get it, also the one where it is `refused`.
  * @throws {OperationError} Kafka failed; what was published until then is noted
  */
 export async function* replayDeadLetters(
   kafka: KafkaConnection,
   entries: Entry[],
-  { dryRun = false, edited }: ReplayLettersOptions = {},
+  options: ReplayLettersOptions = {},
 ): AsyncGenerator<Outcome> {
   const log = openLog(kafka)
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'orderflow-operations', ...kafka })
+  const publish = (mended: Mended) =>
+    resend(producer, mended).catch((error: unknown) => {
+      throw kafkaError('not all could be replayed', kafka, error)
+    })
+  try {
+    yield* replayEntries(log, publish, entries, options)
+  } finally {
+    await Promise.all([log.close(), producer.close()])
+  }
+}
+
+/** The same for any log, and any way to publish a record and its note. */
+export async function* replayEntries(
+  log: LogReader,
+  publish: (mended: Mended) => Promise<Result>,
+  entries: Entry[],
+  { dryRun = false, edited }: ReplayLettersOptions,
+): AsyncGenerator<Outcome> {
   /** By the place that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
-  async function publish(all: Mended[]): Promise<void> {
-    const results = await Promise.allSettled(all.map((mended) => resend(producer, mended)))
+  async function publishAll(all: Mended[]): Promise<void> {
+    const results = await Promise.allSettled(all.map(publish))
     for (const [index, { of }] of all.entries()) {
       const result = results[index]
       if (result?.status === 'fulfilled') settled.set(of, result.value)
     }
     const failure = results.find((result) => result.status === 'rejected')
-    if (failure) throw kafkaError('not all could be replayed', kafka, failure.reason)
+    if (failure) throw failure.reason
   }
 
-  try {
-    for (let at = 0; at < entries.length; at += atOnce) {
-      const chunk = entries.slice(at, at + atOnce)
-      const refused = new Map<Entry, Result>()
-      const due = new Map<string, Mended>()
-      for (const entry of chunk) {
-        const attempt = openAttempt(entry)
-        if (!attempt || settled.has(attempt.place) || due.has(attempt.place)) continue
-        const mended = await mend(log, entry, attempt, edited)
-        if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
-        else due.set(attempt.place, mended)
-      }
-      if (dryRun) for (const place of due.keys()) settled.set(place, { result: 'ready' })
-      else await publish([...due.values()])
-      for (const entry of chunk) yield { entry, ...(refused.get(entry) ?? resultOf(entry, settled)) }
+  for (let at = 0; at < entries.length; at += atOnce) {
+    const chunk = entries.slice(at, at + atOnce)
+    const refused = new Map<Entry, Result>()
+    const due = new Map<string, Mended>()
+    for (const entry of chunk) {
+      const attempt = openAttempt(entry)
+      if (!attempt) continue
+      const mended = await mend(log, entry, attempt, edited)
+      if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
+      else if (!settled.has(attempt.place)) due.set(attempt.place, mended)
     }
-  } finally {
-    await Promise.all([log.close(), producer.close()])
+    if (dryRun) for (const place of due.keys()) settled.set(place, { result: 'ready' })
+    else await publishAll([...due.values()])
+    for (const entry of chunk) yield { entry, ...(refused.get(entry) ?? resultOf(entry, settled)) }
   }
 }
 
