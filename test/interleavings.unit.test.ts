@@ -7,7 +7,7 @@ import type { PaymentState } from '../payment-service/src/domain/payment.ts'
 import { paymentIdOf } from '../payment-service/src/store.ts'
 import type { LogRecord } from '../service-kit/src/operations/log-record.ts'
 import { FakeLog } from '../service-kit/test/fake-log.ts'
-import { documentsIn, type Failure, guid, listedIds, type Role, World } from './support/world.ts'
+import { documentsIn, type Failure, guid, listedIds, type Replica, type Role, World } from './support/world.ts'
 
 const outsideOrders = ['one', 'two'] as const
 const keyOrder = deterministicId('order', readSettings({ APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id, 'key')
@@ -38,73 +38,83 @@ function publish(world: World, { name, order, id, date, total, partition }: Gene
 }
 
 const anyFailure = fc.option(
-  fc.constantFrom<Failure>('read', 'transact', 'publish', 'transact-after', 'publish-after'),
+  fc.constantFrom<Failure>('read', 'transact', 'publish', 'transact-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
 /** A delivery: some of what is due or was delivered before, in any order. Kafka promises more; nothing may need it. */
 const anyDelivery = fc.record({
+  replica: fc.nat(1),
   subscription: fc.nat(2),
   picks: fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
-  failure: anyFailure,
 })
 /** A request of the API. The order of a key is a third one, since nobody outside knows its id. */
 const anyRequest = fc.record({
+  replica: fc.nat(1),
   request: fc.constantFrom('place' as const, 'cancel' as const, 'pay' as const),
   order: fc.constantFrom('one' as const, 'three' as const),
+})
+/** A step, or two at once. */
+const anyTurn = fc.record({
+  steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { minLength: 1, maxLength: 2 }),
   failure: anyFailure,
 })
 const anyRun = fc.record({
   events: fc.array(anyEvent, { maxLength: 8 }),
-  steps: fc.array(fc.oneof({ weight: 3, arbitrary: anyDelivery }, anyRequest), { maxLength: 15 }),
+  turns: fc.array(anyTurn, { maxLength: 10 }),
 })
 
-async function send(world: World, { request, order, failure }: Generated<typeof anyRequest>): Promise<void> {
+async function send(world: World, { replica, request, order }: Generated<typeof anyRequest>): Promise<void> {
+  const { commands } = world.replicas[replica] as Replica
   const id = order === 'three' ? keyOrder : guid(order)
   const context = { traceparent: undefined }
   const body = { customerName: 'Ada', customerTaxId: 'T', total: 10 }
   switch (request) {
     case 'place':
-      return world.request(
-        'order',
-        () => world.commands.order.place(body, { ...context, idempotencyKey: 'key' }),
-        failure,
-      )
+      return world.request(commands.order.place(body, { ...context, idempotencyKey: 'key' }))
     case 'cancel':
-      return world.request('order', () => world.commands.order.cancel(id, context), failure)
+      return world.request(commands.order.cancel(id, context))
     case 'pay':
-      return world.request('payment', () => world.commands.payment.make({ orderId: id, amount: 10 }, context), failure)
+      return world.request(commands.payment.make({ orderId: id, amount: 10 }, context))
   }
 }
 
-async function run({ events, steps }: Generated<typeof anyRun>): Promise<World> {
+async function run({ events, turns }: Generated<typeof anyRun>): Promise<World> {
   const world = new World()
   for (const event of events) publish(world, event)
   const handled = new Set<string>()
   const name = (role: Role, { topic, partition, offset }: LogRecord) => `${role} ${topic}/${partition}/${offset}`
-  const deliver = async (role: Role, topic: string, records: LogRecord[], failure?: Failure) => {
-    for (const record of await world.deliver(role, topic, records, failure)) handled.add(name(role, record))
+  const deliver = async (role: Role, topic: string, records: LogRecord[], replica?: Replica) => {
+    for (const record of await world.deliver(role, topic, records, replica)) handled.add(name(role, record))
   }
   const recordsOf = (topic: string) => world.log.records.filter((record) => record.topic === topic)
-  for (const step of steps) {
-    if ('request' in step) {
-      await send(world, step)
-      continue
-    }
+  const take = (step: Generated<typeof anyTurn>['steps'][number]) => {
+    if ('request' in step) return send(world, step)
     const [role, topic] = world.subscriptions[step.subscription] ?? (['order', orderEvents] as const)
     const records = recordsOf(topic)
     const picked = step.picks.flatMap((pick) => records[pick % records.length] ?? [])
-    await deliver(role, topic, [...new Set(picked)], step.failure)
+    return deliver(role, topic, [...new Set(picked)], world.replicas[step.replica])
   }
+  for (const { steps, failure } of turns) await world.failing(failure, () => Promise.all(steps.map(take)))
   // Whoever was told that his payment may not be announced asks again (docs/adr/0001).
-  for (const step of steps) {
-    if ('request' in step && step.request === 'pay') await send(world, { ...step, failure: undefined })
+  for (const step of turns.flatMap(({ steps }) => steps)) {
+    if ('request' in step && step.request === 'pay') await send(world, step)
   }
   for (let left = 1; left > 0; ) {
     left = 0
     for (const [role, topic] of world.subscriptions) {
       const due = recordsOf(topic).filter((record) => !handled.has(name(role, record)))
       left += due.length
-      await deliver(role, topic, due)
+      // A partition is one replica's.
+      await Promise.all(
+        world.replicas.map((replica, index) =>
+          deliver(
+            role,
+            topic,
+            due.filter(({ partition }) => partition % 2 === index),
+            replica,
+          ),
+        ),
+      )
     }
   }
   return world

@@ -32,14 +32,14 @@ describe('payment-service when its platform fails', () => {
     return createApp({ settings, log, sidecar, now, newId: randomUUID })
   }
 
-  const eventOf = (name: 'OrderCreated' | 'OrderCancelled') =>
+  const eventOf = (name: 'OrderCreated' | 'OrderCancelled', OrderId = orderId) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
       name,
       version: 1,
       id: randomUUID(),
       creationDate: new Date(clock),
-      payload: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
+      payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
     })
 
   const deliver = (target: ReturnType<typeof createApp>, ...events: object[]) =>
@@ -74,6 +74,12 @@ describe('payment-service when its platform fails', () => {
     const [event, ...others] = announced()
     expect(new Set([event, ...others]).size).to.equal(1)
     expect(JSON.parse(event ?? '')).to.deep.include({ Name: 'PaymentApproved', CreationDate: saved?.createdAt })
+  })
+
+  it('reads, writes and publishes once for a whole delivery, and reads back what it wrote', async () => {
+    await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
+    expect(announced()).to.have.length(20)
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 2, transact: 1 })
   })
 
   it('decides once when two processes hold the same event', async () => {

@@ -217,10 +217,16 @@ describe('consumer', () => {
       inFlight -= 1
       handled.push(event)
     }
-    const large = { ...envelope, Note: 'x'.repeat(500_000) }
-    const statuses = await consume(...Array.from({ length: 10 }, () => entry(large)))
+    const ids = Array.from({ length: 10 }, () => randomUUID())
+    const large = (OrderId: string) => ({
+      ...envelope,
+      Payload: { ...envelope.Payload, OrderId },
+      Note: 'x'.repeat(500_000),
+    })
+    const statuses = await consume(...ids.map((id) => entry(large(id))))
     expect(statuses).to.deep.equal(Array(10).fill('SUCCESS'))
-    expect([handled.length, most]).to.deep.equal([10, 4])
+    expect(handled.map(({ Payload }) => Payload.OrderId)).to.deep.equal(ids)
+    expect(most).to.equal(4)
   })
 
   it('takes over a trace only when it is one, and keeps a binary key readable', async () => {

@@ -1,6 +1,7 @@
-import { request as send } from 'node:http'
+import { type IncomingHttpHeaders, request as send } from 'node:http'
 import { expect } from 'chai'
 import { type RequestHandler, Router } from 'express'
+import { OverloadError } from '../src/batcher.ts'
 import { bodyReader } from '../src/request.ts'
 import { createWeb } from '../src/web.ts'
 import { capturedLog } from './captured-log.ts'
@@ -37,6 +38,9 @@ describe('the public listener', () => {
     .post('/v1/orders', (request, response) => response.status(201).json(readPayment(request.body)))
     .post('/v1/orders/:id/cancel', (_request, response) => response.json({}))
     .get('/fails', fail)
+    .get('/overloaded', () => {
+      throw new OverloadError('10000 are waiting already')
+    })
     .get('/fails-late', (_request, response) => {
       response.write('{"half":')
       throw new Error('too late for a problem')
@@ -55,7 +59,7 @@ describe('the public listener', () => {
   function call(path: string, { method = 'GET', headers = {}, body }: Sent = {}) {
     return withServer(app, (url) => {
       const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace('OWN', url)]))
-      return new Promise<{ status: number; allow: string | undefined; text: string; json: Record<string, unknown> }>(
+      return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; json: Record<string, unknown> }>(
         (resolve, reject) => {
           const sent = send(url + path, { method, headers: own }, (response) => {
             let text = ''
@@ -64,7 +68,7 @@ describe('the public listener', () => {
             })
             response.on('error', reject).on('end', () => {
               const { statusCode: status = 0, headers } = response
-              resolve({ status, allow: headers.allow, text, json: text.startsWith('{') ? JSON.parse(text) : {} })
+              resolve({ status, headers, text, json: text.startsWith('{') ? JSON.parse(text) : {} })
             })
           })
           sent.on('error', reject).end(body)
@@ -101,8 +105,8 @@ describe('the public listener', () => {
     for (const path of paths) {
       it(`tells the methods of ${path}, which GET finds there`, async () => {
         expect((await call(path)).status).to.equal(200)
-        const { status, allow } = await call(path, { method: 'DELETE' })
-        expect([status, allow]).to.deep.equal([405, 'GET, POST'])
+        const { status, headers } = await call(path, { method: 'DELETE' })
+        expect([status, headers.allow]).to.deep.equal([405, 'GET, POST'])
       })
     }
 
@@ -130,6 +134,13 @@ describe('the public listener', () => {
       expect(failure).to.equal('ECONNRESET')
       expect(records.map(({ level, path }) => [level, path])).to.deep.equal([['error', '/fails-late']])
     })
+  })
+
+  it('answers 503 when too many wait, and says when to come again', async () => {
+    const { status, headers, text, json } = await call('/overloaded')
+    expect([status, json.type, headers['retry-after']]).to.deep.equal([503, 'urn:orderflow:problem:unavailable', '1'])
+    expect(headers['content-type']).to.match(/^application\/problem\+json/)
+    expect(text).not.to.match(/10000|at |\.ts/)
   })
 
   describe('a POST from a browser', () => {

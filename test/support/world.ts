@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import {
   createLog,
@@ -38,43 +39,26 @@ const settings = { order: readOrderSettings(tokens), payment: readPaymentSetting
 const silent = createLog('world', 'silent')
 
 export type Role = keyof typeof settings
-/** What may go wrong once: a call fails before it has an effect, or after. */
-export type Failure = 'read' | 'transact' | 'publish' | 'transact-after' | 'publish-after'
+/** What may go wrong once: a call fails before it has an effect, or after, or when only the first half of its events is out. */
+export type Failure = 'read' | 'transact' | 'publish' | 'transact-after' | 'publish-after' | 'publish-half'
+
+/** A process of each service. */
+export interface Replica {
+  commands: { order: OrderCommands; payment: PaymentCommands }
+  consumers: Record<Role, Record<string, Consumer>>
+}
 
 const down = () => new SidecarError('call', new Error('connection lost'))
 
-/** Both services with their real consumers, stores and domain, on a log and stores in memory that fail on demand. */
+/** Two replicas of both services with their real consumers, stores and domain, on a log and stores in memory that fail on demand. */
 export class World {
   readonly log = new FakeLog()
-  readonly stores: Record<Role, FakeSidecar>
-  readonly commands: { order: OrderCommands; payment: PaymentCommands }
-  readonly #consumers: Record<Role, Record<string, Consumer>>
+  readonly stores: Record<Role, FakeSidecar> = { order: this.#sidecar(), payment: this.#sidecar() }
+  readonly replicas: [Replica, Replica] = [this.#replica(), this.#replica()]
   #failure: Failure | undefined
   #ids = 0
+  #transactions = 0
   #clock = Date.parse('2026-11-21T10:00:00Z')
-
-  constructor() {
-    this.stores = { order: this.#sidecar(), payment: this.#sidecar() }
-    const now = () => this.#now()
-    const parts = (role: Role) => ({
-      app: { id: settings[role].App.Id, name: settings[role].App.Name },
-      publish: createPublisher(this.stores[role]),
-      read: createReader(this.stores[role]),
-      commit: createUnitOfWork(this.stores[role], createArrivalList(now)),
-    })
-    const [order, payment] = [parts('order'), parts('payment')]
-    const orders = createOrderStore(order.app, order.read, order.commit)
-    const payments = createPaymentStore(payment.read, payment.commit, amountLimit(10_000))
-    const newId = () => guid(`new ${++this.#ids}`)
-    this.commands = {
-      order: createOrderCommands({ ...order, store: orders, log: silent, now, newId }),
-      payment: createPaymentCommands({ ...payment, store: payments, now, newId }),
-    }
-    this.#consumers = {
-      order: subscribeOrders({ ...order, store: orders, log: silent, now }),
-      payment: subscribePayments({ ...payment, store: payments, log: silent, now }),
-    }
-  }
 
   /** What there is to be delivered: each service's topics. */
   readonly subscriptions: [Role, string][] = [
@@ -84,10 +68,9 @@ export class World {
   ]
 
   /** Delivers records in one batch, and answers those that were handled. */
-  async deliver(role: Role, topic: string, records: LogRecord[], failure?: Failure): Promise<LogRecord[]> {
-    const consume = this.#consumers[role][topic]
+  async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
+    const consume = replica.consumers[role][topic]
     if (!consume || records.length === 0) return []
-    this.#arm(this.stores[role], failure)
     const statuses = await consume(
       records.map(({ partition, offset, value, key, headers }, index) => ({
         entryId: String(index),
@@ -100,17 +83,21 @@ export class World {
         },
       })),
     )
-    this.#arm(this.stores[role], undefined)
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
   }
 
-  /** Runs a request of a service's API; what it answers, or that it fails, is not of interest here. */
-  async request(role: Role, request: () => Promise<unknown>, failure?: Failure): Promise<void> {
-    this.#arm(this.stores[role], failure)
-    await request().catch((error: unknown) => {
+  /** Waits for a request of a service's API; what it answers, or that it fails, is not of interest here. */
+  async request(answer: Promise<unknown>): Promise<void> {
+    await answer.catch((error: unknown) => {
       if (!(error instanceof Problem) && !isInfrastructure(error)) throw error
     })
-    this.#arm(this.stores[role], undefined)
+  }
+
+  /** What is done meanwhile meets the failure, once. */
+  async failing(failure: Failure | undefined, work: () => Promise<unknown>): Promise<void> {
+    this.#failure = failure
+    await work()
+    this.#failure = undefined
   }
 
   /** Rebuilds a service's store from a log, as `make replay` does. */
@@ -138,37 +125,72 @@ export class World {
     return new Date(this.#clock)
   }
 
+  #replica(): Replica {
+    const now = () => this.#now()
+    const parts = (role: Role) => ({
+      app: { id: settings[role].App.Id, name: settings[role].App.Name },
+      publish: createPublisher(this.stores[role]),
+      read: createReader(this.stores[role]),
+      commit: createUnitOfWork(this.stores[role], createArrivalList(now)),
+    })
+    const [order, payment] = [parts('order'), parts('payment')]
+    const orders = createOrderStore(order.app, order.read, order.commit)
+    const payments = createPaymentStore(payment.read, payment.commit, amountLimit(10_000))
+    const newId = () => guid(`new ${++this.#ids}`)
+    return {
+      commands: {
+        order: createOrderCommands({ ...order, store: orders, log: silent, now, newId }),
+        payment: createPaymentCommands({ ...payment, store: payments, now, newId }),
+      },
+      consumers: {
+        order: subscribeOrders({ ...order, store: orders, log: silent, now }),
+        payment: subscribePayments({ ...payment, store: payments, log: silent, now }),
+      },
+    }
+  }
+
   /** A sidecar whose publishes go to the log. Each topic has three partitions; where a key goes is anybody's guess. */
   #sidecar(): FakeSidecar {
     const sidecar = new FakeSidecar()
-    const [publish, transact] = [sidecar.publish.bind(sidecar), sidecar.transact.bind(sidecar)]
+    const read = sidecar.read.bind(sidecar)
+    const publish = sidecar.publish.bind(sidecar)
+    const transact = sidecar.transact.bind(sidecar)
     sidecar.publish = async (topic, events) => {
-      await publish(topic, events)
-      for (const { key, value, headers } of events) {
+      this.#fail('publish')
+      const isHalf = this.#meets('publish-half')
+      const out = isHalf ? events.slice(0, events.length / 2) : events
+      await publish(topic, out)
+      for (const { key, value, headers } of out) {
         const partition = topic.endsWith('.dead') ? 0 : (key?.charCodeAt(0) ?? 0) % 3
         this.log.append({ topic, partition, key, value, headers })
       }
-      this.#failAfter('publish-after')
+      if (isHalf) throw down()
+      this.#fail('publish-after')
+    }
+    sidecar.read = async (keys) => {
+      this.#fail('read')
+      return read(keys)
     }
     sidecar.transact = async (writes) => {
+      this.#fail('transact')
+      this.#transactions += 1
+      // Every third one is slow: what it was decided on may have changed when it is written.
+      if (this.#transactions % 3 === 0) await delay(1)
       await transact(writes)
-      this.#failAfter('transact-after')
+      this.#fail('transact-after')
     }
     return sidecar
   }
 
-  /** The next call of a kind fails; with undefined none does. */
-  #arm(sidecar: FakeSidecar, failure: Failure | undefined): void {
-    this.#failure = failure
-    for (const queue of Object.values(sidecar.failures)) queue.length = 0
-    if (failure === 'read' || failure === 'transact' || failure === 'publish') sidecar.failures[failure].push(down())
+  #fail(failure: Failure): void {
+    if (this.#meets(failure)) throw down()
   }
 
-  /** A call has had its effect, and says that it failed. */
-  #failAfter(failure: Failure): void {
-    if (this.#failure !== failure) return
+  /** Whether it is the failure's turn, which it has once. */
+  #meets(failure: Failure): boolean {
+    if (this.#failure !== failure) return false
     this.#failure = undefined
-    throw down()
+    return true
   }
 }
 
