@@ -1,14 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import {
-  createLog,
-  createPublisher,
-  createReader,
-  createUnitOfWork,
-  isInfrastructure,
-  Problem,
-  SidecarError,
-} from '@orderflow/service-kit'
+import { createLog, createPublisher, createReader, createUnitOfWork, SidecarError } from '@orderflow/service-kit'
 import { replayTopic } from '@orderflow/service-kit/operations'
 import {
   createCommands as createOrderCommands,
@@ -84,13 +76,6 @@ export class World {
       })),
     )
     return records.filter((_, index) => statuses[index]?.status === 'SUCCESS')
-  }
-
-  /** Waits for a request of a service's API; what it answers, or that it fails, is not of interest here. */
-  async request(answer: Promise<unknown>): Promise<void> {
-    await answer.catch((error: unknown) => {
-      if (!(error instanceof Problem) && !isInfrastructure(error)) throw error
-    })
   }
 
   /** What is done meanwhile meets the failure, once. */
