@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope } from '@orderflow/envelope-schema'
+import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
 import { SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import { capturedLog } from '../../service-kit/test/captured-log.ts'
@@ -58,6 +58,18 @@ describe('order-service when its platform fails', () => {
       await transact(writes)
     }
     return Promise.all([create(key, total, replica), create(key, otherTotal)])
+  }
+  /** Another replica writes a document just before the next transaction. */
+  const raceWith = (key: string, value: unknown) => {
+    sidecar.beforeTransact = () => {
+      sidecar.beforeTransact = () => {}
+      sidecar.writeElsewhere(key, value)
+    }
+  }
+  /** After a lost race the fence does not guard the next writes: each document does by itself (docs/adr/0009). */
+  const loseRace = async () => {
+    raceWith('another', 1)
+    await take(app, 'orderevents', outsideOrder())
   }
   const get = (id: string) => withServer(app.web, (url) => send<Order>(`${url}/v1/orders/${id}`))
 
@@ -196,6 +208,14 @@ describe('order-service when its platform fails', () => {
     expectOneWinner(await claimInTwoReplicas('key-7', 1, 2))
   })
 
+  it('leaves a key to another replica that claims it in between, also after a lost race', async () => {
+    const orderId = deterministicId('order', settings.App.Id, 'key-8')
+    await loseRace()
+    raceWith(`order/${orderId}/claim`, outsideOrder({ OrderId: orderId, Total: 1 }))
+    expect((await create('key-8', 2)).status).to.equal(422)
+    expect(told()).to.deep.equal([])
+  })
+
   it('asks for a delivery again while the store is down', async () => {
     await create()
     restart()
@@ -246,15 +266,7 @@ describe('order-service when its platform fails', () => {
         creationDate: new Date(date),
         payload: { OrderId: body.id },
       })
-    const raceWith = (key: string, value: unknown) => {
-      sidecar.beforeTransact = () => {
-        sidecar.beforeTransact = () => {}
-        sidecar.writeElsewhere(key, value)
-      }
-    }
-    // After a lost race the fence does not guard the next write (docs/adr/0009).
-    raceWith('another', 1)
-    await take(app, 'orderevents', outsideOrder())
+    await loseRace()
     const key = `order/${body.id}/OrderCancelled`
     const earlier = { event: cancelled('2026-01-01T00:00:00Z') }
     raceWith(key, earlier)
