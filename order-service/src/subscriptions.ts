@@ -1,5 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { type Consumer, createConsumer, type Handler, type Logger, type Publish } from '@orderflow/service-kit'
+import { type Consumer, createConsumers, type Handler, type Logger, type Publish } from '@orderflow/service-kit'
 import type { OrderEvent, OrderEventName } from './domain/order.ts'
 import type { OrderStore } from './store.ts'
 
@@ -30,9 +30,5 @@ export function createSubscriptions({
   log,
   now,
 }: SubscriptionDependencies): Record<string, Consumer> {
-  const common = { app: app.name, publish, log, now }
-  const handlers = Object.entries(createHandlers(store))
-  return Object.fromEntries(
-    handlers.map(([topic, handler]) => [topic, createConsumer<OrderEventName>({ ...common, topic, ...handler })]),
-  )
+  return createConsumers<OrderEventName>(createHandlers(store), { app: app.name, publish, log, now })
 }

@@ -1,7 +1,7 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import {
   type Consumer,
-  createConsumer,
+  createConsumers,
   type Handler,
   type Logger,
   PermanentFault,
@@ -58,9 +58,5 @@ export function createHandlers({ app, store, publish, now }: Omit<SubscriptionDe
 
 export function createSubscriptions({ log, ...dependencies }: SubscriptionDependencies): Record<string, Consumer> {
   const { app, publish, now } = dependencies
-  const common = { app: app.name, publish, log, now }
-  const handlers = Object.entries(createHandlers(dependencies))
-  return Object.fromEntries(
-    handlers.map(([topic, handler]) => [topic, createConsumer<Handled>({ ...common, topic, ...handler })]),
-  )
+  return createConsumers<Handled>(createHandlers(dependencies), { app: app.name, publish, log, now })
 }

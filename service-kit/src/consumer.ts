@@ -17,6 +17,16 @@ export interface ConsumerOptions<N extends EventName> extends Handler<N> {
 
 export type Consumer = (entries: BulkEntry[]) => Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
 
+/** A consumer for each topic's handler. */
+export function createConsumers<N extends EventName>(
+  handlers: Record<string, Handler<N>>,
+  common: Omit<ConsumerOptions<N>, 'topic' | keyof Handler<N>>,
+): Record<string, Consumer> {
+  return Object.fromEntries(
+    Object.entries(handlers).map(([topic, handler]) => [topic, createConsumer<N>({ ...common, topic, ...handler })]),
+  )
+}
+
 /**
  * Handles a bulk delivery of one topic, entry by entry yet all at once. An entry ends as handled, as a dead letter
  * (a permanent fault), or as RETRY (the sidecar, store or broker failed). With a RETRY all later entries of its key are

@@ -1,6 +1,6 @@
 export { createAppChannel } from './app-channel.ts'
 export { createArrivalList } from './arrival-list.ts'
-export { type Consumer, createConsumer } from './consumer.ts'
+export { type Consumer, createConsumers } from './consumer.ts'
 export { isInfrastructure, PermanentFault } from './fault.ts'
 export type { Handler, Received } from './intake.ts'
 export { type Page, readPage } from './list-page.ts'
