@@ -38,7 +38,7 @@ FROM base AS service
 COPY service-kit /app/service-kit
 # Listens on $PORT where a platform sets it, else on the port of appsettings.json.
 ENV Web__Host=0.0.0.0
-# The heap limits are those of stack/src/process-spec.ts.
+# The heap limits are those of stack/src/processes/process-spec.ts.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar

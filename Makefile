@@ -45,7 +45,7 @@ replay: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T
 test: ## Lint, types and all tests but test-release, with everything they need (15 minutes)
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' 'test/**/*.test.ts'
+	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
@@ -67,7 +67,7 @@ provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
 
 chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
-	@$(run) test/chaos/main.ts
+	@$(run) chaos/main.ts
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
@@ -100,4 +100,4 @@ $(release_targets):
 	@$(release) $@
 
 release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
-	@$(run) release/rehearsal/main.ts
+	@$(run) release/test/rehearsal/main.ts

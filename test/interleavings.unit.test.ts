@@ -7,7 +7,7 @@ import { readSettings } from '../order-service/src/settings.ts'
 import type { PaymentState } from '../payment-service/src/domain/payment.ts'
 import { paymentIdOf } from '../payment-service/src/store.ts'
 import type { LogRecord } from '../service-kit/src/operations/log-record.ts'
-import { FakeLog } from '../service-kit/test/fake-log.ts'
+import { FakeLog } from '../service-kit/src/testing/fake-log.ts'
 import { documentsIn, type Failure, guid, listedIds, type Replica, type Role, World } from './support/world.ts'
 
 const outsideOrders = ['one', 'two'] as const

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { changesBetween, describeChange, patchOf } from '../src/change.ts'
+import { changesBetween, describeChange, patchOf } from '../src/platform/change.ts'
 
 describe('the diff of config vars', () => {
   const current = { Log__Level: 'info', State__ConnectionString: 'old-secret', ADDON: 'not ours', Gone: 'x' }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { resolveConfigVars, secretsOf } from '../src/config-vars.ts'
-import { services } from '../src/services.ts'
+import { resolveConfigVars, secretsOf } from '../src/settings/config-vars.ts'
+import { services } from '../src/settings/services.ts'
 
 const hosted = {
   Stream__Brokers: 'a.example.com:9093,b.example.com:9093',

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { ReleaseError } from '../src/error.ts'
-import { createHttp, type HttpRequest } from '../src/http.ts'
-import { unreachable } from '../src/unreachable.ts'
+import { ReleaseError } from '../src/lib/error.ts'
+import { createHttp, type HttpRequest } from '../src/platform/http.ts'
+import { unreachable } from '../src/platform/unreachable.ts'
 
 describe('requests', () => {
   let server: Server

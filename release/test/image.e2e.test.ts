@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describeInContainers } from '../../test/containers/available.ts'
-import { requireBoot } from '../src/boot-check.ts'
-import { docker } from '../src/docker.ts'
-import { requireAcceptable } from '../src/image.ts'
+import { requireBoot } from '../src/image/boot-check.ts'
+import { docker } from '../src/image/docker.ts'
+import { requireAcceptable } from '../src/image/image.ts'
 import { createOperator } from './support/commands.ts'
 
 describeInContainers('an image, before it is pushed', function () {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../src/error.ts'
-import { requireLive } from '../src/live.ts'
+import { requireLive } from '../src/commands/live.ts'
+import { ReleaseError } from '../src/lib/error.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 describe('waiting until a release is live', () => {

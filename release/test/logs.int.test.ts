@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { eventually } from '../../test/support/eventually.ts'
-import { logLine } from '../rehearsal/platform/log.ts'
-import { followLogs } from '../src/logs.ts'
+import { followLogs } from '../src/commands/logs.ts'
+import { logLine } from './rehearsal/platform/log.ts'
 import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 describe('following a log', () => {

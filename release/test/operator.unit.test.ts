@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../src/error.ts'
-import { readOperator, readTarget } from '../src/operator.ts'
+import { ReleaseError } from '../src/lib/error.ts'
+import { readOperator, readTarget } from '../src/settings/operator.ts'
 
 const env = { APP: 'my-orders', ACCESS_TOKEN: 'abc-123' }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Answer, HttpRequest } from '../src/http.ts'
-import { createRegistry } from '../src/registry.ts'
+import { createRegistry } from '../src/image/registry.ts'
+import type { Answer, HttpRequest } from '../src/platform/http.ts'
 import { operatorOf, token } from './support/operator.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`

@@ -6,8 +6,8 @@ import type { RequestHandler } from 'express'
 import { describeInContainers } from '../../test/containers/available.ts'
 import { anOrder, orderWith, paymentsOf, post } from '../../test/support/api.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { type Rehearsal, startRehearsal } from '../rehearsal/rehearsal.ts'
-import { docker } from '../src/docker.ts'
+import { docker } from '../src/image/docker.ts'
+import { type Rehearsal, startRehearsal } from './rehearsal/rehearsal.ts'
 import { createOperator } from './support/commands.ts'
 import { herokuHosts } from './support/heroku-hosts.ts'
 import { herokuTool } from './support/heroku-tool.ts'
@@ -290,9 +290,9 @@ describeInContainers('releases, on a real registry and with real containers', fu
       )
       expect(pushed.status, pushed.output).to.equal(0)
       const script = `
-        import { createHttp } from './release/src/http.ts'
-        import { readOperator } from './release/src/operator.ts'
-        import { createRegistry } from './release/src/registry.ts'
+        import { createHttp } from './release/src/platform/http.ts'
+        import { readOperator } from './release/src/settings/operator.ts'
+        import { createRegistry } from './release/src/image/registry.ts'
         await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest()`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../src/error.ts'
-import { rollback } from '../src/rollback.ts'
+import { rollback } from '../src/commands/rollback.ts'
+import { ReleaseError } from '../src/lib/error.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 describe('a rollback', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describeInContainers } from '../../test/containers/available.ts'
-import { docker } from '../src/docker.ts'
-import { buildImage } from '../src/image.ts'
-import { services } from '../src/services.ts'
+import { docker } from '../src/image/docker.ts'
+import { buildImage } from '../src/image/image.ts'
+import { services } from '../src/settings/services.ts'
 import { createOperator } from './support/commands.ts'
 
 describeInContainers('the start of a release image', function () {

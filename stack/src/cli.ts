@@ -1,11 +1,11 @@
-import { clean, down, logs, scale, status, up } from './commands.ts'
-import { demo } from './demo.ts'
-import { engine, images } from './docker/provision-commands.ts'
-import { StackError } from './error.ts'
-import { deadLetters, replay } from './operate.ts'
-import { provision } from './provision.ts'
-import { publish } from './publish.ts'
-import { timed } from './terminal.ts'
+import { clean, down, logs, scale, status, up } from './commands/commands.ts'
+import { demo } from './commands/demo.ts'
+import { deadLetters, replay } from './commands/operate.ts'
+import { publish } from './commands/publish.ts'
+import { engine, images } from './containers/provision-commands.ts'
+import { StackError } from './lib/error.ts'
+import { timed } from './lib/terminal.ts'
+import { provision } from './provision/provision.ts'
 
 const commands = [
   'up',

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { repository, versions } from '../src/paths.ts'
+import { repository, versions } from '../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from './support.ts'
 
 const run = promisify(execFile)

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startProcess } from '../src/process-control.ts'
-import { readProcessTable } from '../src/process-table.ts'
+import { readProcessTable } from '../src/lib/process-table.ts'
+import { startProcess } from '../src/processes/process-control.ts'
 
 const made: string[] = []
 

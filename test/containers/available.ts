@@ -1,9 +1,9 @@
 import { StackError } from '@orderflow/stack'
-import { hasCompose } from '../../stack/src/docker/compose-plugin.ts'
-import { engineMissing } from '../../stack/src/docker/engine.ts'
-import { testImages } from '../../stack/src/docker/image-names.ts'
-import { ensureImages } from '../../stack/src/docker/images.ts'
-import { timed } from '../../stack/src/terminal.ts'
+import { hasCompose } from '../../stack/src/containers/compose-plugin.ts'
+import { engineMissing } from '../../stack/src/containers/engine.ts'
+import { testImages } from '../../stack/src/containers/image-names.ts'
+import { ensureImages } from '../../stack/src/containers/images.ts'
+import { timed } from '../../stack/src/lib/terminal.ts'
 import { leaveOut } from '../support/not-run.ts'
 
 /** Why this machine cannot run containers, or the error that came of trying. */

@@ -1,7 +1,7 @@
 import { defaultPorts, type InnerRequest, type KafkaConnection } from '@orderflow/stack'
 import type { MongoClient } from 'mongodb'
-import { groupMembers, groupMissing, kafkaMissing, type Missing } from '../../stack/src/readiness.ts'
-import { withRetries } from '../../stack/src/with-retries.ts'
+import { groupMembers, groupMissing, kafkaMissing, type Missing } from '../../stack/src/kafka/readiness.ts'
+import { withRetries } from '../../stack/src/lib/with-retries.ts'
 import { openContainer } from './container.ts'
 
 /** The services of docker-compose.yml that run on. A pod is the network that a service and its sidecar share. */

@@ -2,7 +2,7 @@ import type { MongoClient } from 'mongodb'
 
 /**
  * What one transaction wrote without the rest of it. A document that is listed and the chunk of the list that names it are
- * written together (service-kit/src/arrival-list.ts), so one of them alone is half a transaction; so is a chain of chunks
+ * written together (service-kit/src/state/arrival-list.ts), so one of them alone is half a transaction; so is a chain of chunks
  * that ends in nothing. Read past Dapr, once no request is under way.
  */
 export async function halfWritten(mongo: MongoClient, service: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
-import { withAdmin } from '../../stack/src/topics.ts'
+import { withAdmin } from '../../stack/src/kafka/topics.ts'
 import { anOrder, orderWith, post } from '../support/api.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'

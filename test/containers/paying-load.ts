@@ -1,8 +1,8 @@
 import type { RunningStack } from '@orderflow/stack'
-import { openBook } from '../ledger/book.ts'
-import { expectPaidOnce } from '../ledger/expect-paid-once.ts'
-import { startHttpLoad } from '../load/http-load.ts'
-import { createTally } from '../load/tally.ts'
+import { openBook } from '../../chaos/ledger/book.ts'
+import { expectPaidOnce } from '../../chaos/ledger/expect-paid-once.ts'
+import { startHttpLoad } from '../../chaos/load/http-load.ts'
+import { createTally } from '../../chaos/load/tally.ts'
 
 const patienceMs = 250
 /** Enough to be hit by anything that happens meanwhile, and not more than a slow database can list afterwards. */

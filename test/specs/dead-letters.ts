@@ -11,7 +11,7 @@ import {
 import type { RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { placeText } from '../../service-kit/src/place.ts'
+import { placeText } from '../../service-kit/src/stream/place.ts'
 import { orderWith, paymentsOf, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { eventually } from '../support/eventually.ts'

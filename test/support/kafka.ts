@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaConnection } from '@orderflow/stack'
 import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
-import '../../stack/src/kafka-resets.ts'
+import '../../stack/src/kafka/resets.ts'
 import { eventually } from './eventually.ts'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */

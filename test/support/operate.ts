@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type RunningStack, repository, type ServicePorts } from '@orderflow/stack'
-import { cacheFolder } from '../../stack/src/paths.ts'
+import { cacheFolder } from '../../stack/src/lib/paths.ts'
 
 export interface Ended {
   code: number

@@ -19,11 +19,11 @@ import { createReplay as createPaymentReplay } from '../../payment-service/src/r
 import { readSettings as readPaymentSettings } from '../../payment-service/src/settings.ts'
 import { createStore as createPaymentStore } from '../../payment-service/src/store.ts'
 import { createSubscriptions as subscribePayments } from '../../payment-service/src/subscriptions.ts'
-import { createArrivalList } from '../../service-kit/src/arrival-list.ts'
-import type { Consumer } from '../../service-kit/src/consumer.ts'
 import type { LogRecord } from '../../service-kit/src/operations/log-record.ts'
-import { FakeLog } from '../../service-kit/test/fake-log.ts'
-import { FakeSidecar } from '../../service-kit/test/fake-sidecar.ts'
+import { createArrivalList } from '../../service-kit/src/state/arrival-list.ts'
+import type { Consumer } from '../../service-kit/src/stream/consumer.ts'
+import { FakeLog } from '../../service-kit/src/testing/fake-log.ts'
+import { FakeSidecar } from '../../service-kit/src/testing/fake-sidecar.ts'
 import { domainDocuments } from './documents.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }

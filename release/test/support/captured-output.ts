@@ -1,4 +1,4 @@
-import { createOutput, type Output } from '../../src/output.ts'
+import { createOutput, type Output } from '../../src/lib/output.ts'
 
 /** An output that keeps what would have been printed. */
 export function capturedOutput(): Output & { text: () => string } {

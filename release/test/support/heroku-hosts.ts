@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { createServer as createSecureServer, request as httpsRequest } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { makeCertificate } from '../../rehearsal/certificate.ts'
+import { makeCertificate } from '../rehearsal/certificate.ts'
 
 export interface HerokuHosts {
   /** With these the official tool believes itself at heroku.com. */

@@ -1,4 +1,4 @@
-import type { Operator } from '../../src/operator.ts'
+import type { Operator } from '../../src/settings/operator.ts'
 
 export const token = 'a-token-of-the-api'
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Runtime } from '../../rehearsal/platform/index.ts'
+import type { Runtime } from '../rehearsal/platform/index.ts'
 
 /**
  * Web processes without containers: real HTTP servers in this process. Config var `SIMULATE` says how one behaves: `crash` at

@@ -1,4 +1,4 @@
-import type { StreamSettings } from '../settings.ts'
+import type { StreamSettings } from '../runtime/settings.ts'
 import { OperationError } from './operation-error.ts'
 
 /** How a plain Kafka client reaches the broker: options that every client of @platformatic/kafka takes. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { Place } from '../place.ts'
+import type { Place } from '../stream/place.ts'
 import { type KafkaConnection, kafkaError } from './kafka-connection.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 import { mergeByTime } from './merge.ts'

@@ -1,5 +1,5 @@
 import type { RecordsBatch } from '@platformatic/kafka'
-import { type Place, placeText } from '../place.ts'
+import { type Place, placeText } from '../stream/place.ts'
 
 /** A record of the log as it is stored: bytes. */
 export interface LogRecord {

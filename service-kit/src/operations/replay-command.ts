@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { EventName } from '@orderflow/envelope-schema'
-import type { Handler } from '../intake.ts'
+import type { Handler } from '../stream/intake.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { openLog } from './log-reader.ts'
 import { OperationError } from './operation-error.ts'

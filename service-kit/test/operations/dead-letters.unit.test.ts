@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { deadLetterOf } from '../../src/dead-letter.ts'
-import { type BulkEntry, readDelivery } from '../../src/delivery.ts'
 import { refusalOf } from '../../src/operations/dead-letters/check.ts'
 import {
   type Entry,
@@ -16,8 +14,10 @@ import { entryLines, groupLines } from '../../src/operations/dead-letters/report
 import type { Mended } from '../../src/operations/dead-letters/resend.ts'
 import { shownValue } from '../../src/operations/dead-letters/shown.ts'
 import { OperationError } from '../../src/operations/operation-error.ts'
-import { type Place, placeText } from '../../src/place.ts'
-import { FakeLog } from '../fake-log.ts'
+import { deadLetterOf } from '../../src/stream/dead-letter.ts'
+import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
+import { type Place, placeText } from '../../src/stream/place.ts'
+import { FakeLog } from '../../src/testing/fake-log.ts'
 
 const event = {
   AppId: randomUUID(),

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { deadLetterOf } from '../../src/dead-letter.ts'
-import { PermanentFault } from '../../src/fault.ts'
-import type { Received } from '../../src/intake.ts'
 import { OperationError } from '../../src/operations/operation-error.ts'
 import { type ReplayCounts, replayTopic } from '../../src/operations/replay.ts'
-import type { Place } from '../../src/place.ts'
-import { SidecarError } from '../../src/sidecar.ts'
-import { FakeLog } from '../fake-log.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { deadLetterOf } from '../../src/stream/dead-letter.ts'
+import { PermanentFault } from '../../src/stream/fault.ts'
+import type { Received } from '../../src/stream/intake.ts'
+import type { Place } from '../../src/stream/place.ts'
+import { FakeLog } from '../../src/testing/fake-log.ts'
 
 type Created = Received<'OrderCreated'>
 

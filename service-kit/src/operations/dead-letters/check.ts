@@ -1,5 +1,5 @@
 import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope-schema'
-import { ourFaults } from '../../fault.ts'
+import { ourFaults } from '../../stream/fault.ts'
 
 /** Reasons that the schemas decide: what they say today counts, not what they said then. */
 const schemaReasons: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
-import type { Place } from '../../place.ts'
+import type { Place } from '../../stream/place.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../operation-error.ts'
 import { type Letter, type ReplayNote, readLetters } from './letter.ts'

@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { deadLetterId } from '../../dead-letter.ts'
-import { type Place, parsePlace, placeText } from '../../place.ts'
+import { deadLetterId } from '../../stream/dead-letter.ts'
+import { type Place, parsePlace, placeText } from '../../stream/place.ts'
 import type { LogReader } from '../log-reader.ts'
 import { headerOf, type LogRecord, placeOf } from '../log-record.ts'
 

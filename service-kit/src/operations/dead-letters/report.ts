@@ -1,5 +1,5 @@
 import { describeProblem, type Problem } from '@orderflow/envelope-schema'
-import { placeText } from '../../place.ts'
+import { placeText } from '../../stream/place.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'

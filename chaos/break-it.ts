@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readBacklog } from './backlog.ts'
+import { type Breakable, inflict } from './faults.ts'
+import type { Book } from './ledger/book.ts'
+import { startHttpLoad } from './load/http-load.ts'
+import { httpOrder } from './load/orders.ts'
+import { startOutsideLoad } from './load/outside-load.ts'
+import { createTally } from './load/tally.ts'
+import { createProbe } from './recovery.ts'
+import type { FaultReport, LoadReport } from './report.ts'
+import type { ChaosOptions } from './run.ts'
+import { describeFault, faultName } from './schedule.ts'
+
+const warmUpMs = 3_000
+/** After the load's end a client that is still refused gives up. */
+const patienceMs = 120_000
+
+/** Puts the system under load and does the steps one after the other. Returns when every client has its answer. */
+export async function breakIt(
+  { seed, rate, minutes, steps, onProgress }: ChaosOptions,
+  { book, ...breakable }: Breakable & { book: Book },
+): Promise<{ load: LoadReport; faults: FaultReport[] }> {
+  const { cluster, supervisor, disks } = breakable
+  const tally = createTally()
+  const probe = createProbe(cluster, book, seed)
+  const startedAt = Date.now()
+  let overAt = Number.POSITIVE_INFINITY
+  const isOver = () => Date.now() > overAt
+  const clients = { urls: cluster.urls.order, book, tally, keys: seed, isOver, patienceMs: 250 }
+  const http = startHttpLoad((index) => httpOrder(seed, index), rate, clients)
+  const outside = startOutsideLoad(seed, rate, { kafka: cluster.kafka, book, paid: probe.paid, isOver })
+  onProgress(`load: ${rate} orders/s through HTTP and ${rate}/s from outside`)
+
+  const faults: FaultReport[] = []
+  let seconds = 0
+  try {
+    await delay(warmUpMs)
+    for (const step of steps(disks !== undefined)) {
+      if (Date.now() - startedAt > minutes * 60_000) break
+      const what = step.faults.map(describeFault).join(', and ')
+      onProgress(what)
+      const before = supervisor.deaths.length
+      const beganAt = new Date()
+      await inflict(step, breakable)
+      const since = performance.now()
+      const [behind, recovery] = await Promise.all([behindNow(), probe.measure(since)])
+      faults.push({
+        what,
+        names: step.faults.map(faultName),
+        beganAt,
+        behind,
+        recovery,
+        deaths: supervisor.deaths.slice(before),
+      })
+      await delay(step.restMs)
+    }
+    seconds = (Date.now() - startedAt) / 1_000
+    onProgress('load: ends, waiting for its last answers')
+    overAt = Date.now() + patienceMs
+  } catch (error) {
+    overAt = 0
+    throw error
+  } finally {
+    await Promise.all([http.end(), outside.end()])
+  }
+  const counts = { http: http.begun(), outside: outside.begun(), answers: tally.counts() }
+  return { load: { seconds, ...counts, brokerFailures: outside.failures() }, faults }
+
+  /** Undefined while the broker does not answer. */
+  async function behindNow(): Promise<number | undefined> {
+    return await readBacklog(cluster.kafka).then(
+      ({ behind }) => behind,
+      () => undefined,
+    )
+  }
+}

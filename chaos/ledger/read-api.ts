@@ -1,0 +1,34 @@
+import type { RunningStack } from '@orderflow/stack'
+import type { Order } from '../../order-service/src/domain/order.ts'
+import type { Payment } from '../../payment-service/src/domain/payment.ts'
+import { send } from '../../test/support/api.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import type { Book } from './book.ts'
+
+/** Reads both services' whole lists into the book, page by page. */
+export async function readApi(stack: Pick<RunningStack, 'orderUrl' | 'paymentUrl'>, book: Book): Promise<void> {
+  const orders = async () => {
+    for await (const { id, customerName, total, status, payment } of list<Order>(`${stack.orderUrl}/v1/orders`)) {
+      book.order('api', { id, name: customerName, total, status, charged: payment?.amount })
+    }
+  }
+  const payments = async () => {
+    for await (const payment of list<Payment>(`${stack.paymentUrl}/v1/payments`)) book.payment('api', payment)
+  }
+  await book.together(async () => {
+    await Promise.all([orders(), payments()])
+  })
+}
+
+async function* list<T>(url: string): AsyncGenerator<T> {
+  let next: string | null = ''
+  while (next !== null) {
+    const page: string = `${url}?limit=100${next && `&cursor=${next}`}`
+    const body: { items: T[]; next: string | null } = await eventually(async () => {
+      const answer = await send<{ items: T[]; next: string | null }>(page)
+      return answer.status === 200 ? answer.body : undefined
+    }, `GET ${page} to answer 200`)
+    yield* body.items
+    next = body.next
+  }
+}

@@ -1,0 +1,50 @@
+/** `make chaos`: the system under load and faults, and a ledger of what came of it. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { localFolder, StackError } from '@orderflow/stack'
+import { provision, timed } from '@orderflow/stack/parts'
+import { unmountBelow } from './disks.ts'
+import { formatReport } from './format.ts'
+import { createRandom } from './load/random.ts'
+import { isClean } from './report.ts'
+import { reportFile, runChaos } from './run.ts'
+import { faultNames, schedule } from './schedule.ts'
+import { chaosSettings } from './settings.ts'
+
+const freezeMs = 30_000
+const lockMs = 10_000
+
+async function main(): Promise<void> {
+  const settings = chaosSettings(process.env)
+  const { seed, minutes, rate, replicas } = settings
+  const onProgress = timed()
+  onProgress(`again: make chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas}`)
+  const folder = join(localFolder, 'chaos', seed)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      unmountBelow(folder)
+      process.exit(130)
+    })
+  }
+  await provision({ onProgress })
+  mkdirSync(folder, { recursive: true })
+  const targets = { replicas, disks: true, freezeMs, lockMs }
+  const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { ...targets, disks })
+  const report = await runChaos({ ...settings, folder, steps, onProgress })
+  console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)
+  const done = new Set(report.faults.flatMap(({ names }) => names))
+  const others = faultNames(targets).filter((name) => !done.has(name))
+  if (others.length > 0) console.log(`not done in this run: ${others.join(', ')}; MINUTES=10 has the time for all`)
+  if (isClean(report)) return
+  console.log(`next: read docs/chaos.md; logs, ledger.db and the stores are in ${folder}`)
+  process.exitCode = 1
+}
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof StackError)) throw error
+  process.stderr.write(`error: ${error.message}\n`)
+  if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,76 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { topics } from '@orderflow/stack'
+import { settle } from './backlog.ts'
+import { breakIt } from './break-it.ts'
+import { audit } from './ledger/audit.ts'
+import { openBook } from './ledger/book.ts'
+import { readApi } from './ledger/read-api.ts'
+import { readFiles } from './ledger/read-files.ts'
+import { readLog } from './ledger/read-log.ts'
+import { approveUpTo } from './load/orders.ts'
+import { isClean, makeReport, type Report, thisMachine } from './report.ts'
+import type { Step } from './schedule.ts'
+import { openSite, type SiteOptions } from './site.ts'
+import { supervise } from './supervisor.ts'
+
+export interface ChaosOptions extends SiteOptions {
+  seed: string
+  /** Orders a second through HTTP, and as many again from outside. */
+  rate: number
+  /** No step begins later. */
+  minutes: number
+  /** What happens, given whether disks can be full here. */
+  steps: (disks: boolean) => Iterable<Step>
+}
+
+/** The whole report as JSON, with all that is known of what was found. */
+export const reportFile = (folder: string) => join(folder, 'report.json')
+
+const consumers = Object.fromEntries(topics.map(({ name, consumerGroups }) => [name, consumerGroups]))
+
+/**
+ * Runs the system under load and faults, and counts afterwards. What is wrong is in the report's findings; then the folder
+ * keeps the ledger's book, the log and the stores.
+ */
+export async function runChaos(options: ChaosOptions): Promise<Report> {
+  const { folder, onProgress } = options
+  const machine = thisMachine()
+  const site = await openSite(options)
+  const { cluster } = site
+  const bookFile = join(folder, 'ledger.db')
+  rmSync(bookFile, { force: true })
+  const book = openBook(consumers, bookFile)
+  const supervisor = supervise(cluster, ({ member, exit }, isNews) => {
+    if (isNews) onProgress(`${member} ended by itself (${exit}), and is started again until it stays`)
+    if (member.includes('-service')) book.surprise(`${member} ended by itself: ${exit}`)
+  })
+
+  async function count(): Promise<Report> {
+    const broken = await breakIt(options, { ...site, supervisor, book })
+    await cluster.ready()
+    const behind = await settle(cluster.kafka, onProgress)
+    onProgress('ledger: reading the log')
+    await readLog(cluster.kafka, book)
+    onProgress('ledger: reading the lists of the services, page by page')
+    const [orderUrl = '', paymentUrl = ''] = [cluster.urls.order[0], cluster.urls.payment[0]]
+    await readApi({ orderUrl, paymentUrl }, book)
+    onProgress('ledger: reading their files')
+    await readFiles(cluster.stateFiles, book)
+    const findings = audit(book, { views: ['api', 'file'], approveUpTo })
+    return makeReport({ ...options, ...broken, machine, behind }, book, findings)
+  }
+
+  let isKept = true
+  try {
+    const report = await count()
+    writeFileSync(reportFile(folder), `${JSON.stringify(report, undefined, 2)}\n`)
+    isKept = !isClean(report)
+    return report
+  } finally {
+    await supervisor.stop()
+    book.close()
+    await site.close(isKept)
+    if (!isKept) rmSync(bookFile)
+  }
+}

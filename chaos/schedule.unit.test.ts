@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { createRandom } from './load/random.ts'
+import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
+
+const targets: Targets = { replicas: 2, disks: true, freezeMs: 30_000, lockMs: 10_000 }
+function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
+  const steps = schedule(createRandom(seed), { ...targets, ...changes })
+  return Array.from({ length: count }, () => steps.next().value)
+}
+const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
+const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
+
+const every = [
+  'freeze order-service',
+  'freeze order-sidecar',
+  'freeze payment-service',
+  'freeze payment-sidecar',
+  'full disk of kafka',
+  'full disk of state',
+  'kill kafka',
+  'kill order-service',
+  'kill order-sidecar',
+  'kill payment-service',
+  'kill payment-sidecar',
+  'lock order.db',
+  'lock payment.db',
+  'restart all',
+]
+
+describe('the schedule of faults', () => {
+  it('is the same for the same seed, and another one for another', () => {
+    expect(take(60, 'a')).to.deep.equal(take(60, 'a'))
+    expect(texts(take(60, 'a'))).not.to.deep.equal(texts(take(60, 'b')))
+  })
+
+  it('has every fault alone before any comes again, and pairs between them', () => {
+    const steps = take(42, 'a')
+    const [first, second] = [alone(steps).slice(0, 14), alone(steps).slice(14)]
+    expect(first.map(faultName).sort()).to.deep.equal(every)
+    expect(second.map(faultName).sort()).to.deep.equal(every)
+    expect(steps.filter(({ faults }) => faults.length === 2)).to.have.length(14)
+    expect(faultNames(targets).sort()).to.deep.equal(every)
+  })
+
+  it('never breaks the same process in both ways of a pair', () => {
+    for (const { faults } of take(600, 'a')) {
+      const members = faults.flatMap((fault) => ('members' in fault ? fault.members : []))
+      expect(new Set(members).size).to.equal(members.length)
+    }
+  })
+
+  it('kills one replica, the other, or both', () => {
+    const killed = alone(take(300, 'a')).filter((fault) => faultName(fault) === 'kill payment-sidecar')
+    const choices = new Set(killed.map((fault) => ('members' in fault ? fault.members.join() : '')))
+    expect(choices).to.deep.equal(
+      new Set(['payment-sidecar', 'payment-sidecar-2', 'payment-sidecar,payment-sidecar-2']),
+    )
+  })
+
+  it('keeps to what there is', () => {
+    const steps = take(300, 'a', { replicas: 1, disks: false })
+    const all = steps.flatMap(({ faults }) => faults)
+    expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))
+    expect(all.flatMap((fault) => ('members' in fault ? fault.members : [])).join()).not.to.contain('-2')
+  })
+})

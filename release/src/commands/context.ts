@@ -1,0 +1,44 @@
+import { createRegistry, type Registry } from '../image/registry.ts'
+import type { Output } from '../lib/output.ts'
+import { createHttp } from '../platform/http.ts'
+import { createPlatform, type Platform } from '../platform/platform.ts'
+import { type JournalFile, openJournal } from '../record/journal.ts'
+import { type Operator, readOperator } from '../settings/operator.ts'
+import type { Service } from '../settings/services.ts'
+
+/** What a command about one app works with. */
+export interface Context {
+  service: Service
+  operator: Operator
+  env: NodeJS.ProcessEnv
+  out: Output
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal
+  platform: Platform
+  registry: Registry
+  journal: JournalFile
+}
+
+export interface ContextOptions {
+  service: Service
+  env: NodeJS.ProcessEnv
+  out: Output
+  signal: AbortSignal
+}
+
+/** @throws {ReleaseError} `usage` naming the variable that is missing or wrong */
+export function createContext({ service, env, out, signal }: ContextOptions, command: string): Context {
+  if (env.ACCESS_TOKEN) out.hide(env.ACCESS_TOKEN)
+  const operator = readOperator(env, `${command}-${service.name}`)
+  const send = createHttp({ onWait: (line) => out.complain(`waiting: ${line}`), signal })
+  return {
+    service,
+    operator,
+    env,
+    out,
+    signal,
+    platform: createPlatform(operator, send),
+    registry: createRegistry(operator, send),
+    journal: openJournal(operator.app, env),
+  }
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { ReleaseError } from '../lib/error.ts'
+import type { Output } from '../lib/output.ts'
+import { readPrivate, releaseFolder, shown } from '../record/private-file.ts'
+import { type ConfigVars, isSecret, type Resolved, resolveConfigVars, secretsOf } from '../settings/config-vars.ts'
+import { ask } from '../settings/prompt.ts'
+import type { Service } from '../settings/services.ts'
+
+export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string {
+  return join(releaseFolder(env), service.folder, 'config-vars.json')
+}
+
+/**
+ * A service's config vars from the environment, an earlier export and `appsettings.json`, in this order. At a terminal the
+ * operator is asked for what is missing or wrong. From here on `out` hides the secrets.
+ */
+export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
+  const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
+  let resolved = resolveConfigVars(service, env, earlier)
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    resolved = resolveConfigVars(service, { ...env, ...(await askFor(resolved)) }, earlier)
+  }
+  out.hide(...secretsOf(resolved.vars))
+  return resolved
+}
+
+/** @throws {ReleaseError} `settings` with a line for each config var that is missing or wrong */
+export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<ConfigVars> {
+  const { vars, problems } = await gatherConfigVars(service, env, out)
+  if (problems.length === 0) return vars
+  const list = problems.map((problem) => `  - ${problem}`).join('\n')
+  throw new ReleaseError('settings', `config vars of ${service.folder} are not usable:\n${list}`, {
+    nextStep: `set them as environment variables, or in ${shown(configVarsFile(service, env))}, and run this again`,
+  })
+}
+
+async function askFor({ vars, problems }: Resolved): Promise<ConfigVars> {
+  const answers: ConfigVars = {}
+  const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
+  for (const name of names) answers[name] = await ask(`${name}: `, { secret: isSecret(name) })
+  return answers
+}

@@ -1,0 +1,76 @@
+import { ReleaseError } from '../lib/error.ts'
+import { pause } from '../lib/pause.ts'
+import type { App, Dyno, Release } from '../platform/platform.ts'
+import type { Context } from './context.ts'
+import { recentLog } from './logs.ts'
+
+/** The platform gives a container 60 s to bind its port; starting it takes some more. */
+const timeoutMs = 150_000
+const pollMs = 1_000
+const requestTimeoutMs = 10_000
+
+/**
+ * Waits until the newest release's web process is up, the service answers at the app's address, and so does its sidecar.
+ * @returns the release's version
+ * @throws {ReleaseError} `not-live` with the last lines of the log when the process crashes or the time is over
+ */
+export async function requireLive(context: Context, app: App): Promise<number> {
+  const { signal, out } = context
+  const deadline = Date.now() + timeoutMs
+  let told = ''
+  for (;;) {
+    const { version, missing } = await look(context, app)
+    if (missing === undefined) return version
+    if (missing !== told) out.progress(`waiting: ${missing}`)
+    told = missing
+    if (Date.now() > deadline) throw await notLive(context, `after ${timeoutMs / 1000} s ${missing}`)
+    await pause(pollMs, signal)
+  }
+}
+
+async function look(context: Context, app: App): Promise<{ version: number; missing?: string }> {
+  const { platform } = context
+  const release = await platform.newestRelease()
+  if (!release) return { version: 0, missing: 'there is no release' }
+  const version = release.version
+  if (release.status === 'failed') throw await notLive(context, `release v${version} failed`)
+  const missing = dynoMissing(await platform.dynos(), release)
+  if (missing === 'crashed') throw await notLive(context, `the web process of v${version} crashed`)
+  if (missing) return { version, missing }
+  for (const path of ['healthz', 'readyz']) {
+    const wrong = app.web_url ? await pageMissing(new URL(path, app.web_url), context.signal) : undefined
+    if (wrong) return { version, missing: wrong }
+  }
+  return { version }
+}
+
+function dynoMissing(dynos: Dyno[], { version, status }: Release): string | undefined {
+  if (status === 'pending') return `v${version} is being prepared`
+  const web = dynos.filter((dyno) => dyno.type === 'web' && dyno.release.version >= version)
+  if (web.some(({ state }) => state === 'crashed')) return 'crashed'
+  if (web.some(({ state }) => state === 'up' || state === 'idle')) return undefined
+  return web[0] ? `${web[0].name} is ${web[0].state}` : `v${version} has no web process yet`
+}
+
+async function pageMissing(url: URL, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+    })
+    await response.body?.cancel()
+    return response.status === 200 ? undefined : `${url} answers ${response.status}`
+  } catch (error) {
+    if (signal.aborted) throw new ReleaseError('interrupted', 'interrupted')
+    const reason = ((error as Error).cause ?? error) as NodeJS.ErrnoException
+    return `${url} does not answer (${reason.code ?? reason.message})`
+  }
+}
+
+async function notLive(context: Context, what: string): Promise<ReleaseError> {
+  const lines = await recentLog(context.platform, 20).catch(() => [])
+  const log = lines.length > 0 ? `; the last lines of its log:\n${lines.join('\n')}` : ''
+  return new ReleaseError('not-live', `${what}${log}`, {
+    nextStep: `make logs-${context.service.name} APP=${context.operator.app} shows more`,
+  })
+}

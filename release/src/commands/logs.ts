@@ -1,0 +1,75 @@
+import { ReleaseError } from '../lib/error.ts'
+import { pause } from '../lib/pause.ts'
+import type { Platform } from '../platform/platform.ts'
+import { secretsOf } from '../settings/config-vars.ts'
+import { secureUrl } from '../settings/operator.ts'
+import type { Context } from './context.ts'
+
+const firstLines = 100
+/** How much is asked for after a break: more than is written in a second. */
+const overlap = 500
+const reconnectMs = 1_000
+
+/** `make logs-order`: shows the log as it grows. When a session ends it opens another and goes on after the last line. */
+export async function followLogs({ platform, out, signal }: Context): Promise<void> {
+  out.hide(...secretsOf(await platform.configVars()))
+  const shown = createMemory()
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const lines = isFirst ? firstLines : overlap
+    let read = 0
+    try {
+      for await (const line of openLog(platform, { lines, tail: true }, signal)) {
+        read += 1
+        if (!isFirst && read <= overlap && shown.has(line)) continue
+        shown.add(line)
+        out.print(line)
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      // Refused: there is nothing to follow. A broken connection is what we are here for.
+      if (error instanceof ReleaseError && error.code !== 'unreachable') throw error
+      out.complain(`log interrupted (${(error as Error).message}), opening it again`)
+    }
+    await pause(reconnectMs, signal).catch(() => {})
+  }
+}
+
+/** Knows which lines were shown: those older than the last one, and of its own time those that it was told. */
+function createMemory() {
+  let time = ''
+  let lines = new Set<string>()
+  const timeOf = (line: string) => line.slice(0, line.indexOf(' '))
+  return {
+    has: (line: string) => timeOf(line) < time || lines.has(line),
+    add: (line: string) => {
+      if (timeOf(line) !== time) lines = new Set()
+      time = timeOf(line)
+      lines.add(line)
+    },
+  }
+}
+
+/** The last lines there are. */
+export async function recentLog(platform: Platform, lines: number): Promise<string[]> {
+  const found: string[] = []
+  for await (const line of openLog(platform, { lines, tail: false })) found.push(line)
+  return found
+}
+
+async function* openLog(
+  platform: Platform,
+  options: { lines: number; tail: boolean },
+  signal?: AbortSignal,
+): AsyncGenerator<string> {
+  // Whoever knows the URL may read it, so the token is not sent along.
+  const url = secureUrl('logplex_url', await platform.logUrl({ dyno: 'web', ...options }))
+  const response = await fetch(url, { redirect: 'manual', ...(signal && { signal }) })
+  if (response.status !== 200 || !response.body) throw new Error(`the log answers ${response.status}`)
+  let rest = ''
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line) yield line
+  }
+  if (rest) yield rest
+}

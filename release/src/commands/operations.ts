@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { ReleaseError } from '../lib/error.ts'
+import { findWeb } from '../platform/platform.ts'
+import type { Context } from './context.ts'
+
+/** `make ps-order`: the processes, their states and releases. */
+export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
+  const dynos = await platform.dynos()
+  for (const { name, state, release, updated_at: since, size } of dynos) {
+    out.print(`${name.padEnd(10)} ${state.padEnd(9)} v${release.version}  since ${since}  ${size}`)
+  }
+  if (dynos.length > 0) return
+  const { quantity } = await webOf({ platform, operator, service })
+  if (quantity === 0) out.print(`stopped: make start-${service.name} APP=${operator.app}`)
+  else out.print('restarting: ask again in a moment')
+}
+
+/** `make stop-order`. Stopped alone, the platform would start it again; so none is wanted any more. */
+export async function stopWeb(context: Context): Promise<void> {
+  const { platform, out } = context
+  await webOf(context)
+  await platform.stopDyno('web.1').catch((error: unknown) => {
+    if (!(error instanceof ReleaseError && error.status === 404)) throw error
+  })
+  await platform.scaleWeb(0)
+  out.print('web: stopped')
+}
+
+/** `make start-order`: one web process, or as many as are wanted already. */
+export async function startWeb(context: Context): Promise<void> {
+  const { platform, operator, service, out } = context
+  const { quantity } = await webOf(context)
+  if (quantity === 0) await platform.scaleWeb(1)
+  out.print(`web: ${quantity || 1} wanted; make ps-${service.name} APP=${operator.app} shows when it is up`)
+}
+
+/** The process type that a release makes. @throws {ReleaseError} when there was no release, or it was taken back */
+async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
+  const web = await findWeb(platform)
+  if (web) return web
+  throw new ReleaseError('platform', `nothing is released to ${operator.app}`, {
+    nextStep: `make release-${service.name} APP=${operator.app}`,
+  })
+}
+
+/** `make open-order`: prints the app's address and, where there is a desktop, opens it. */
+export async function openApp({ platform, out, operator }: Context): Promise<void> {
+  const { web_url: url } = await platform.app()
+  if (!url) throw new ReleaseError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
+  out.print(url)
+  const hasDesktop = process.platform === 'darwin' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY
+  if (!hasDesktop || !process.stdout.isTTY) return
+  const opener = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [url], { stdio: 'ignore', detached: true })
+  opener.once('error', () => {})
+  opener.unref()
+}

@@ -1,0 +1,74 @@
+import { ReleaseError } from '../lib/error.ts'
+import type { Answer, Send } from '../platform/http.ts'
+import type { Operator } from '../settings/operator.ts'
+
+const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
+/** What newer builders push, and the platform refuses. We take it in order to say so. */
+const others = [
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.oci.image.manifest.v1+json',
+]
+
+interface Manifest {
+  mediaType?: string
+  schemaVersion?: number
+  config?: { mediaType?: string; digest?: string }
+}
+
+export interface Registry {
+  /** @throws {ReleaseError} when it cannot be reached or does not accept the token */
+  requireAccess: () => Promise<void>
+  /**
+   * The digest of the pushed image's configuration, by which the platform releases it.
+   * @throws {ReleaseError} `image` when the image is of a kind that the platform refuses
+   */
+  imageDigest: () => Promise<string>
+}
+
+/** The container registry, for the image of process type web. Its user is `_`, its password the API token. */
+export function createRegistry({ registry, app, token }: Operator, send: Send): Registry {
+  const get = (path: string, accept: string): Promise<Answer> =>
+    send({
+      method: 'GET',
+      url: `https://${registry}/v2/${path}`,
+      headers: { Accept: accept, Authorization: `Basic ${Buffer.from(`_:${token}`).toString('base64')}` },
+      idempotent: true,
+      setting: 'PLATFORM_REGISTRY',
+    })
+
+  return {
+    requireAccess: async () => {
+      requireSuccess(await get('', '*/*'), registry)
+    },
+    imageDigest: async () => {
+      const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
+      requireSuccess(answer, registry)
+      return acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
+    },
+  }
+}
+
+function requireSuccess({ status }: Answer, registry: string): void {
+  if (status === 200) return
+  if (status === 401 || status === 403) {
+    throw new ReleaseError('registry', `${registry} does not accept ACCESS_TOKEN`, {
+      nextStep: 'set ACCESS_TOKEN to a token of the platform that PLATFORM_REGISTRY belongs to',
+      status,
+    })
+  }
+  throw new ReleaseError('registry', `${registry} does not answer as a registry does (${status})`, {
+    nextStep: status >= 500 ? 'run this again later' : 'check PLATFORM_REGISTRY',
+    status,
+  })
+}
+
+function acceptableDigest({ mediaType, schemaVersion, config }: Manifest, contentType: string): string {
+  const type = mediaType ?? contentType
+  if (type !== dockerManifest || schemaVersion !== 2 || !config?.digest) {
+    throw new ReleaseError('image', `the pushed image is a ${type}; the platform takes Docker image manifests only`, {
+      nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
+    })
+  }
+  return config.digest
+}

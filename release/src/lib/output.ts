@@ -1,0 +1,34 @@
+import { formsOf } from '../settings/secret-forms.ts'
+
+/** Where the words of a command go. Nothing that was declared secret is ever among them. */
+export interface Output {
+  /** From now on these values are replaced by `***`, however they are escaped. */
+  hide: (...secrets: string[]) => void
+  scrub: (text: string) => string
+  print: (line?: string) => void
+  /** A line with the seconds since the command began. */
+  progress: (line: string) => void
+  /** To standard error. */
+  complain: (line: string) => void
+}
+
+interface Sink {
+  write: (text: string) => unknown
+}
+
+export function createOutput(out: Sink = process.stdout, errors: Sink = process.stderr): Output {
+  const startedAt = performance.now()
+  let forms: string[] = []
+  const scrub = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text)
+  const print = (line = '') => void out.write(`${scrub(line)}\n`)
+  return {
+    hide: (...secrets) => {
+      // The longest first: a connection string goes as a whole before its password does.
+      forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
+    },
+    scrub,
+    print,
+    progress: (line) => print(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)}s  ${line}`),
+    complain: (line) => void errors.write(`${scrub(line)}\n`),
+  }
+}

@@ -1,0 +1,93 @@
+import { ReleaseError } from '../lib/error.ts'
+import { pause } from '../lib/pause.ts'
+import { unreachable } from './unreachable.ts'
+
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PATCH'
+  url: string
+  headers: Record<string, string>
+  /** Sent as JSON. */
+  body?: unknown
+  /** True where doing it twice is as good as once: only then it is sent again when nobody knows whether it was done. */
+  idempotent: boolean
+  /** The setting that says where it goes. */
+  setting: string
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+}
+
+export type Send = (request: HttpRequest) => Promise<Answer>
+
+export interface HttpOptions {
+  onWait?: (line: string) => void
+  signal?: AbortSignal | undefined
+  timeoutMs?: number
+  sleep?: (ms: number) => Promise<unknown>
+}
+
+const attempts = 4
+const firstDelayMs = 500
+/** A platform that wants us to wait longer is not waited for. */
+const longestWaitMs = 120_000
+/** With fewer requests left than this, requests come a second apart (RateLimit-Remaining). */
+const fewLeft = 20
+
+/**
+ * Sends requests, again where that helps: after 429 always, after a 5xx or a broken connection only what is idempotent.
+ * Honours `Retry-After` and `RateLimit-Remaining`; follows no redirect, since it would carry the token elsewhere.
+ */
+export function createHttp(options: HttpOptions = {}): Send {
+  const { onWait = () => {}, signal, timeoutMs = 30_000 } = options
+  const sleep = options.sleep ?? ((ms: number) => pause(ms, signal))
+  let left = Number.POSITIVE_INFINITY
+
+  const once = async ({ method, url, headers, body, setting, idempotent }: HttpRequest): Promise<Answer | Error> => {
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        redirect: 'manual',
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+      })
+      left = Number(response.headers.get('ratelimit-remaining') ?? Number.POSITIVE_INFINITY)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    } catch (cause) {
+      if (signal?.aborted) throw new ReleaseError('interrupted', 'interrupted')
+      return unreachable(cause, { url, setting, idempotent, timeoutMs })
+    }
+  }
+
+  return async (request) => {
+    for (let attempt = 1; ; attempt += 1) {
+      if (left < fewLeft) await sleep(1_000)
+      const answer = await once(request)
+      const wait = waitBefore(answer, attempt)
+      if (attempt === attempts || wait > longestWaitMs || !isWorthRetrying(answer, request)) {
+        if (answer instanceof Error) throw answer
+        return answer
+      }
+      const why = answer instanceof Error ? answer.message : `${request.method} answered ${answer.status}`
+      onWait(`${why}; again in ${wait / 1000} s`)
+      await sleep(wait)
+    }
+  }
+}
+
+function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): boolean {
+  if (answer instanceof Error) return idempotent && !(answer instanceof ReleaseError && answer.code === 'usage')
+  return answer.status === 429 || (answer.status >= 500 && idempotent)
+}
+
+/** What `Retry-After` says, in seconds or as a date, else twice as long each time. */
+function waitBefore(answer: Answer | Error, attempt: number): number {
+  const backOff = firstDelayMs * 2 ** (attempt - 1)
+  const header = answer instanceof Error ? null : answer.headers.get('retry-after')
+  if (header === null) return backOff
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.max(ms, 0) : backOff
+}

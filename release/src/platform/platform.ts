@@ -1,0 +1,131 @@
+import type { ConfigVars } from '../settings/config-vars.ts'
+import type { Operator } from '../settings/operator.ts'
+import type { Answer, HttpRequest, Send } from './http.ts'
+import { platformFailure } from './platform-failure.ts'
+
+/** What we read of the platform's objects. All have more fields. */
+export interface App {
+  name: string
+  web_url: string | null
+  stack?: { name: string }
+  build_stack?: { name: string }
+}
+
+export interface Release {
+  id: string
+  version: number
+  status: 'succeeded' | 'failed' | 'pending' | 'expired'
+  description: string
+}
+
+export interface Formation {
+  type: string
+  quantity: number
+}
+
+export interface Dyno {
+  name: string
+  type: string
+  state: 'crashed' | 'down' | 'idle' | 'starting' | 'up'
+  size: string
+  updated_at: string
+  release: { id: string; version: number }
+}
+
+export interface LogOptions {
+  dyno?: string
+  lines: number
+  tail: boolean
+}
+
+/** The platform's API for one app, as its public reference describes it. Every method throws a `ReleaseError`. */
+export interface Platform {
+  app: () => Promise<App>
+  configVars: () => Promise<ConfigVars>
+  /** Merges; null removes. The app restarts if anything changes. */
+  patchConfigVars: (vars: Record<string, string | null>) => Promise<ConfigVars>
+  /** The newest release; undefined before the first. */
+  newestRelease: () => Promise<Release | undefined>
+  /** Makes a new release with the image and the config vars of an earlier one. */
+  rollBack: (releaseId: string) => Promise<Release>
+  formation: () => Promise<Formation[]>
+  /** Releases an image, by the digest of its configuration, as process type web. */
+  releaseImage: (digest: string) => Promise<void>
+  /** Takes process type web away, as before its first image. */
+  removeImage: () => Promise<void>
+  scaleWeb: (quantity: number) => Promise<void>
+  dynos: () => Promise<Dyno[]>
+  stopDyno: (name: string) => Promise<void>
+  /** The URL of a log, good for a few minutes and for anyone. */
+  logUrl: (options: LogOptions) => Promise<string>
+}
+
+/** The process type that a release makes; undefined where nothing is released, or it was taken away. */
+export async function findWeb(platform: Pick<Platform, 'formation'>): Promise<Formation | undefined> {
+  return (await platform.formation()).find(({ type }) => type === 'web')
+}
+
+export function createPlatform(operator: Operator, send: Send): Platform {
+  const mediaType = `application/vnd.${operator.platform}+json; version=3`
+  const dockerReleases = `${mediaType}.docker-releases`
+
+  const request = async (
+    method: HttpRequest['method'],
+    path: string,
+    options: { accept?: string; body?: unknown; headers?: Record<string, string>; idempotent?: boolean } = {},
+  ): Promise<Answer> => {
+    const answer = await send({
+      method,
+      url: `${operator.apiUrl}/apps/${operator.app}${path}`,
+      headers: { Accept: options.accept ?? mediaType, Authorization: `Bearer ${operator.token}`, ...options.headers },
+      body: options.body,
+      // A PATCH says how things shall be, so it may be repeated; a POST makes something new.
+      idempotent: options.idempotent ?? method !== 'POST',
+      setting: 'PLATFORM_API_URL',
+    })
+    if (answer.status < 200 || answer.status > 299) throw platformFailure(answer, operator, `${method} ${path || '/'}`)
+    return answer
+  }
+  const json = async <Body>(...args: Parameters<typeof request>): Promise<Body> => {
+    const answer = await request(...args)
+    try {
+      return JSON.parse(answer.text) as Body
+    } catch {
+      throw platformFailure(answer, operator, `${args[0]} ${args[1] || '/'}`)
+    }
+  }
+
+  return {
+    app: () => json('GET', ''),
+    configVars: () => json('GET', '/config-vars'),
+    patchConfigVars: (body) => json('PATCH', '/config-vars', { body }),
+    newestRelease: async () => {
+      const headers = { Range: 'version ..; max=1, order=desc' }
+      return (await json<Release[]>('GET', '/releases', { headers }))[0]
+    },
+    rollBack: (release) => json('POST', '/releases', { body: { release } }),
+    formation: () => json('GET', '/formation'),
+    releaseImage: async (digest) => {
+      const body = { updates: [{ type: 'web', docker_image: digest }] }
+      await request('PATCH', '/formation', { accept: dockerReleases, body })
+    },
+    removeImage: async () => {
+      await request('PATCH', '/formation/web', { accept: dockerReleases, body: { docker_image: null } })
+    },
+    scaleWeb: async (quantity) => {
+      await request('PATCH', '/formation', { body: { updates: [{ type: 'web', quantity }] } })
+    },
+    dynos: () => json('GET', '/dynos'),
+    stopDyno: async (name) => {
+      await request('POST', `/dynos/${name}/actions/stop`, { idempotent: true })
+    },
+    logUrl: async (body) => {
+      // A session more or less makes no difference.
+      const { logplex_url: url } = await json<{ logplex_url: string }>('POST', '/log-sessions', {
+        body,
+        idempotent: true,
+      })
+      return url
+    },
+  }
+}

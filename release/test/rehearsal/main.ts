@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ReleaseError } from '../../src/lib/error.ts'
+import { createOutput } from '../../src/lib/output.ts'
+import { releaseFolder, shown } from '../../src/record/private-file.ts'
+import { startRehearsal } from './rehearsal.ts'
+
+const apps = { order: 'my-orders', payment: 'my-payments' }
+const out = createOutput()
+
+/** `make release-rehearsal`: runs until Ctrl-C. */
+async function run(): Promise<void> {
+  const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
+  const folder = join(releaseFolder(process.env), 'rehearsal')
+  const stacks = Object.fromEntries(Object.values(apps).map((app) => [app, 'container']))
+  const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
+  const file = join(folder, 'env')
+  // For curl, where the steps are done by hand.
+  const trusting = { CURL_CA_BUNDLE: rehearsal.env.NODE_EXTRA_CA_CERTS }
+  const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
+  writeFileSync(file, lines.join(''), { mode: 0o600 })
+  out.print(`
+The rehearsal is ready, with apps ${Object.values(apps).join(' and ')}. In another terminal:
+
+    . ${shown(file)}
+    printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
+    make export-order
+    make release-order APP=${apps.order} DRY_RUN=1
+    make release-order APP=${apps.order}
+    make release-payment APP=${apps.payment}
+    make open-order APP=${apps.order}
+
+The topics are there. Released containers reach Kafka and MongoDB by names of their own network, which this machine does not know.
+Ctrl-C here ends it and removes all of it.`)
+  await stopped
+  out.print('removing all of it')
+  await rehearsal.close()
+  rmSync(folder, { recursive: true })
+}
+
+await run().catch((error: unknown) => {
+  if (!(error instanceof ReleaseError)) throw error
+  out.complain(`error: ${error.message}`)
+  if (error.nextStep) out.complain(`next: ${error.nextStep}`)
+  process.exitCode = 1
+})
+process.exit()

@@ -1,0 +1,208 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
+import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import type { BaseSettings } from '../runtime/settings.ts'
+
+/** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
+export interface OutgoingEvent {
+  topic: string
+  key: string | undefined
+  value: Uint8Array
+  headers: Record<string, string>
+}
+
+/** A document of the state store, with the etag it was read at. */
+export interface StoredDocument {
+  value: unknown
+  etag: string
+}
+
+/**
+ * A write of a transaction. With `guard` the store refuses it, and the transaction with it, when the document has
+ * changed since it was read: `etag` as read, or `absent` when there was none. Without, the last writer wins.
+ */
+export interface Write {
+  key: string
+  value: string
+  guard?: { etag: string } | 'absent'
+}
+
+/**
+ * - `unavailable`: nobody answered, or not what was expected; the outcome of a write is unknown;
+ * - `conflict`: somebody else wrote first, nothing was written;
+ * - `refused`: too large or malformed for the sidecar, its store or its broker, and will be the next time too.
+ */
+export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
+
+/** A sidecar call failed. */
+export class SidecarError extends Error {
+  readonly code = 'sidecar'
+  readonly failure: SidecarFailure
+  constructor(what: string, cause: unknown, failure: SidecarFailure = 'unavailable') {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'SidecarError'
+    this.failure = failure
+  }
+}
+
+/** Whether something in a batch must be the reason of the error, and not the platform. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'refused'
+}
+
+/** The sidecar as the services see it: batches only, every result checked, every failure a `SidecarError`. */
+export interface Sidecar {
+  /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
+  publish(topic: string, events: OutgoingEvent[]): Promise<void>
+  /** The documents that exist, by key. */
+  read(keys: string[]): Promise<Map<string, StoredDocument>>
+  /** All writes or none. */
+  transact(writes: Write[]): Promise<void>
+  /** Whether the sidecar is healthy and its store answers. */
+  isReady(): Promise<boolean>
+}
+
+const callTimeoutMs = 10_000
+/** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
+const readParallelism = 16
+
+/** A sidecar that comes back is used within half a second, not after grpc-js's growing delays. Bulk reads may be large. */
+const channelOptions = {
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 500,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+}
+
+/**
+ * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
+ * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
+ */
+export function createSidecar(
+  settings: Pick<BaseSettings, 'Sidecar' | 'State'> & { Stream: Pick<BaseSettings['Stream'], 'PubSub'> },
+): Sidecar {
+  const { Sidecar: sidecar, Stream: stream, State: state } = settings
+  const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
+  const metadata = new Metadata()
+  metadata.set('dapr-api-token', sidecar.Token)
+
+  function call<I extends DescMessage, O extends DescMessage>(
+    what: string,
+    { parent, name, input, output }: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    const path = `/${parent.typeName}/${name}`
+    const options = { deadline: Date.now() + callTimeoutMs }
+    const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
+    const decode = (bytes: Buffer) => fromBinary(output, bytes)
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        path,
+        encode,
+        decode,
+        create(input, request) as MessageShape<I>,
+        metadata,
+        options,
+        (error, response) => {
+          if (error) reject(new SidecarError(what, error, failureOf(error)))
+          else resolve(response as MessageShape<O>)
+        },
+      )
+    })
+  }
+  const { bulkPublishEventAlpha1, getBulkState, executeStateTransaction } = daprProto.Dapr.method
+
+  async function read(keys: string[]): Promise<Map<string, StoredDocument>> {
+    const request = { storeName: state.Store, keys, parallelism: readParallelism }
+    const response = await call('read state', getBulkState, request)
+    const found = new Map<string, StoredDocument>()
+    for (const item of response.items) {
+      if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
+      if (item.data.length > 0) found.set(item.key, { value: parse(item.key, item.data), etag: item.etag })
+    }
+    return found
+  }
+
+  const pubsubs = stream.PubSub.split(',')
+  /** Which of them publishes: the next one after a failure (docs/adr/0012). */
+  let current = 0
+
+  return {
+    async publish(topic, events) {
+      const used = current
+      const entries = events.map((event, index) => ({
+        entryId: String(index),
+        event: event.value,
+        contentType: 'application/json',
+        metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
+      }))
+      const request = { pubsubName: pubsubs[used] as string, topic, entries, metadata: { rawPayload: 'true' } }
+      try {
+        const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
+        const failed = response.failedEntries[0]
+        if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
+      } catch (error) {
+        if (!isRefusal(error) && used === current) current = (used + 1) % pubsubs.length
+        throw error
+      }
+    },
+
+    read,
+
+    async transact(writes) {
+      const operations = writes.map(({ key, value, guard }) => ({
+        operationType: 'upsert',
+        request: {
+          key,
+          value: Buffer.from(value),
+          ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
+          ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
+        },
+      }))
+      await call('write state', executeStateTransaction, { storeName: state.Store, operations })
+    },
+
+    async isReady() {
+      const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
+      const health = fetch(url, { signal: AbortSignal.timeout(2_000) }).then(({ ok }) => ok)
+      const answers = await Promise.all([health, read(['readiness']).then(() => true)]).catch(() => [false])
+      return answers.every(Boolean)
+    },
+  }
+}
+
+/** The same bytes: copies of whole batches would only keep the garbage collector busy. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+function parse(key: string, data: Uint8Array): unknown {
+  try {
+    return JSON.parse(asBuffer(data).toString())
+  } catch (error) {
+    throw new SidecarError(`read ${key}`, error)
+  }
+}
+
+const refusals = [status.RESOURCE_EXHAUSTED, status.INVALID_ARGUMENT]
+
+/**
+ * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10), and a record
+ * above its topic's limit as INTERNAL with Kafka's words. INVALID_ARGUMENT is also its word for a component that it has not
+ * loaded (pkg/api/errors): nothing is wrong with what was asked.
+ */
+function failureOf({ code, details }: ServiceError): SidecarFailure {
+  if (/ is not (found|configured)$/.test(details)) return 'unavailable'
+  if (refusals.includes(code) || /message was too large/i.test(details)) return 'refused'
+  const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
+  return raced ? 'conflict' : 'unavailable'
+}

@@ -1,0 +1,67 @@
+import { traceIdFrom } from '../telemetry/trace.ts'
+import { type Place, parsePlace } from './place.ts'
+
+/** The header of a replayed dead letter's record: the place where the event first stood. */
+export const replayedFrom = 'replayed-from'
+
+/** One Kafka record as it reached this service. */
+export interface Delivery {
+  entryId: string
+  place: Place
+  /** Where the event first stood: another place than its own when it is a replayed dead letter. */
+  origin: Place
+  /** The partition key, when it is text. */
+  key: string | undefined
+  /** The key as it was delivered, URL-escaped. */
+  escapedKey: string | undefined
+  /** Only a valid one. */
+  traceparent: string | undefined
+  /** Empty for a tombstone. */
+  value: Uint8Array
+}
+
+/** An entry of Dapr's raw bulk delivery: `event` is the record's value in base64, or null for a tombstone. */
+export interface BulkEntry {
+  entryId: string
+  event: string | null
+  metadata: Record<string, string>
+}
+
+/**
+ * Reads one entry of a bulk delivery. Record headers arrive among the metadata, their values URL-escaped; those named
+ * like Dapr's own `__*` are kept out by the component (`excludeHeaderMetaRegex`), so a publisher cannot pretend another
+ * place.
+ */
+export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: string): Delivery {
+  const { __partition: partition, __offset: offset, __key: escapedKey, traceparent } = metadata
+  if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
+  const place = { topic, partition: Number(partition), offset }
+  return {
+    entryId,
+    place,
+    origin: originOf(place, unescaped(metadata[replayedFrom])),
+    key: unescaped(escapedKey),
+    escapedKey,
+    traceparent: traceIdFrom(traceparent) && traceparent,
+    value: Buffer.from(event ?? '', 'base64'),
+  }
+}
+
+/**
+ * Where an event first stood, by the header that a replay sets. Whoever sets it without one gains nothing: it names the
+ * ids that an envelope without ids gets, and under which entry a dead letter is listed.
+ */
+export function originOf(place: Place, header: string | undefined): Place {
+  const origin = parsePlace(header)
+  return origin?.topic === place.topic ? origin : place
+}
+
+/** The component escapes as Go's url.QueryEscape does. Undefined when there is nothing or it is not UTF-8. */
+function unescaped(escaped: string | undefined): string | undefined {
+  if (!escaped) return undefined
+  try {
+    return decodeURIComponent(escaped.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

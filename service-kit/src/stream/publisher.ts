@@ -1,0 +1,47 @@
+import type { Envelope } from '@orderflow/envelope-schema'
+import { createBatcher, minIntervalMs } from '../sidecar/batcher.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
+import { traceparentOf } from '../telemetry/trace.ts'
+
+/**
+ * Publishes one event; resolves when the broker has it.
+ * @throws {SidecarError} it is not known whether the event is out
+ * @throws {OverloadError} it is not
+ */
+export type Publish = (event: OutgoingEvent) => Promise<void>
+
+/**
+ * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/topics.json) is the
+ * limit of a batch, not of a record: so it must hold when all of them go to one partition.
+ */
+const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minIntervalMs }
+
+/**
+ * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of
+ * its own, so that one which hangs holds up no other.
+ */
+export function createPublisher(sidecar: Sidecar): Publish {
+  const queues = new Map<string, Publish>()
+  const open = (topic: string): Publish => {
+    const flush = async (events: OutgoingEvent[]) => {
+      await sidecar.publish(topic, events)
+      return events.map(() => ({ ok: true as const, value: undefined }))
+    }
+    const queue = createBatcher<OutgoingEvent, void>({ flush, isRefusal, sizeOf, ...limits })
+    queues.set(topic, queue)
+    return queue
+  }
+  return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
+}
+
+/** The key travels twice: as the record's key and among its headers. */
+function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
+  const texts = [key, key, ...Object.entries(headers).flat()]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
+}
+
+/** An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace. */
+export function recordOf(topic: string, key: string, envelope: Envelope): OutgoingEvent {
+  const value = Buffer.from(JSON.stringify(envelope))
+  return { topic, key, value, headers: { traceparent: traceparentOf(envelope.TraceId) } }
+}

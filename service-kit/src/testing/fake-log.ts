@@ -1,0 +1,79 @@
+import type { LogReader } from '../operations/log-reader.ts'
+import type { LogRecord } from '../operations/log-record.ts'
+import { mergeByTime } from '../operations/merge.ts'
+import type { Place } from '../stream/place.ts'
+
+/** What a test puts into the log. */
+export interface FakeRecord {
+  topic: string
+  partition?: number
+  timestamp?: number
+  key?: string | Uint8Array | undefined
+  value?: string | Uint8Array
+  headers?: Record<string, string> | LogRecord['headers']
+}
+
+/** A log in memory for unit tests. */
+export class FakeLog implements LogReader {
+  readonly records: LogRecord[] = []
+
+  /** Appends a record and answers its place. */
+  append({ topic, partition = 0, timestamp, key, value = '', headers = {} }: FakeRecord): Place {
+    const offset = BigInt(this.#in(topic, partition).length)
+    this.records.push({
+      topic,
+      partition,
+      offset,
+      timestamp: timestamp ?? this.records.length,
+      key: key === undefined ? undefined : Buffer.from(key as string),
+      value: Buffer.from(value as string),
+      headers: Array.isArray(headers)
+        ? headers
+        : Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)]),
+    })
+    return { topic, partition, offset: String(offset) }
+  }
+
+  async topics(): Promise<string[]> {
+    return [...new Set(this.records.map(({ topic }) => topic))]
+  }
+
+  async has({ partition }: Place): Promise<boolean> {
+    return partition < 3
+  }
+
+  async spans(topic: string, { from, to }: { from?: Date | undefined; to?: Date | undefined } = {}) {
+    return [0, 1, 2].map((partition) => {
+      const records = this.#in(topic, partition)
+      const since = (moment: Date) => {
+        const index = records.findIndex(({ timestamp }) => timestamp >= moment.getTime())
+        return BigInt(index < 0 ? records.length : index)
+      }
+      return { partition, start: from ? since(from) : 0n, end: to ? since(to) : BigInt(records.length) }
+    })
+  }
+
+  /** Two records of a partition at a time. */
+  async *read(topic: string, spans: { partition: number; start: bigint; end: bigint }[]) {
+    const cursors = spans.map((span) => ({ ...span }))
+    yield* mergeByTime(cursors, async (hungry) =>
+      hungry.map((cursor) => {
+        const next = cursor.start + 2n
+        const stop = next < cursor.end ? next : cursor.end
+        const records = this.#in(topic, cursor.partition).slice(Number(cursor.start), Number(stop))
+        cursor.start = next
+        return records
+      }),
+    )
+  }
+
+  async at({ topic, partition, offset }: Place): Promise<LogRecord | undefined> {
+    return this.#in(topic, partition)[Number(offset)]
+  }
+
+  async close(): Promise<void> {}
+
+  #in(topic: string, partition: number): LogRecord[] {
+    return this.records.filter((record) => record.topic === topic && record.partition === partition)
+  }
+}

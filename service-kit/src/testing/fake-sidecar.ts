@@ -1,0 +1,76 @@
+import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument } from '../sidecar/sidecar.ts'
+
+/** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
+export class FakeSidecar implements Sidecar {
+  readonly published: OutgoingEvent[] = []
+  readonly documents = new Map<string, StoredDocument>()
+  readonly calls = { publish: 0, read: 0, transact: 0 }
+  /** Thrown by the next calls of that name, one each. */
+  readonly failures: { publish: Error[]; read: Error[]; transact: Error[] } = { publish: [], read: [], transact: [] }
+  /** Runs before a transaction is looked at: another writer's chance. */
+  beforeTransact: () => void = () => {}
+  #version = 0
+  #together = 0
+  #waiting: (() => void)[] = []
+
+  async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
+    await this.#call('publish')
+    this.published.push(...events)
+  }
+
+  async read(keys: string[]): Promise<Map<string, StoredDocument>> {
+    await this.#call('read')
+    const found = keys.flatMap((key) => {
+      const document = this.documents.get(key)
+      return document ? [[key, structuredClone(document)] as const] : []
+    })
+    await this.#meet()
+    return new Map(found)
+  }
+
+  /** The next `count` reads see the same and answer at the same moment: as when replicas decide at once. */
+  readTogether(count: number): void {
+    this.#together = count
+  }
+
+  async #meet(): Promise<void> {
+    if (this.#together === 0) return
+    this.#together -= 1
+    if (this.#together > 0) return new Promise((resolve) => this.#waiting.push(resolve))
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  async transact(writes: Parameters<Sidecar['transact']>[0]): Promise<void> {
+    await this.#call('transact')
+    this.beforeTransact()
+    for (const { key, guard } of writes) {
+      const etag = this.documents.get(key)?.etag
+      const expected = guard === 'absent' ? undefined : guard?.etag
+      if (guard && etag !== expected)
+        throw new SidecarError('write state', new Error('possible etag mismatch'), 'conflict')
+    }
+    for (const { key, value } of writes) this.set(key, JSON.parse(value))
+  }
+
+  async isReady(): Promise<boolean> {
+    return true
+  }
+
+  /** Writes as another replica's unit of work would: every transaction of theirs moves the fence. */
+  writeElsewhere(key: string, value: unknown): void {
+    this.set(key, value)
+    this.set('fence', crypto.randomUUID())
+  }
+
+  set(key: string, value: unknown): void {
+    this.#version += 1
+    this.documents.set(key, { value, etag: String(this.#version) })
+  }
+
+  async #call(name: keyof FakeSidecar['calls']): Promise<void> {
+    this.calls[name] += 1
+    await new Promise((resolve) => setImmediate(resolve))
+    const failure = this.failures[name].shift()
+    if (failure) throw failure
+  }
+}

@@ -1,0 +1,5 @@
+// Doubles for the tests of services: a sidecar and a log in memory, a log's lines, an app that listens.
+export * from './captured-log.ts'
+export * from './fake-log.ts'
+export * from './fake-sidecar.ts'
+export * from './serve-app.ts'

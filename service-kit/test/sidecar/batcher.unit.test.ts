@@ -1,0 +1,264 @@
+import { mock } from 'node:test'
+import { expect } from 'chai'
+import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../../src/sidecar/batcher.ts'
+
+const double = async (items: number[]) => items.map((item): Settled<number> => ({ ok: true, value: item * 2 }))
+const recordingIn = (batches: number[][]) => async (items: number[]) => {
+  batches.push(items)
+  return double(items)
+}
+const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
+  createBatcher<number, number>({
+    flush: double,
+    isRefusal: () => false,
+    sizeOf: () => 1,
+    maxItems: 100,
+    maxBytes: 100,
+    maxWaiting: 100,
+    minIntervalMs: 20,
+    ...options,
+  })
+
+describe('group commit', () => {
+  it('shares one flush among items that arrive together, and answers each its own', async () => {
+    const batches: number[][] = []
+    const add = batcherOf({ flush: recordingIn(batches) })
+    expect(await Promise.all([add(1), add(2), add(3)])).to.deep.equal([2, 4, 6])
+    expect(batches).to.deep.equal([[1, 2, 3]])
+  })
+
+  it('keeps one flush in flight and the order of arrival', async () => {
+    const batches: number[][] = []
+    let inFlight = 0
+    const add = batcherOf({
+      maxItems: 2,
+      async flush(items) {
+        inFlight += 1
+        expect(inFlight).to.equal(1)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        inFlight -= 1
+        batches.push(items)
+        return double(items)
+      },
+    })
+    await Promise.all([1, 2, 3, 4, 5].map(add))
+    expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
+  })
+
+  it('waits with the next flush for company, unless it is full or the batcher was idle', async () => {
+    const begun: number[] = []
+    const add = batcherOf({
+      maxItems: 2,
+      async flush(items) {
+        begun.push(performance.now())
+        return double(items)
+      },
+    })
+    await add(1)
+    const idle = performance.now()
+    await add(2)
+    await Promise.all([add(3), add(4)])
+    expect(begun).to.have.lengthOf(3)
+    expect(performance.now() - idle).to.be.greaterThan(10)
+    const [first = 0, second = 0, third = 0] = begun
+    expect(second - first).to.be.greaterThan(10)
+    expect(third - second).to.be.lessThan(10)
+  })
+
+  it('ends a batch before it grows over its bytes, yet takes a single larger item', async () => {
+    const batches: number[][] = []
+    const add = batcherOf({
+      sizeOf: (item) => item,
+      maxBytes: 10,
+      flush: recordingIn(batches),
+    })
+    await Promise.all([6, 4, 1, 50, 2].map(add))
+    expect(batches).to.deep.equal([[6, 4], [1], [50], [2]])
+  })
+
+  it('refuses an item when too many wait, without touching those', async () => {
+    const add = batcherOf({ maxWaiting: 2 })
+    const accepted = [add(1), add(2)]
+    const refused = await add(3).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(OverloadError)
+    expect(await Promise.all(accepted)).to.deep.equal([2, 4])
+  })
+
+  it('fails the whole batch when the flush throws, and goes on with the next', async () => {
+    let failing = true
+    const add = batcherOf({
+      async flush(items) {
+        if (failing) throw new Error('down')
+        return double(items)
+      },
+    })
+    const results = await Promise.allSettled([add(1), add(2)])
+    expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
+    failing = false
+    expect(await add(4)).to.equal(8)
+  })
+
+  it('tries with a single item after a failure, then with twice as many each time', async () => {
+    const sizes: number[] = []
+    const add = batcherOf({
+      async flush(items) {
+        sizes.push(items.length)
+        if (sizes.length < 3) throw new Error('down')
+        return double(items)
+      },
+    })
+    const first = Promise.allSettled([add(1), add(2)])
+    await new Promise(setImmediate)
+    const later = await Promise.allSettled([3, 4, 5, 6, 7, 8, 9, 10].map(add))
+    expect((await first).map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+    expect(later.map(({ status }) => status)).to.deep.equal(['rejected', ...Array(7).fill('fulfilled')])
+    expect(sizes).to.deep.equal([2, 1, 1, 2, 4])
+  })
+
+  it('tries no oftener than it flushes, however fast it fails', async () => {
+    const begun: number[] = []
+    const add = batcherOf({
+      flush() {
+        begun.push(performance.now())
+        return Promise.reject(new Error('down'))
+      },
+    })
+    await Promise.allSettled([add(1), add(2)])
+    await Promise.allSettled([add(3), add(4)])
+    const [, second = 0, third = 0] = begun
+    expect(begun).to.have.lengthOf(3)
+    expect(third - second).to.be.greaterThan(10)
+  })
+
+  it('does not look further for the item that is refused when an outage comes between', async () => {
+    let flushes = 0
+    const add = batcherOf({
+      isRefusal: (error) => (error as Error).message === 'refused',
+      flush() {
+        flushes += 1
+        return Promise.reject(new Error(flushes === 1 ? 'refused' : 'down'))
+      },
+    })
+    const results = await Promise.allSettled([1, 2, 3, 4].map(add))
+    expect(results.map((result) => result.status === 'rejected' && result.reason.message)).to.deep.equal(
+      Array(4).fill('down'),
+    )
+    expect(flushes).to.equal(2)
+  })
+
+  it('finds the item that is refused by halving, and serves the others', async () => {
+    let flushes = 0
+    const add = batcherOf({
+      isRefusal: () => true,
+      async flush(items) {
+        flushes += 1
+        if (items.includes(5)) throw new Error('refused')
+        return double(items)
+      },
+    })
+    const results = await Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8].map(add))
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      ...Array(4).fill('fulfilled'),
+      'rejected',
+      ...Array(3).fill('fulfilled'),
+    ])
+    expect(flushes).to.be.at.most(7)
+  })
+
+  it('does not begin what has waited for more than five seconds', async () => {
+    const clock = performance.now
+    let done = () => {}
+    const add = batcherOf({
+      maxItems: 1,
+      async flush(items) {
+        await new Promise<void>((resolve) => {
+          done = resolve
+        })
+        return double(items)
+      },
+    })
+    try {
+      const first = add(1)
+      const second = add(2)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      performance.now = () => clock.call(performance) + 6_000
+      done()
+      expect(await first).to.equal(2)
+      expect(await second.catch((error: unknown) => error)).to.be.instanceOf(OverloadError)
+    } finally {
+      performance.now = clock
+    }
+  })
+
+  it('answers all that waited too long, however small the next batch is', async () => {
+    const clock = performance.now
+    let done = () => {}
+    const add = batcherOf({
+      flush: () =>
+        new Promise((_resolve, reject) => {
+          done = () => reject(new Error('down'))
+        }),
+    })
+    try {
+      const first = Promise.allSettled([add(1)])
+      await new Promise(setImmediate)
+      const late = Promise.allSettled([add(2), add(3), add(4)])
+      performance.now = () => clock.call(performance) + 6_000
+      done()
+      await first
+      const reasons = (await late).map((result) => result.status === 'rejected' && result.reason.code)
+      expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
+    } finally {
+      performance.now = clock
+    }
+  })
+
+  it('answers what waited too long while a flush hangs', async () => {
+    const clock = performance.now
+    mock.timers.enable({ apis: ['setInterval'] })
+    const add = batcherOf({ flush: () => new Promise(() => {}) })
+    try {
+      add(1)
+      await new Promise(setImmediate)
+      let answer: unknown
+      add(2).catch((error: unknown) => {
+        answer = error
+      })
+      performance.now = () => clock.call(performance) + 6_000
+      mock.timers.tick(1_000)
+      await new Promise(setImmediate)
+      expect(answer).to.be.instanceOf(OverloadError)
+    } finally {
+      performance.now = clock
+      mock.timers.reset()
+    }
+  })
+
+  it('leaves no timer when it is idle', async () => {
+    const set = mock.method(globalThis, 'setInterval')
+    const clear = mock.method(globalThis, 'clearInterval')
+    try {
+      await batcherOf({})(1)
+      await new Promise(setImmediate)
+      expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.deep.equal(
+        set.mock.calls.map(({ result }) => result),
+      )
+    } finally {
+      mock.restoreAll()
+    }
+  })
+
+  it('answers an item that becomes late while it is looked at', async () => {
+    const clock = performance.now
+    let time = -4_000
+    performance.now = () => {
+      time += 4_000
+      return time
+    }
+    try {
+      expect(await batcherOf({})(1)).to.equal(2)
+    } finally {
+      performance.now = clock
+    }
+  })
+})

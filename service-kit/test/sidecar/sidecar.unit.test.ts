@@ -1,0 +1,136 @@
+import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
+import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
+import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import { expect } from 'chai'
+import { createSidecar, type Sidecar, type SidecarError } from '../../src/sidecar/sidecar.ts'
+
+type Handler = (request: unknown) => unknown
+const { getBulkState, bulkPublishEventAlpha1, executeStateTransaction } = daprProto.Dapr.method
+
+/** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
+describe('sidecar client', () => {
+  const handlers: Record<string, Handler> = {}
+  let token: unknown
+  let server: Server
+  let sidecar: Sidecar
+  before(async () => {
+    server = new Server()
+    for (const { name, input, output } of [getBulkState, bulkPublishEventAlpha1, executeStateTransaction]) {
+      const definition = {
+        path: `/dapr.proto.runtime.v1.Dapr/${name}`,
+        requestStream: false,
+        responseStream: false,
+        requestSerialize: (value: Buffer) => value,
+        requestDeserialize: (bytes: Buffer) => fromBinary(input as DescMessage, bytes),
+        responseSerialize: (value: MessageInitShape<DescMessage>) => {
+          return Buffer.from(toBinary(output as DescMessage, create(output as DescMessage, value)))
+        },
+        responseDeserialize: (bytes: Buffer) => bytes,
+      }
+      server.addService({ [name]: definition }, {
+        [name]: (
+          call: { request: unknown; metadata: { get(key: string): unknown[] } },
+          answer: (error: unknown, value?: unknown) => void,
+        ) => {
+          token = call.metadata.get('dapr-api-token')[0]
+          try {
+            answer(null, handlers[name]?.(call.request))
+          } catch (error) {
+            answer(error)
+          }
+        },
+      } as never)
+    }
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      )
+    })
+    sidecar = createSidecar({
+      Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
+      Stream: { PubSub: 'pubsub,pubsub-1' },
+      State: { Store: 'statestore' },
+    })
+  })
+  after(() => server.forceShutdown())
+
+  const failure = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'none',
+      (error: SidecarError) => `${error.name} ${error.failure}`,
+    )
+  const grpcError = (code: status, details: string) =>
+    Object.assign(new Error(details), { code, details }) as ServiceError
+  const event = { topic: 't', key: 'k', value: Buffer.from('{}'), headers: { traceparent: 'x' } }
+
+  it('reads what is there, with its etag, and shows the token', async () => {
+    handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{"b":1}'), etag: '7' }, { key: 'c' }] })
+    expect([...(await sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
+    expect(token).to.equal('dapr-token')
+  })
+
+  it('does not take a key that could not be read for one that is absent', async () => {
+    handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
+    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+  })
+
+  it('does not take a document that is not JSON for an error of whoever reads it', async () => {
+    handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
+    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+  })
+
+  it('publishes each event under its own key and headers, and notices when one failed', async () => {
+    let seen: { metadata: object; entries: { metadata: object }[] } | undefined
+    handlers.BulkPublishEventAlpha1 = (request) => {
+      seen = request as typeof seen
+      return {}
+    }
+    await sidecar.publish('t', [event])
+    expect(seen?.metadata).to.deep.equal({ rawPayload: 'true' })
+    expect(seen?.entries[0]?.metadata).to.deep.equal({ partitionKey: 'k', traceparent: 'x' })
+    handlers.BulkPublishEventAlpha1 = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
+    expect(await failure(sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
+  })
+
+  it('publishes through the next component after an outage, not after a refusal', async () => {
+    const through: string[] = []
+    let answer: () => unknown = () => ({})
+    handlers.BulkPublishEventAlpha1 = (request) => {
+      through.push((request as { pubsubName: string }).pubsubName)
+      return answer()
+    }
+    const publish = () => failure(sidecar.publish('t', [event]))
+    const fail = (code: status, details: string) => () => {
+      throw grpcError(code, details)
+    }
+    await publish()
+    const [first, second] = through[0] === 'pubsub' ? ['pubsub', 'pubsub-1'] : ['pubsub-1', 'pubsub']
+    answer = fail(status.INTERNAL, 'kafka: circuit breaker is open')
+    await Promise.all([publish(), publish()])
+    answer = fail(status.INTERNAL, 'kafka server: Message was too large')
+    expect(await publish()).to.equal('SidecarError refused')
+    answer = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
+    await publish()
+    answer = () => ({})
+    await publish()
+    expect(through).to.deep.equal([first, first, first, second, second, first])
+  })
+
+  it('tells a lost race, a refusal and an outage apart', async () => {
+    const write = () => failure(sidecar.transact([{ key: 'a', value: '1', guard: 'absent' }]))
+    const answers: [status, string, string][] = [
+      [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
+      [status.INTERNAL, 'database is locked', 'unavailable'],
+      [status.RESOURCE_EXHAUSTED, 'received message larger than max', 'refused'],
+      [status.UNAVAILABLE, 'connection refused', 'unavailable'],
+      [status.INVALID_ARGUMENT, 'invalid key', 'refused'],
+      [status.INVALID_ARGUMENT, 'state store statestore is not found', 'unavailable'],
+    ]
+    for (const [code, details, expected] of answers) {
+      handlers.ExecuteStateTransaction = () => {
+        throw grpcError(code, details)
+      }
+      expect(await write()).to.equal(`SidecarError ${expected}`)
+    }
+  })
+})

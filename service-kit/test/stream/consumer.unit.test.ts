@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { pino } from 'pino'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { createConsumer } from '../../src/stream/consumer.ts'
+import { deadLetterOf } from '../../src/stream/dead-letter.ts'
+import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
+import { PermanentFault } from '../../src/stream/fault.ts'
+import type { Received } from '../../src/stream/intake.ts'
+import { createPublisher } from '../../src/stream/publisher.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+const orderId = randomUUID()
+const envelope = {
+  AppId: randomUUID(),
+  AppName: 'older-application',
+  Version: 1,
+  Name: 'OrderCreated',
+  CreationDate: '2026-11-21T10:00:00Z',
+  Payload: { OrderId: orderId, CustomerName: 'Ada', CustomerTaxId: 'SECRET-TAX-ID', Total: 1 },
+}
+
+let offset = 0
+function entry(value: object | string | null, key?: string): BulkEntry {
+  offset += 1
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const metadata = { __partition: '2', __offset: String(offset), ...(key !== undefined && { __key: key }) }
+  return { entryId: `e${offset}`, event: value === null ? null : Buffer.from(text).toString('base64'), metadata }
+}
+
+describe('consumer', () => {
+  let sidecar: FakeSidecar
+  let handled: Received<'OrderCreated'>[]
+  let logged: string[]
+  let handle: (event: Received<'OrderCreated'>) => Promise<void>
+  beforeEach(() => {
+    offset = 0
+    sidecar = new FakeSidecar()
+    handled = []
+    logged = []
+    handle = async (event) => {
+      handled.push(event)
+    }
+  })
+
+  async function consume(...entries: BulkEntry[]) {
+    const consumer = createConsumer<'OrderCreated'>({
+      app: 'order-service',
+      topic: 'orderevents',
+      handles: ['OrderCreated'],
+      handle: (event) => handle(event),
+      publish: createPublisher(sidecar),
+      log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
+      now: () => new Date('2026-11-21T10:00:00Z'),
+    })
+    return (await consumer(entries)).map(({ status }) => status)
+  }
+
+  it('hands over every event of a batch, in order, with the ids that a reduced envelope lacks', async () => {
+    expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    const [first, second] = handled
+    expect(first?.Id).to.match(/^[0-9a-f-]{36}$/)
+    expect(first?.CorrelationId).to.equal(first?.TraceId)
+    expect(second?.Id).not.to.equal(first?.Id)
+    const again = handled.length
+    offset = 0
+    await consume(entry(envelope))
+    expect(handled[again]?.Id).to.equal(first?.Id)
+  })
+
+  it('lets events pass that it does not handle, whatever their payload', async () => {
+    expect(
+      await consume(entry({ ...envelope, Name: 'OrderShipped' }), entry({ ...envelope, Name: 'PaymentApproved' })),
+    ).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect([handled, sidecar.published]).to.deep.equal([[], []])
+  })
+
+  it('gives a replayed event the ids it had where it first stood', async () => {
+    await consume(entry(envelope))
+    const replayed = entry(envelope)
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(replayed)
+    expect(handled[1]).to.deep.equal(handled[0])
+  })
+
+  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
+    await consume(entry('{'))
+    const replayed = entry('{')
+    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(replayed)
+    const [first, second] = sidecar.published.map(({ headers }) => headers)
+    expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
+    expect(first).not.to.have.property('deadletter-replay')
+    expect(second).to.have.property('deadletter-replay', 'orderevents/2/2')
+  })
+
+  for (const header of [
+    'paymentevents/2/1',
+    'orderevents/2',
+    'orderevents/02/1',
+    'orderevents/2/1e3',
+    '%ff',
+    'a/b/c',
+  ]) {
+    it(`takes "${header}" for no place that an event was replayed from`, async () => {
+      const odd = entry('{')
+      odd.metadata['replayed-from'] = encodeURIComponent(header)
+      await consume(odd)
+      expect(sidecar.published[0]?.headers).to.include({ 'deadletter-offset': '1' })
+      expect(sidecar.published[0]?.headers).not.to.have.property('deadletter-replay')
+    })
+  }
+
+  it('turns one bad event into one dead letter and handles the others', async () => {
+    const bad = JSON.stringify({ ...envelope, CreationDate: undefined, CreateDate: '2026-11-21T10:00:00Z' })
+    expect(await consume(entry(envelope), entry(bad, 'a+b%2Fc'), entry(envelope))).to.deep.equal([
+      'SUCCESS',
+      'SUCCESS',
+      'SUCCESS',
+    ])
+    expect(handled).to.have.length(2)
+    const [letter] = sidecar.published
+    expect(letter).to.include({ topic: 'orderevents.dead', key: 'a b/c' })
+    expect(Buffer.from(letter?.value ?? []).toString()).to.equal(bad)
+    expect(letter?.headers).to.include({
+      'deadletter-reason': 'not-an-envelope',
+      'deadletter-app': 'order-service',
+      'deadletter-topic': 'orderevents',
+      'deadletter-partition': '2',
+      'deadletter-offset': '2',
+      'deadletter-time': '2026-11-21T10:00:00.000Z',
+    })
+    expect(letter?.headers['deadletter-detail']).to.contain('rename CreateDate to CreationDate')
+  })
+
+  it('gives the dead letter of one origin the same id whenever it is delivered', async () => {
+    await consume(entry('{'))
+    offset = 0
+    await consume(entry('{'))
+    const ids = sidecar.published.map(({ headers }) => headers['deadletter-id'])
+    expect(ids).to.have.length(2)
+    expect(new Set(ids).size).to.equal(1)
+  })
+
+  it('dead-letters what contradicts the known, and what a bug in the handler cannot take', async () => {
+    handle = async () => {
+      throw new PermanentFault('conflicting-order', 'known with another payload')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    handle = async () => {
+      throw new TypeError('x is undefined')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal([
+      'conflicting-order',
+      'handler-error',
+    ])
+  })
+
+  it('asks for an event again when the store or broker failed, and for all later ones of its key', async () => {
+    let calls = 0
+    handle = async () => {
+      calls += 1
+      if (calls === 2) throw new SidecarError('write state', new Error('down'))
+    }
+    const statuses = await consume(
+      entry(envelope, 'k'),
+      entry(envelope, 'k'),
+      entry(envelope, 'other'),
+      entry(envelope, 'k'),
+      entry(envelope),
+    )
+    expect(statuses).to.deep.equal(['SUCCESS', 'RETRY', 'SUCCESS', 'RETRY', 'SUCCESS'])
+    expect(sidecar.published).to.deep.equal([])
+  })
+
+  it('asks for a bad event again when its dead letter could not be published', async () => {
+    sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
+    expect(await consume(entry('{'))).to.deep.equal(['RETRY'])
+  })
+
+  it('logs no personal data of a bad event', async () => {
+    await consume(entry({ ...envelope, Version: 'one' }), entry(`${JSON.stringify(envelope)}}`))
+    expect(logged.join('')).to.contain('dead-lettered').and.not.to.contain('SECRET-TAX-ID')
+  })
+
+  it('dead-letters an event whose document or record is refused for good', async () => {
+    handle = async () => {
+      throw new SidecarError('write state', new Error('message larger than max'), 'refused')
+    }
+    expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['refused'])
+  })
+
+  it('does not blame an event for a reaction that is not valid', async () => {
+    handle = async () => {
+      createEnvelope({
+        app: { id: 'no guid', name: '' },
+        name: 'OrderCancelled',
+        version: 1,
+        payload: { OrderId: orderId },
+        creationDate: new Date(),
+      })
+    }
+    await consume(entry(envelope))
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
+  })
+
+  it('parses no more than two MiB at a time, in order', async () => {
+    let inFlight = 0
+    let most = 0
+    handle = async (event) => {
+      inFlight += 1
+      most = Math.max(most, inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      inFlight -= 1
+      handled.push(event)
+    }
+    const ids = Array.from({ length: 10 }, () => randomUUID())
+    const large = (OrderId: string) => ({
+      ...envelope,
+      Payload: { ...envelope.Payload, OrderId },
+      Note: 'x'.repeat(500_000),
+    })
+    const statuses = await consume(...ids.map((id) => entry(large(id))))
+    expect(statuses).to.deep.equal(Array(10).fill('SUCCESS'))
+    expect(handled.map(({ Payload }) => Payload.OrderId)).to.deep.equal(ids)
+    expect(most).to.equal(4)
+  })
+
+  it('takes over a trace only when it is one, and keeps a binary key readable', async () => {
+    const odd = entry('{', '%ff%00')
+    odd.metadata.traceparent = 'x'.repeat(100_000)
+    await consume(odd)
+    expect(sidecar.published[0]?.key).to.equal(undefined)
+    expect(sidecar.published[0]?.headers)
+      .to.include({ 'deadletter-key': '%ff%00' })
+      .and.not.to.have.property('traceparent')
+  })
+
+  it('does not guess where a delivery comes from', async () => {
+    const nowhere = entry(envelope)
+    delete nowhere.metadata.__offset
+    expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
+  })
+
+  it('lets the failure of an event without a key hold back no other', async () => {
+    let calls = 0
+    handle = async () => {
+      calls += 1
+      if (calls === 1) throw new SidecarError('write state', new Error('down'))
+    }
+    expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['RETRY', 'SUCCESS'])
+  })
+})
+
+describe('dead letter', () => {
+  const delivery = readDelivery(entry('{', 'k'), 'orderevents')
+
+  it('is another one for each app that could not handle the event', () => {
+    const ids = ['order-service', 'payment-service'].map((app) => {
+      return deadLetterOf(delivery, { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
+    })
+    expect(new Set(ids).size).to.equal(2)
+  })
+
+  it('cuts a long detail, and not in the middle of a character', () => {
+    const detail = `${'x'.repeat(3_999)}🚀${'y'.repeat(9_000)}`
+    const cut =
+      deadLetterOf(delivery, { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''
+    expect(cut).to.have.length(4_000)
+    expect(cut.isWellFormed()).to.equal(true)
+  })
+})

@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
+import { createPublisher } from '../../src/stream/publisher.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+const event = (topic: string, value: string, headers = {}): OutgoingEvent => {
+  return { topic, key: 'k', value: Buffer.from(value), headers }
+}
+
+describe('publisher', () => {
+  it('sends each topic its own events, in the order of the calls', async () => {
+    const sidecar = new FakeSidecar()
+    const calls: [string, string[]][] = []
+    sidecar.publish = async (topic, events) => {
+      calls.push([topic, events.map(({ value }) => Buffer.from(value).toString())])
+    }
+    const publish = createPublisher(sidecar)
+    await Promise.all([event('a', '1'), event('a.dead', '2'), event('a', '3')].map(publish))
+    expect(calls).to.deep.equal([
+      ['a', ['1', '3']],
+      ['a.dead', ['2']],
+    ])
+  })
+
+  it('keeps a bulk publish below the limit of a record batch, headers and keys counted', async () => {
+    const sidecar = new FakeSidecar()
+    const sizes: number[] = []
+    sidecar.publish = async (_topic, events) => {
+      sizes.push(events.length)
+    }
+    const publish = createPublisher(sidecar)
+    await Promise.all(Array.from({ length: 8 }, () => publish(event('a', 'x', { detail: 'y'.repeat(60_000) }))))
+    expect(sizes).to.deep.equal([3, 3, 2])
+  })
+
+  it('lets a topic that hangs hold up no other', async () => {
+    const sidecar = new FakeSidecar()
+    sidecar.publish = (topic) => (topic === 'hangs' ? new Promise(() => {}) : Promise.resolve())
+    const publish = createPublisher(sidecar)
+    publish(event('hangs', '1'))
+    await publish(event('a', '2'))
+  })
+
+  it('finds the one event that the broker refuses and publishes the others', async () => {
+    const sidecar = new FakeSidecar()
+    const publish = createPublisher(sidecar)
+    const original = sidecar.publish.bind(sidecar)
+    sidecar.publish = async (topic, events) => {
+      if (events.some(({ value }) => value.byteLength > 3))
+        throw new SidecarError('publish', new Error('too large'), 'refused')
+      await original(topic, events)
+    }
+    const results = await Promise.allSettled(['1', '2', 'large', '4', '5'].map((value) => publish(event('a', value))))
+    expect(results.map(({ status }) => status[0]).join('')).to.equal('ffrff')
+    expect(sidecar.published.map(({ value }) => Buffer.from(value).toString())).to.deep.equal(['1', '2', '4', '5'])
+  })
+
+  it('fails them all, in one attempt, when the broker is down', async () => {
+    const sidecar = new FakeSidecar()
+    sidecar.failures.publish.push(new SidecarError('publish', new Error('down')))
+    const publish = createPublisher(sidecar)
+    const results = await Promise.allSettled(['1', '2', '3'].map((value) => publish(event('a', value))))
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected'])
+    expect(sidecar.calls.publish).to.equal(1)
+  })
+})

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { type Container, containersOf, serviceOf } from '../containers/docker.ts'
+import { type Project, readProject } from '../containers/project.ts'
+import { StackError } from '../lib/error.ts'
+import { localFolder, repository } from '../lib/paths.ts'
+import { createPlan } from '../processes/plan.ts'
+import { defaultPorts } from '../processes/ports.ts'
+import { processSpecs } from '../processes/process-spec.ts'
+import { runningWay } from './way.ts'
+
+const services = ['order-service', 'payment-service'] as const
+type Service = (typeof services)[number]
+
+/**
+ * `make dead-letters`: those of all services, for whoever reads the stream sees them all. Of the stack that runs, or of the
+ * Kafka that the environment names. Returns the exit code.
+ */
+export async function deadLetters(args: string[]): Promise<number> {
+  const project = process.env.Stream__Brokers ? undefined : await runningProject()
+  const settings = project ? await streamFromHere(project) : {}
+  return await runHere('order-service', ['dead-letters', ...args], settings)
+}
+
+/**
+ * `make replay`: runs beside the service's sidecar, which is the only way to its store. Returns the exit code.
+ * @throws {StackError} `usage` for an unknown service, `not-running`
+ */
+export async function replay(service: string | undefined, range: string[]): Promise<number> {
+  const name = services.find((known) => known === service)
+  if (!name) {
+    throw new StackError('usage', service ? `there is no service ${service}` : 'which service?', {
+      nextStep: `SERVICE is one of ${services.join(', ')}`,
+    })
+  }
+  const project = await runningProject()
+  return project ? await runInside(project, name, ['replay', ...range]) : await runHere(name, ['replay', ...range], {})
+}
+
+async function runningProject(): Promise<Project | undefined> {
+  return (await runningWay()) === 'docker' ? readProject() : undefined
+}
+
+/** With the settings that the service has in the stack of `make up`, and those of the environment. */
+async function runHere(name: Service, args: string[], settings: Record<string, string>): Promise<number> {
+  const { env } = processSpecs(await createPlan(localFolder, defaultPorts))[name]
+  return run(process.execPath, [join(repository, name, entry), ...args], { ...env, ...settings })
+}
+
+/** In the service's container, which shares a network with its sidecar; Kafka's password travels by environment. */
+async function runInside({ name: project }: Project, name: Service, args: string[]): Promise<number> {
+  const containers = await containersOf(project)
+  const container = running(containers, name)
+  const stream = streamOf(running(containers, sidecarOf(name)))
+  const variables = Object.keys(stream).flatMap((variable) => ['--env', variable])
+  return run('docker', ['exec', ...variables, container.Id, 'node', entry, ...args], stream)
+}
+
+/** The stream as a sidecar sees it, but for where Kafka is reached from this machine. */
+async function streamFromHere({ name, kafka }: Project): Promise<Record<string, string>> {
+  const stream = streamOf(running(await containersOf(name), sidecarOf('order-service')))
+  return { ...stream, Stream__Brokers: kafka.bootstrapBrokers.join(',') }
+}
+
+const entry = 'src/operate.ts'
+const sidecarOf = (name: Service) => name.replace('-service', '-sidecar')
+
+function running(containers: Container[], service: string): Container {
+  const found = containers.find((container) => serviceOf(container) === service && container.State.Status === 'running')
+  if (found) return found
+  throw new StackError('not-running', `${service} does not run`, { nextStep: 'make up' })
+}
+
+function streamOf({ Config }: Container): Record<string, string> {
+  const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+  return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Stream__')))
+}
+
+function run(command: string, args: string[], env: Record<string, string>): number {
+  const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
+  return status ?? 130
+}

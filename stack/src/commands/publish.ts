@@ -1,0 +1,63 @@
+import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { Producer } from '@platformatic/kafka'
+import { StackError } from '../lib/error.ts'
+import { type Addresses, requireRunning } from './addresses.ts'
+import '../kafka/resets.ts'
+import type { KafkaConnection } from '../kafka/connection.ts'
+import { print } from '../lib/terminal.ts'
+import { type EventRecord, readEventFile } from './event-file.ts'
+
+export interface PublishOptions {
+  file: string
+  key: string | undefined
+  /** Sends what the schema refuses, to see a dead letter. */
+  raw: boolean
+}
+
+/** `make publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
+export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
+  const event = readEventFile(file, key)
+  if (!raw) requireValid(event.value)
+  const addresses = await requireRunning(['kafka'])
+  const { partition, offset } = await send(addresses.kafka, event)
+  print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
+  print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
+}
+
+function nextStep({ key, topic }: EventRecord, { orderUrl, paymentUrl }: Addresses): string {
+  if (!key) return 'next: make logs SERVICE=order-service'
+  if (topic === paymentEvents) return `next: curl ${orderUrl}/v1/orders/${key}`
+  return `next: curl ${orderUrl}/v1/orders/${key} and curl '${paymentUrl}/v1/payments?orderId=${key}'`
+}
+
+function requireValid(value: Buffer): void {
+  try {
+    parseEvent(value)
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) throw error
+    const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)
+    throw new StackError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
+      nextStep: 'correct the file, or send it as it is with RAW=1 to see a dead letter',
+    })
+  }
+}
+
+/** Sends one record and returns where it went. */
+export async function send(
+  kafka: KafkaConnection,
+  { topic, key, value }: EventRecord,
+): Promise<{ partition: number; offset: bigint }> {
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
+    clientId: 'orderflow-publish',
+    ...kafka,
+    retries: 0,
+  })
+  try {
+    const record = key === undefined ? { topic, value } : { topic, value, key: Buffer.from(key) }
+    const { offsets } = await producer.send({ messages: [record], acks: -1 })
+    const { partition = 0, offset = 0n } = offsets?.[0] ?? {}
+    return { partition, offset }
+  } finally {
+    await producer.close()
+  }
+}

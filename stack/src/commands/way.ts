@@ -1,0 +1,50 @@
+import { hasCompose } from '../containers/compose-plugin.ts'
+import { containersOf } from '../containers/docker.ts'
+import { engineMissing } from '../containers/engine.ts'
+import { imagesMissing } from '../containers/images.ts'
+import { readProject } from '../containers/project.ts'
+import { StackError } from '../lib/error.ts'
+import { localFolder } from '../lib/paths.ts'
+import { stackStatus } from '../processes/status.ts'
+
+/** How the stack of `make up` runs: as processes on this machine, or in containers. */
+export type Way = 'local' | 'docker'
+
+/** The way in which something of it runs now. */
+export async function runningWay(): Promise<Way | undefined> {
+  if (stackStatus(localFolder).some((row) => row.state === 'running')) return 'local'
+  const project = readProject()
+  const containers = project ? await containersOf(project.name).catch(() => []) : []
+  return containers.some(({ State }) => State.Status === 'running') ? 'docker' : undefined
+}
+
+/**
+ * The way that `STACK` names; without it the way that runs already, else containers where an engine, Compose and the real
+ * images are at hand. A stand-in for an image is used only when asked for.
+ * @throws {StackError} `usage` for another value, `still-running` when the stack runs the other way
+ */
+export async function chooseWay(asked: string | undefined, onProgress: (line: string) => void): Promise<Way> {
+  if (asked && asked !== 'local' && asked !== 'docker') {
+    throw new StackError('usage', `STACK=${asked} is not supported`, {
+      nextStep: 'STACK is local or docker, or left out',
+    })
+  }
+  const running = await runningWay()
+  if (asked && running && asked !== running) {
+    throw new StackError('still-running', `the stack runs already (STACK=${running})`, {
+      nextStep: `make down, then make up STACK=${asked}`,
+    })
+  }
+  if (asked || running) return (asked || running) as Way
+  const missing = await containersMissing()
+  if (missing) onProgress(`on this machine, without containers: ${missing}`)
+  else onProgress('in containers; STACK=local does without')
+  return missing ? 'local' : 'docker'
+}
+
+/** Why containers cannot run here as they are; undefined when they can. */
+async function containersMissing(): Promise<string | undefined> {
+  const engine = await engineMissing()
+  if (engine) return engine
+  return (await hasCompose()) ? await imagesMissing() : 'docker has no compose command'
+}

@@ -1,0 +1,48 @@
+import { groupMembers } from '../kafka/readiness.ts'
+import { topics } from '../kafka/topics.ts'
+import { StackError } from '../lib/error.ts'
+import { paint, timed } from '../lib/terminal.ts'
+import { compose, docker } from './docker.ts'
+import type { Project } from './project.ts'
+import { composeFiles, readReplicaCounts, removeReplicas, type Scalable, scalable, writeReplicas } from './replicas.ts'
+import { dockerUp } from './up.ts'
+
+/** Removes the containers; volumes, and so all data, stay. */
+export async function dockerDown(): Promise<void> {
+  await compose(composeFiles(), ['down', '--remove-orphans'])
+}
+
+/** Removes the volumes of a project without containers, and the replicas that were asked for. Returns what it removed. */
+export async function dockerClean({ name }: Project): Promise<string[]> {
+  removeReplicas()
+  const label = `label=com.docker.compose.project=${name}`
+  const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
+  if (volumes.length > 0) await docker('volume', 'rm', ...volumes)
+  return volumes
+}
+
+export async function dockerLogs(service: string | undefined): Promise<void> {
+  await compose(composeFiles(), ['logs', '--tail', '40', ...(service ? ['--follow', service] : [])])
+}
+
+/**
+ * `make scale`: runs a service `count` times, each with a sidecar of its own, and shows how they share the partitions.
+ * @throws {StackError} `usage` for an unknown service or another number
+ */
+export async function dockerScale(service: string, times: string, signal: AbortSignal): Promise<void> {
+  const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined
+  if (!(scalable as readonly string[]).includes(service) || !count) {
+    throw new StackError('usage', `SERVICE=${service} N=${times}: SERVICE is ${scalable.join(' or ')}, N is 1 to 99`, {
+      nextStep: 'make scale SERVICE=payment-service N=3',
+    })
+  }
+  const onProgress = timed()
+  await writeReplicas({ ...readReplicaCounts(), [service as Scalable]: count })
+  const { kafka } = await dockerUp({ onProgress, signal })
+  const members = await groupMembers(kafka, [service])
+  const partitions = Math.max(
+    ...topics.filter(({ consumerGroups }) => consumerGroups.includes(service)).map((topic) => topic.partitions),
+  )
+  onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
+  if (count > partitions) onProgress(`warning: a topic has ${partitions} partitions, so the others wait in reserve`)
+}

@@ -1,0 +1,67 @@
+import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { StackError } from '../lib/error.ts'
+import { cacheFolder, versions } from '../lib/paths.ts'
+import { goBuild } from '../provision/go-build.ts'
+import { type Provisioned, type ProvisionOptions, provisionTools } from '../provision/provision.ts'
+import { go } from '../provision/tools.ts'
+import { docker } from './docker.ts'
+
+/**
+ * Makes sure `docker compose` works: builds the plugin from its Go module and links it into this user's plugins.
+ * @throws {StackError} `provision-failed` when a plugin is there already and does not work, `tools-missing`
+ */
+export async function ensureCompose(options: ProvisionOptions): Promise<void> {
+  if (await hasCompose()) return
+  await provisionTools([composeTool()], options)
+  link(join(composeTool().folder, 'docker-compose'), pluginFile())
+  if (await hasCompose()) return
+  throw new StackError('provision-failed', `docker does not take ${pluginFile()} as its compose command`, {
+    nextStep: 'docker compose version, to see why',
+  })
+}
+
+/** Whether `docker compose` works. */
+export function hasCompose(): Promise<boolean> {
+  return docker('compose', 'version').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Docker Compose v2, which Debian 12 does not have. */
+function composeTool(): Provisioned {
+  return { folder: join(cacheFolder(), `compose-${versions.compose}`), needs: [go], make: build }
+}
+
+async function build(folder: string, options: ProvisionOptions): Promise<void> {
+  const name = `docker compose ${versions.compose}`
+  options.onProgress(`${name}: building from source, about 3 minutes the first time`)
+  const path = 'github.com/docker/compose/v2'
+  const program = {
+    name,
+    module: `${path}@v${versions.compose}`,
+    package: './cmd',
+    flags: [],
+    variables: { [`${path}/internal.Version`]: `v${versions.compose}` },
+  }
+  await goBuild(join(folder, 'docker-compose'), program, options)
+}
+
+function pluginFile(): string {
+  return join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'cli-plugins/docker-compose')
+}
+
+/** Never replaces a plugin, only a link to one that is gone. */
+function link(target: string, file: string): void {
+  const isThere = lstatSync(file, { throwIfNoEntry: false })
+  if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {
+    throw new StackError('provision-failed', `docker compose does not work, though ${file} is there`, {
+      nextStep: `docker compose version, to see why; or remove ${file}`,
+    })
+  }
+  if (isThere) rmSync(file)
+  mkdirSync(dirname(file), { recursive: true })
+  symlinkSync(target, file)
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { StackError } from '../lib/error.ts'
+import { repository } from '../lib/paths.ts'
+import { runTool } from '../lib/run-tool.ts'
+
+/** Runs the docker command line and returns what it printed. */
+export function docker(...args: string[]): Promise<string> {
+  return runTool('docker', args, { cwd: repository })
+}
+
+/** A container as the engine describes it, with what we look at. */
+export interface Container {
+  Id: string
+  Name: string
+  Config: { Labels: Record<string, string>; Image: string; Env: string[] }
+  HostConfig: { NetworkMode: string }
+  State: { Status: string; ExitCode: number; StartedAt: string; Health?: { Status: string } }
+}
+
+/** All containers of a Compose project, stopped ones too. */
+export async function containersOf(project: string): Promise<Container[]> {
+  const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
+  if (!ids.trim()) return []
+  return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
+}
+
+/** The name by which docker-compose.yml knows a container. */
+export function serviceOf({ Config }: Container): string {
+  return Config.Labels['com.docker.compose.service'] ?? ''
+}
+
+/**
+ * Runs `docker compose` on the terminal we run on; its progress is shown on a real one only.
+ * @throws {StackError} `compose-failed` with its exit code; it has printed the reason
+ */
+export async function compose(files: string[], args: string[]): Promise<void> {
+  const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
+  const child = spawn('docker', ['compose', ...progress, ...files.flatMap((file) => ['-f', file]), ...args], {
+    cwd: repository,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code === 0) return
+  // 130: it was interrupted, as we were. It shares our terminal.
+  if (code === null || code === 130) throw new StackError('interrupted', 'interrupted')
+  throw new StackError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
+    nextStep: 'make status, make logs',
+  })
+}

@@ -1,0 +1,16 @@
+import { versions } from '../lib/paths.ts'
+
+// The one list of images that others make. docker-compose.yml, Dockerfile and Testcontainers name the same ones, and a test
+// holds them equal.
+export const baseImage = 'debian:bookworm-slim'
+export const nodeImage = `node:${versions.node}-bookworm-slim`
+export const kafkaImage = `apache/kafka:${versions.kafka}`
+export const mongoImage = 'mongo:8'
+export const daprdImage = `daprio/daprd:${versions.dapr}`
+export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
+
+/** What docker-compose.yml runs, and what the services' images are made from; each after those that it is made from here. */
+export const stackImages = [baseImage, nodeImage, kafkaImage, daprdImage, mongoImage]
+
+/** The same, and what Testcontainers cleans up with. */
+export const testImages = [...stackImages, reaperImage]

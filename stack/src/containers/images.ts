@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { StackError } from '../lib/error.ts'
+import { cacheFolder } from '../lib/paths.ts'
+import { withLock } from '../lib/pid-lock.ts'
+import { buildImage } from '../offline/build-image.ts'
+import { recipeHash } from '../offline/recipe-hash.ts'
+import { recipeOf } from '../offline/recipes.ts'
+import { canAptGet } from '../provision/apt.ts'
+import { needsOf, type ProvisionOptions, requireTools } from '../provision/provision.ts'
+import { docker } from './docker.ts'
+import { stackImages } from './image-names.ts'
+import { pull, pullable } from './pull.ts'
+
+const recipeLabel = 'orderflow.recipe'
+const standInLabel = 'orderflow.stand-in'
+const lockTimeoutMs = 60 * 60 * 1000
+
+/** An image that is on this machine. */
+export interface PresentImage {
+  name: string
+  /** Pulled from its registry, or built here from stack/src/offline/images. */
+  origin: 'registry' | 'recipe'
+  /** What stands in for the real thing, if anything does. */
+  standIn: string | undefined
+}
+
+interface InspectedImage extends PresentImage {
+  id: string
+  /** Not built from an older recipe. */
+  isCurrent: boolean
+}
+
+/**
+ * Makes sure these images are there: those that are missing are pulled, and built here when that fails. An image built from
+ * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
+ * @throws {StackError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
+ */
+export async function ensureImages(options: ProvisionOptions, names: string[] = stackImages): Promise<PresentImage[]> {
+  const onWait = (pid: number) => options.onProgress(`images: process ${pid} is bringing them, waiting for it`)
+  if ((await missingOf(names)).length > 0) {
+    await withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
+      await build(await pullAll(await missingOf(names), options), options)
+    })
+  }
+  return [...(await inspect(names)).values()]
+}
+
+/**
+ * Why not all images of the stack are real ones, here already or ready to be pulled; undefined when they are. Pulls and
+ * builds nothing.
+ */
+export async function imagesMissing(): Promise<string | undefined> {
+  const present = await inspect(stackImages)
+  const missing = stackImages.filter((name) => !present.has(name))
+  for (const name of missing) {
+    const failure = await pullable(name)
+    if (failure) return `${name} cannot be pulled: ${failure.reason}`
+  }
+  const standIns = [...present.values()].filter(({ standIn }) => standIn)
+  return standIns.map(({ name, standIn }) => `${name} is a stand-in here (${standIn})`).join(', ') || undefined
+}
+
+/** Those that have to be brought, in the order in which one is made from another. */
+async function missingOf(names: string[]): Promise<string[]> {
+  const present = await inspect(names)
+  return names.filter((name) => !present.get(name)?.isCurrent)
+}
+
+/** Returns what could not be pulled. Once a registry has not answered, it is not asked again. */
+async function pullAll(names: string[], options: ProvisionOptions): Promise<string[]> {
+  const left: string[] = []
+  let registry: string | undefined
+  for (const name of names) {
+    const failure = registry ? { reason: registry, registry: true } : await pull(name, options)
+    if (!failure) continue
+    if (!registry) options.onProgress(`warning: ${name} cannot be pulled: ${failure.reason}`)
+    if (failure.registry) registry = failure.reason
+    left.push(name)
+  }
+  return left
+}
+
+async function build(names: string[], options: ProvisionOptions): Promise<void> {
+  const recipes = names.map(recipeOf)
+  await requireTools(recipes.flatMap((recipe) => [...recipe.needs, ...needsOf(recipe.parts)]))
+  for (const [index, recipe] of recipes.entries()) {
+    const name = names[index] as string
+    if (recipe.from.length === 0 && !canAptGet()) throw noImages(names)
+    const [before] = (await inspect([name])).values()
+    const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
+    await buildImage(name, recipe, labels, options)
+    // Without its name it would only take up room. One that a container still uses stays.
+    if (before?.origin === 'recipe') await docker('image', 'rm', before.id).catch(() => {})
+  }
+}
+
+function noImages(names: string[]): StackError {
+  return new StackError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
+    nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
+  })
+}
+
+const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
+
+/** Those of the images that are on this machine. */
+async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
+  const found = await Promise.all(names.map(inspectOne))
+  return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
+}
+
+async function inspectOne(name: string): Promise<InspectedImage | undefined> {
+  const printed = await docker('image', 'inspect', '--format', '{{json .}}', name).catch((error: Error) => {
+    if (/no such image/i.test(error.message)) return undefined
+    throw error
+  })
+  if (!printed) return undefined
+  const { Id, Config } = JSON.parse(printed) as { Id: string; Config: { Labels: Record<string, string> | null } }
+  const recipe = Config.Labels?.[recipeLabel]
+  return {
+    name,
+    origin: recipe ? 'recipe' : 'registry',
+    standIn: Config.Labels?.[standInLabel],
+    id: Id,
+    isCurrent: !recipe || recipe === hashOf(name),
+  }
+}

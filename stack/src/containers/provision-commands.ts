@@ -1,0 +1,28 @@
+import { StackError } from '../lib/error.ts'
+import { print, timed } from '../lib/terminal.ts'
+import { ensureCompose } from './compose-plugin.ts'
+import { docker } from './docker.ts'
+import { engineMissing, ensureEngine } from './engine.ts'
+import { testImages } from './image-names.ts'
+import { ensureImages } from './images.ts'
+
+/** `make engine`: a Docker engine that answers, and Compose. */
+export async function engine(signal: AbortSignal): Promise<void> {
+  const options = { onProgress: timed(), signal }
+  await ensureEngine(options)
+  await ensureCompose(options)
+  const version = await docker('version', '--format', '{{.Server.Version}}')
+  print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
+}
+
+/** `make images`: every image that others make, and where each came from. */
+export async function images(signal: AbortSignal): Promise<void> {
+  const missing = await engineMissing()
+  if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine' })
+  const present = await ensureImages({ onProgress: timed(), signal }, testImages)
+  const width = Math.max(...testImages.map((name) => name.length))
+  for (const { name, origin, standIn } of present) {
+    const from = origin === 'registry' ? 'from its registry' : 'built here'
+    print(`${name.padEnd(width)}  ${standIn ? `${from}: A STAND-IN, ${standIn}` : from}`)
+  }
+}

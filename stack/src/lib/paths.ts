@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The repository's folder, without a trailing slash. */
+export const repository = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
+
+/** Where `make up` keeps its state; git ignores it. */
+export const localFolder = join(repository, '.stack')
+
+/** A folder for a suite's own stack, `name` being the suite's. Its logs stay there after a run. */
+export function testFolder(name: string): string {
+  return join(localFolder, 'test', name)
+}
+
+export interface Versions {
+  node: string
+  npm: string
+  dapr: string
+  kafka: string
+  compose: string
+  mongosh: string
+  /** Testcontainers' reaper, as testcontainers asks for it. */
+  ryuk: string
+}
+
+/** The pinned versions. `stack/node` reads the same file with sed. */
+export const versions = JSON.parse(readFileSync(join(repository, 'stack/versions.json'), 'utf8')) as Versions
+
+/** Where provisioned tools live: one folder per tool and version, shared by every checkout. `stack/node` has the same rule. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
+}
+
+export function daprdFile(): string {
+  return join(cacheFolder(), `daprd-${versions.dapr}`, 'daprd')
+}
+
+export function kafkaJarsFolder(): string {
+  return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
+}

@@ -1,0 +1,105 @@
+import { mkdirSync } from 'node:fs'
+import { prepareKafka } from '../kafka/broker.ts'
+import { localKafka } from '../kafka/connection.ts'
+import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
+import { ensureTopics } from '../kafka/topics.ts'
+import { dataFolder, type Plan, type ProcessName } from './plan.ts'
+import { requireFreePorts } from './port-check.ts'
+import { startProcess } from './process-control.ts'
+import { type ProcessSpec, processSpecs } from './process-spec.ts'
+import { processState } from './run-record.ts'
+import { requireAlive, waitUntil } from './wait.ts'
+
+export interface EnsureOptions {
+  onProgress: (line: string) => void
+  /** Called as soon as a process is started. */
+  onStarted?: (name: ProcessName) => void
+  signal?: AbortSignal | undefined
+}
+
+const kafkaTimeoutMs = 60_000
+const servicesTimeoutMs = 60_000
+
+/**
+ * Starts those of the processes that do not run and waits until all of them are ready.
+ * @throws {StackError} `port-in-use` before anything is started; `process-died`, `not-ready`, `interrupted` while waiting
+ */
+export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
+  const specs = processSpecs(plan)
+  const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
+  await requireFreePorts(absent.flatMap((name) => portUses(specs[name])))
+  mkdirSync(dataFolder(plan.folder), { recursive: true })
+  const start = (name: ProcessName) => {
+    startProcess(plan.folder, specs[name])
+    options.onStarted?.(name)
+  }
+
+  if (names.includes('kafka')) {
+    if (absent.includes('kafka')) {
+      options.onProgress('kafka: starting')
+      await prepareKafka(plan)
+      start('kafka')
+    }
+    await ensureKafka(plan, options)
+  }
+  const others = absent.filter((name) => name !== 'kafka')
+  const stale = await staleMembers(plan, others, options)
+  if (others.length > 0) options.onProgress(`${others.join(', ')}: starting`)
+  others.forEach(start)
+  const waits = names.filter((name) => name !== 'kafka').map((name) => waitForProcess(plan, name, stale, options))
+  await Promise.all(waits)
+  requireAlive({ folder: plan.folder, processes: names })
+}
+
+const portUses = (spec: ProcessSpec) =>
+  Object.entries(spec.ports).map(([use, port]) => ({ port, use: `${spec.name} ${use}` }))
+
+const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
+
+async function ensureKafka(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
+  const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
+  await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
+  for (const warning of await ensureTopics(kafkaOf(plan))) onProgress(`warning: ${warning}`)
+  onProgress('kafka: ready')
+}
+
+/** Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them. */
+async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
+  const groups = starting.filter(isSidecar).map(groupOf)
+  let members = new Set<string>()
+  if (groups.length === 0) return members
+  const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
+  await waitUntil('the group coordinator', watch, async () => {
+    try {
+      members = await groupMembers(kafkaOf(plan), groups)
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  })
+  return members
+}
+
+async function waitForProcess(
+  plan: Plan,
+  name: ProcessName,
+  stale: Set<string>,
+  options: EnsureOptions,
+): Promise<void> {
+  const { signal } = options
+  await waitUntil(name, { folder: plan.folder, processes: ['kafka', name], timeoutMs: servicesTimeoutMs, signal }, () =>
+    missingOf(plan, name, stale),
+  )
+  options.onProgress(isSidecar(name) ? `${name}: consuming` : `${name}: ready`)
+}
+
+function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<Missing> {
+  if (isSidecar(name)) return groupMissing(kafkaOf(plan), groupOf(name), stale)
+  const { http } = name === 'order-service' ? plan.ports.order : plan.ports.payment
+  return serviceMissing(name, http)
+}
+
+const isSidecar = (name: ProcessName) => name.endsWith('-sidecar')
+
+/** A sidecar's consumer group is its app-id (components/kafka.yaml). */
+const groupOf = (name: ProcessName) => name.replace('-sidecar', '-service')

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import { type CertificateFiles, localCertificate } from '../lib/certificate.ts'
+import type { StackPorts } from './ports.ts'
+import { type StackTokens, stackTokens } from './secrets.ts'
+
+/** In the order they start. */
+export const processNames = ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'] as const
+export type ProcessName = (typeof processNames)[number]
+
+/** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), ports, tokens, certificate. */
+export interface Plan {
+  folder: string
+  ports: StackPorts
+  tokens: StackTokens
+  certificate: CertificateFiles
+}
+
+/** Makes what is missing of a stack's secrets and reads the rest. */
+export async function createPlan(folder: string, ports: StackPorts): Promise<Plan> {
+  const tokens = stackTokens(folder)
+  return { folder, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
+}
+
+export function logFile(folder: string, name: string): string {
+  return join(folder, 'logs', `${name}.log`)
+}
+
+export function dataFolder(folder: string): string {
+  return join(folder, 'data')
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { repository } from '../lib/paths.ts'
+import { logFile } from './plan.ts'
+import type { ProcessSpec } from './process-spec.ts'
+import { exitFile, isGroupAlive, processState, removeRecord, writeRecord } from './run-record.ts'
+
+const launcher = join(repository, 'stack/launch')
+
+/** Starts a process in a group of its own that outlives us, its output appended to its log. Returns the group's id. */
+export function startProcess(folder: string, spec: ProcessSpec): number {
+  for (const name of ['logs', 'run']) mkdirSync(join(folder, name), { recursive: true })
+  rmSync(exitFile(folder, spec.name), { force: true })
+  const log = openSync(logFile(folder, spec.name), 'a')
+  const child = spawn(launcher, [exitFile(folder, spec.name), spec.command, ...spec.args], {
+    cwd: repository,
+    env: { ...process.env, ...spec.env },
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  child.unref()
+  if (child.pid === undefined) throw new Error(`cannot run ${launcher}`)
+  writeRecord(folder, spec.name, child.pid)
+  return child.pid
+}
+
+/**
+ * Ends a process we started: SIGTERM, after `graceMs` SIGKILL, and returns when its whole group is gone.
+ * Does nothing when it does not run; a pid that now belongs to someone else is left alone.
+ */
+export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
+  const state = processState(folder, name)
+  if (state.state === 'running') {
+    signalGroup(state.group, 'SIGTERM')
+    if (!(await groupEnds(state.group, graceMs))) {
+      signalGroup(state.group, 'SIGKILL')
+      if (!(await groupEnds(state.group, 5_000))) throw new Error(`${name} (pid ${state.pid}) survives SIGKILL`)
+    }
+  }
+  removeRecord(folder, name)
+  return state.state === 'running'
+}
+
+/** Sends a signal to a group; one that is gone already is fine. */
+export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Waits until a group has no live member; false when it still has after `timeoutMs`. */
+export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs
+  while (isGroupAlive(group)) {
+    if (Date.now() > deadline) return false
+    await sleep(20)
+  }
+  return true
+}

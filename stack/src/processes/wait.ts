@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StackError } from '../lib/error.ts'
+import { readProcessTable } from '../lib/process-table.ts'
+import { logTail } from './logs.ts'
+import { logFile } from './plan.ts'
+import { processState } from './run-record.ts'
+
+export interface WaitOptions {
+  folder: string
+  /** Their death ends the wait. */
+  processes: readonly string[]
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Asks `probe` until it returns undefined; a string says what is missing still.
+ * @throws {StackError} `process-died` with the exit and the last lines of the log as soon as one of the processes dies,
+ *   `not-ready` with the last answer after `timeoutMs`, `interrupted` when the signal aborts
+ */
+export async function waitUntil(
+  what: string,
+  options: WaitOptions,
+  probe: () => Promise<string | undefined>,
+): Promise<void> {
+  const deadline = Date.now() + options.timeoutMs
+  for (;;) {
+    requireAlive(options)
+    if (options.signal?.aborted) throw new StackError('interrupted', 'interrupted')
+    const missing = await probe()
+    if (missing === undefined) return
+    if (Date.now() > deadline) {
+      throw new StackError('not-ready', `${what} is not ready after ${options.timeoutMs / 1000} s: ${missing}`, {
+        nextStep: `read ${options.processes.map((name) => logFile(options.folder, name)).join(', ')}`,
+      })
+    }
+    await sleep(50)
+  }
+}
+
+/**
+ * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run
+ */
+export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
+  const table = readProcessTable()
+  for (const name of processes) {
+    const state = processState(folder, name, table)
+    if (state.state === 'running') continue
+    const exit = state.state === 'crashed' ? state.exit : 'stopped'
+    throw new StackError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
+      nextStep: `make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
+    })
+  }
+}

@@ -1,0 +1,24 @@
+import { dirname, join } from 'node:path'
+import { daprdFile, versions } from '../lib/paths.ts'
+import { goBuild } from './go-build.ts'
+import type { Provisioned, ProvisionOptions } from './provision.ts'
+import { go } from './tools.ts'
+
+/** The Dapr sidecar, built from its Go module: no registry has it as a binary. */
+export function daprdTool(): Provisioned {
+  return { folder: dirname(daprdFile()), needs: [go], make: build }
+}
+
+async function build(folder: string, options: ProvisionOptions): Promise<void> {
+  const name = `daprd ${versions.dapr}`
+  options.onProgress(`${name}: building from source, about 5 minutes the first time`)
+  // The recipe of Dapr's own Makefile, with the stable components only.
+  const program = {
+    name,
+    module: `github.com/dapr/dapr@v${versions.dapr}`,
+    package: './cmd/daprd',
+    flags: ['-tags', 'stablecomponents'],
+    variables: { 'github.com/dapr/dapr/pkg/buildinfo.version': versions.dapr },
+  }
+  await goBuild(join(folder, 'daprd'), program, options)
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { withHeartbeat } from '../lib/heartbeat.ts'
+import { runTool } from '../lib/run-tool.ts'
+import type { ProvisionOptions } from './provision.ts'
+
+/** A program that its Go module holds. */
+export interface GoProgram {
+  /** What progress lines call it. */
+  name: string
+  /** `path@version` */
+  module: string
+  /** The folder of its main package in the module. */
+  package: string
+  /** Further flags of `go build`. */
+  flags: string[]
+  /** The variables of its packages that hold a version, and the value. */
+  variables: Record<string, string>
+}
+
+/** Builds a static program into `file`, with progress lines. */
+export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<void> {
+  const { onProgress, signal } = options
+  let downloaded = 0
+  let compiled = 0
+  const detail = () => `${downloaded} modules downloaded, ${compiled} packages compiled`
+  await withHeartbeat(program.name, { onProgress, detail }, async () => {
+    const folder = join(file, '..')
+    const download = await runTool('go', ['mod', 'download', '-json', program.module], { cwd: folder, signal })
+    const source = JSON.parse(download) as { Dir: string }
+    const variables = Object.entries(program.variables).map(([name, value]) => `-X ${name}=${value}`)
+    const flags = ['-v', '-trimpath', '-ldflags', ['-s -w', ...variables].join(' '), ...program.flags]
+    await runTool('go', ['build', ...flags, '-o', file, program.package], {
+      cwd: source.Dir,
+      env: { CGO_ENABLED: '0' },
+      // With -v go names each package it compiles; downloads have a prefix.
+      onLine: (line) => {
+        if (line.startsWith('go: ')) downloaded += 1
+        else compiled += 1
+      },
+      signal,
+    })
+  })
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+
+const cli = (args: string[], env = {}) =>
+  promisify(execFile)(process.execPath, [join(repository, 'stack/src/cli.ts'), ...args], {
+    env: { ...process.env, ...env },
+  })
+    .then(({ stdout }) => ({ code: 0, stdout, stderr: '' }))
+    .catch((error: { code: number; stdout: string; stderr: string }) => error)
+
+describe('the command line', () => {
+  const refused: [args: string[], env: object, stderr: string][] = [
+    [
+      ['fly'],
+      {},
+      'error: unknown command fly\n' +
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision, engine, images\n',
+    ],
+    [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
+    [
+      ['replay', 'order-service', '--from', '2026-11-21T10:00'],
+      {},
+      'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
+        'next: replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
+        'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
+    ],
+    [
+      ['dead-letters', 'list'],
+      { Stream__Brokers: '127.0.0.1:1' },
+      'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
+        'next: is Kafka running (make up), and Stream__Brokers right?\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'podman' },
+      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
+    [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
+    [
+      ['logs', 'nginx'],
+      {},
+      'error: there is no process nginx\n' +
+        'next: SERVICE is one of kafka, order-service, order-sidecar, payment-service, payment-sidecar\n',
+    ],
+  ]
+  for (const [args, env, stderr] of refused) {
+    it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} with the next step`, async () => {
+      expect(await cli(args, env)).to.include({ code: 1, stderr })
+    })
+  }
+
+  it('refuses to publish what is not a valid event, naming every problem', async () => {
+    const result = await cli(['publish', join(repository, 'stack/topics.json')])
+    expect(result).to.have.property('code', 1)
+    expect(result.stderr).to.match(/^error: this is not a valid event:\n {2}the document must be an object/)
+    expect(result.stderr).to.include('RAW=1')
+  })
+})

@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { readEventFile } from '../../src/commands/event-file.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+describe('an event file to publish', () => {
+  const envelope = { Name: 'OrderCreated', Payload: { OrderId: '0b6f' } }
+  const read = (content: string, key?: string) => {
+    const file = join(temporaryFolder(), 'event.json')
+    writeFileSync(file, content)
+    return readEventFile(file, key)
+  }
+  afterEach(removeFolders)
+
+  it('that is a bare envelope is sent byte by byte, keyed by its OrderId', () => {
+    const content = JSON.stringify(envelope, null, 4)
+    expect(read(content)).to.deep.equal({ topic: 'orderevents', key: '0b6f', value: Buffer.from(content) })
+  })
+
+  it('that is a fixture is sent as the envelope in it', () => {
+    const { value } = read(JSON.stringify({ description: 'x', variant: 'full', envelope }))
+    expect(JSON.parse(value.toString())).to.deep.equal(envelope)
+  })
+
+  it('goes to the topic of its event’s name', () => {
+    expect(read('{"Name":"PaymentApproved"}').topic).to.equal('paymentevents')
+    expect(read('{"Name":"OrderCancelled"}').topic).to.equal('orderevents')
+  })
+
+  it('has the given key instead of its own', () => {
+    expect(read(JSON.stringify(envelope), 'other').key).to.equal('other')
+  })
+
+  it('that is not JSON goes to orderevents as it is, without a key', () => {
+    expect(read('no { json')).to.deep.equal({ topic: 'orderevents', key: undefined, value: Buffer.from('no { json') })
+  })
+
+  it('that cannot be read is an error that names it', () => {
+    expect(() => readEventFile('/no/such/file.json', undefined)).to.throw('cannot read /no/such/file.json')
+  })
+})

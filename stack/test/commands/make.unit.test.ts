@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+
+/** The arguments that a target hands to stack/src/cli.ts, a program that prints them taking its place. */
+function argumentsOf(target: string, variables: Record<string, string>): string[] {
+  const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+  const printed = execFileSync('make', ['-s', target, "stack=printf '%s\\n'", ...given], {
+    cwd: repository,
+    env: { PATH: process.env.PATH },
+  })
+  return printed.toString().split('\n').slice(0, -1)
+}
+
+describe('make', () => {
+  const id = '8faf08da'
+  const group = 'handler-error/order-service'
+  const cases: [target: string, variables: Record<string, string>, args: string[]][] = [
+    ['dead-letters', {}, []],
+    ['dead-letters', { LIST: group }, ['list', group]],
+    ['dead-letters', { SHOW: id }, ['show', id]],
+    ['dead-letters', { SHOW: id, VALUES: '1' }, ['show', id, '--values']],
+    ['dead-letters', { REPLAY: group }, ['replay', group]],
+    ['dead-letters', { REPLAY: 'all', DRY_RUN: '1' }, ['replay', 'all', '--dry-run']],
+    ['dead-letters', { REPLAY: id, EDIT: '1', DRY_RUN: '1' }, ['replay', id, '--dry-run', '--edit']],
+    ['dead-letters', { REPLAY: id, FILE: 'e.json' }, ['replay', id, '--file', 'e.json']],
+    ['dead-letters', { REPLAY: 'a b', DRY_RUN: '' }, ['replay', 'a b']],
+    ['replay', {}, ['']],
+    ['replay', { SERVICE: 'order-service' }, ['order-service']],
+    [
+      'replay',
+      { SERVICE: 'payment-service', TO: '2026-11-21T11:00Z', FROM: '2026-11-21T10:00Z', TOPIC: 'orderevents' },
+      ['payment-service', '--topic', 'orderevents', '--from', '2026-11-21T10:00Z', '--to', '2026-11-21T11:00Z'],
+    ],
+  ]
+  for (const [target, variables, args] of cases) {
+    const said = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+    it(`${[target, ...said].join(' ')} runs ${target} with "${args.join(' ')}"`, () => {
+      expect(argumentsOf(target, variables)).to.deep.equal([target, ...args])
+    })
+  }
+})

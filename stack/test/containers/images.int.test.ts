@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { mongoImage, reaperImage, stackImages } from '../../src/containers/image-names.ts'
+import { ensureImages, imagesMissing } from '../../src/containers/images.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+import { fakeDocker } from './fake-docker.ts'
+
+const unreachable = 'Error response from daemon: Get "https://registry/v2/": dial tcp: lookup registry: no such host'
+const unknown = 'Error response from daemon: manifest for x not found: manifest unknown'
+/** Two images whose recipes need nothing but docker. */
+const simple = [mongoImage, reaperImage]
+
+describe('images that others make', () => {
+  let docker: ReturnType<typeof fakeDocker>
+  let cache: string | undefined
+  let told: string[]
+  const ensure = (names: string[]) => ensureImages({ onProgress: (line) => told.push(line) }, names)
+
+  beforeEach(() => {
+    const folder = temporaryFolder()
+    cache = process.env.ORDERFLOW_CACHE
+    process.env.ORDERFLOW_CACHE = folder
+    docker = fakeDocker(folder)
+    told = []
+  })
+  afterEach(() => {
+    docker.restore()
+    if (cache === undefined) delete process.env.ORDERFLOW_CACHE
+    else process.env.ORDERFLOW_CACHE = cache
+    removeFolders()
+  })
+
+  it('are pulled when they are missing, and left alone when they are there', async () => {
+    const present = await ensure(simple)
+    expect(docker.calls()).to.deep.equal(simple.map((name) => `pull ${name}`))
+    expect(present.map(({ name, origin, standIn }) => [name, origin, standIn])).to.deep.equal([
+      [mongoImage, 'registry', undefined],
+      [reaperImage, 'registry', undefined],
+    ])
+    await ensure(simple)
+    expect(docker.calls()).to.have.length(2)
+  })
+
+  it('are built here when the registry cannot be reached, which is tried once, and say what they stand in for', async () => {
+    docker.refuse(unreachable)
+    const present = await ensure(simple)
+    const builds = simple.map((name) => `build ${name}`)
+    expect(docker.calls()).to.deep.equal([`pull ${mongoImage}`, ...builds])
+    expect(present.map(({ origin }) => origin)).to.deep.equal(['recipe', 'recipe'])
+    expect(present[0]?.standIn).to.match(/^SecantusDB \d/)
+    expect(told.filter((line) => line.startsWith('warning:'))).to.deep.equal([
+      `warning: ${mongoImage} cannot be pulled: ${unreachable}`,
+    ])
+    await ensure(simple)
+    expect(docker.calls()).to.have.length(3)
+  })
+
+  it('are asked for one by one when the registry answers that it has none', async () => {
+    docker.refuse(unknown)
+    await ensure(simple)
+    expect(docker.calls().filter((call) => call.startsWith('pull'))).to.have.length(2)
+  })
+
+  it('are built again when their recipe has changed, and what they replace is removed', async () => {
+    docker.refuse(unreachable)
+    docker.have(reaperImage, { 'orderflow.recipe': 'an older one' })
+    await ensure([reaperImage])
+    expect(docker.calls()).to.deep.equal([
+      `pull ${reaperImage}`,
+      `build ${reaperImage}`,
+      `image rm sha256:old-${reaperImage}`,
+    ])
+    expect(docker.labelsOf(reaperImage)?.['orderflow.recipe']).to.match(/^[0-9a-f]{16}$/)
+  })
+
+  it('are built once when two ask at the same time', async () => {
+    docker.refuse(unreachable)
+    const both = await Promise.all([ensure([reaperImage]), ensure([reaperImage])])
+    expect(docker.calls().filter((call) => call.startsWith('build'))).to.have.length(1)
+    expect(both.flat().map(({ origin }) => origin)).to.deep.equal(['recipe', 'recipe'])
+    expect(told.join('\n')).to.match(/images: process \d+ is bringing them, waiting for it/)
+  })
+
+  describe('as far as make up may use them unasked', () => {
+    it('are missing while one can neither be found nor pulled', async () => {
+      expect(await imagesMissing()).to.equal(undefined)
+      docker.refuse(unreachable)
+      expect(await imagesMissing()).to.equal(`${stackImages[0]} cannot be pulled: ${unreachable}`)
+      for (const name of stackImages) docker.have(name)
+      expect(await imagesMissing()).to.equal(undefined)
+      expect(docker.calls().filter((call) => !call.startsWith('manifest inspect'))).to.deep.equal([])
+    })
+
+    it('are missing when one is a stand-in', async () => {
+      for (const name of stackImages) docker.have(name)
+      docker.have(mongoImage, { 'orderflow.recipe': 'x', 'orderflow.stand-in': 'SomethingElse 1.0' })
+      expect(await imagesMissing()).to.equal(`${mongoImage} is a stand-in here (SomethingElse 1.0)`)
+    })
+  })
+})

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import { eventually } from '../../../test/support/eventually.ts'
+import { send } from '../../src/commands/publish.ts'
+import { type KafkaConnection, localKafka } from '../../src/kafka/connection.ts'
+import { watchEvents } from '../../src/kafka/event-watch.ts'
+import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
+import { testFolder } from '../../src/lib/paths.ts'
+import { ensureRunning } from '../../src/processes/ensure.ts'
+import { createPlan, type Plan } from '../../src/processes/plan.ts'
+import { freePorts } from '../../src/processes/ports.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
+import { claimFolder } from '../../src/processes/test-owner.ts'
+import { provision } from '../../src/provision/provision.ts'
+
+describe('the local Kafka', function () {
+  this.timeout(120_000)
+  let plan: Plan
+  let kafka: KafkaConnection
+  const startKafka = () => ensureRunning(plan, ['kafka'], { onProgress: () => {} })
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    await claimFolder(testFolder('kafka'))
+    plan = await createPlan(testFolder('kafka'), await freePorts())
+    kafka = localKafka(plan.ports.kafka)
+    await startKafka()
+  })
+  after(() => runningStack(plan, false).stop())
+
+  it('has the topics of stack/topics.json with their partitions and limits', async () => {
+    const names = topics.map((topic) => topic.name)
+    const found = await withAdmin(kafka, async (admin) => ({
+      partitions: (await admin.metadata({ topics: names })).topics,
+      configs: await admin.describeConfigs({
+        resources: names.map((name) => ({ resourceType: 2, resourceName: name, configurationKeys: null })),
+      }),
+    }))
+    for (const { name, partitions, configs } of topics) {
+      expect(found.partitions.get(name)?.partitionsCount).to.equal(partitions)
+      const actual = found.configs.find((topic) => topic.resourceName === name)?.configs ?? []
+      for (const [key, value] of Object.entries(configs)) {
+        expect(actual.find((config) => config.name === key)?.value).to.equal(value)
+      }
+    }
+  })
+
+  it('creates topics once, and warns of one with other partitions', async () => {
+    expect(await ensureTopics(kafka)).to.deep.equal([])
+    const [first] = topics
+    if (!first) throw new Error('no topics')
+    const warnings = await ensureTopics(kafka, [{ ...first, partitions: 99 }])
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, stack/topics.json says 99`)
+  })
+
+  it('creates no topic by a misspelt name', async () => {
+    const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
+    expect(await send(kafka, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
+    expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
+  })
+
+  it('shows a watcher each event published from then on', async () => {
+    const seen: string[] = []
+    await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
+    const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
+    for (const value of ['{"Name":"OrderCreated"}', 'not json', 'null']) {
+      await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
+    }
+    try {
+      await eventually(() => seen.length >= 3, 'all three were seen')
+    } finally {
+      await stop()
+    }
+    expect(seen).to.deep.equal(['OrderCreated', '?', '?'])
+  })
+
+  it('keeps its events and starts again after kill -9', async () => {
+    const record = { topic: 'paymentevents', key: 'k', value: Buffer.from('{"Name":"PaymentApproved"}') }
+    const { partition, offset } = await send(kafka, record)
+    await runningStack(plan, false).kill('kafka')
+    await startKafka()
+    expect(await send(kafka, record)).to.deep.equal({ partition, offset: offset + 1n })
+  })
+})

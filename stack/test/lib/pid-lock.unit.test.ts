@@ -1,0 +1,59 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { StackError } from '../../src/lib/error.ts'
+import { self, withLock } from '../../src/lib/pid-lock.ts'
+import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
+
+describe('a lock file', () => {
+  const options = { timeoutMs: 5_000, onWait: () => {} }
+  let file: string
+
+  beforeEach(() => {
+    file = join(temporaryFolder(), 'lock')
+  })
+  afterEach(removeFolders)
+
+  it('is held while the work goes on and gone after it, also when the work fails', async () => {
+    await withLock(file, options, async () => expect(existsSync(file)).to.equal(true))
+    expect(existsSync(file)).to.equal(false)
+    const failure = await withLock(file, options, () => Promise.reject(new Error('no'))).catch((error: Error) => error)
+    expect(failure).to.have.property('message', 'no')
+    expect(existsSync(file)).to.equal(false)
+  })
+
+  it('lets one at a time in, and a waiter says whom it waits for', async () => {
+    let inside = 0
+    let most = 0
+    const waits: number[] = []
+    const work = async () => {
+      inside += 1
+      most = Math.max(most, inside)
+      await sleep(50)
+      inside -= 1
+    }
+    const one = () => withLock(file, { timeoutMs: 5_000, onWait: (pid) => waits.push(pid) }, work)
+    await Promise.all([one(), one(), one()])
+    expect(most).to.equal(1)
+    expect(waits).to.deep.equal([process.pid, process.pid])
+  })
+
+  it('is broken when its owner died', async () => {
+    writeFileSync(file, JSON.stringify({ pid: deadPid(), startId: 'x' }))
+    expect(await withLock(file, options, async () => 'in')).to.equal('in')
+  })
+
+  it('is broken when another process has its owner’s pid now', async () => {
+    writeFileSync(file, JSON.stringify({ pid: process.pid, startId: 'an earlier process' }))
+    expect(await withLock(file, options, async () => 'in')).to.equal('in')
+  })
+
+  it('is waited for no longer than asked', async () => {
+    writeFileSync(file, JSON.stringify(self()))
+    const failure = await withLock(file, { ...options, timeoutMs: 10 }, async () => {}).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(StackError)
+    expect(failure).to.have.property('code', 'busy')
+    expect(existsSync(file)).to.equal(true)
+  })
+})

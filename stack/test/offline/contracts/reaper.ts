@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from 'node:net'
+import { expect } from 'chai'
+import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
+import { eventually } from '../../../../test/support/eventually.ts'
+import { docker } from '../../../src/containers/docker.ts'
+import { nodeImage, reaperImage } from '../../../src/containers/image-names.ts'
+
+export function reaperContract(): void {
+  it(`${reaperImage} removes what a test run made, and nothing else, once the run is gone without a word`, async () => {
+    const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
+    // Should we be killed, the reaper of this very run takes care.
+    const { sessionId } = await getReaper(await getContainerRuntimeClient())
+    const session = `org.testcontainers.session-id=${sessionId}`
+    // Ends by itself, and is removed then.
+    const reaper = await new GenericContainer(reaperImage)
+      .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
+      .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })
+      // Not for other test runs on this machine to take for theirs.
+      .withLabels({ TESTCONTAINERS_RYUK_TEST_LABEL: 'true' })
+      .withExposedPorts(8080)
+      .withWaitStrategy(Wait.forLogMessage(/.*Started.*/))
+      .start()
+    const run = connect(reaper.getMappedPort(8080), reaper.getHost())
+    try {
+      for (const label of [own, other]) {
+        const labels = ['--label', label, '--label', session]
+        const network = label.replace('=', '-')
+        await docker('network', 'create', ...labels, network)
+        await docker('volume', 'create', ...labels)
+        await docker('create', ...labels, '--network', network, nodeImage)
+      }
+      run.write(`label=${own}\r\n`)
+      const answer = await new Promise((resolve) => run.once('data', resolve))
+      expect(String(answer)).to.equal('ACK\n')
+      expect(await count(own)).to.equal(3)
+      run.destroy()
+      await eventually(async () => (await count(own)) === 0 || undefined, 'all of it is removed')
+      expect(await count(other)).to.equal(3)
+    } finally {
+      run.destroy()
+      for (const label of [own, other]) await remove(label)
+    }
+  })
+}
+
+const kinds = { container: ['--all'], network: [], volume: [] }
+
+/** Names or ids of what carries the label, by kind. */
+async function find(label: string): Promise<[kind: string, found: string[]][]> {
+  return await Promise.all(
+    Object.entries(kinds).map(async ([kind, options]) => {
+      const printed = await docker(kind, 'ls', '--quiet', ...options, '--filter', `label=${label}`)
+      return [kind, printed.split('\n').filter(Boolean)] as [string, string[]]
+    }),
+  )
+}
+
+async function count(label: string): Promise<number> {
+  return (await find(label)).flatMap(([, found]) => found).length
+}
+
+async function remove(label: string): Promise<void> {
+  for (const [kind, found] of await find(label)) if (found.length > 0) await docker(kind, 'rm', ...found)
+}

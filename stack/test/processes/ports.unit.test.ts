@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server } from 'node:net'
+import { expect } from 'chai'
+import { requireFreePorts } from '../../src/processes/port-check.ts'
+import { defaultPorts, freePorts, isPortFree, type StackPorts } from '../../src/processes/ports.ts'
+
+const all = ({ kafka, kafkaController, order, payment }: StackPorts) => [
+  kafka,
+  kafkaController,
+  ...Object.values(order),
+  ...Object.values(payment),
+]
+
+describe('ports', () => {
+  let server: Server
+
+  const listen = async (host: string) => {
+    server = createServer().listen((await freePorts()).kafka, host)
+    await once(server, 'listening')
+    return (server.address() as { port: number }).port
+  }
+  afterEach(() => server?.close())
+
+  it('of make up are all different', () => {
+    expect(new Set(all(defaultPorts)).size).to.equal(16)
+  })
+
+  it('of a test stack are different and free', async () => {
+    const ports = all(await freePorts())
+    expect(new Set(ports).size).to.equal(16)
+    expect(await Promise.all(ports.map(isPortFree))).to.not.include(false)
+  })
+
+  for (const host of ['127.0.0.1', '0.0.0.0', '::1']) {
+    it(`are taken when someone listens on ${host}`, async () => {
+      expect(await isPortFree(await listen(host))).to.equal(false)
+    })
+  }
+
+  it('may be held by an outgoing connection, which the error says', async () => {
+    const target = await listen('127.0.0.1')
+    const client = connect({ port: target, host: '127.0.0.1' })
+    await once(client, 'connect')
+    const failure = await requireFreePorts([{ port: client.localPort ?? 0, use: 'x' }]).catch((error: Error) => error)
+    client.destroy()
+    expect((failure as Error).message).to.include(`is in use by an outgoing connection of pid ${process.pid}`)
+  })
+
+  it('in use are all named in one error, with the process that holds them', async () => {
+    const port = await listen('127.0.0.1')
+    const uses = [
+      { port, use: 'order-service http' },
+      { port, use: 'order-sidecar grpc' },
+    ]
+    const failure = await requireFreePorts(uses).catch((error: Error) => error)
+    expect(failure).to.have.property('code', 'port-in-use')
+    const [first, second] = (failure as Error).message.split('\n')
+    expect(first).to.match(
+      new RegExp(`^port ${port} \\(order-service http\\) is in use by pid ${process.pid} \\(.+\\)`),
+    )
+    expect(second).to.include(`port ${port} (order-sidecar grpc) is in use by pid ${process.pid}`)
+  })
+})

@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { eventually } from '../../../test/support/eventually.ts'
+import { readProcessTable } from '../../src/lib/process-table.ts'
+import { signalGroup, stopProcess } from '../../src/processes/process-control.ts'
+import { processState } from '../../src/processes/run-record.ts'
+import { waitUntil } from '../../src/processes/wait.ts'
+import { isRunning, removeFolders, startScript, temporaryFolder } from '../support.ts'
+
+const forever = 'setInterval(() => {}, 1000)'
+
+describe('a process of the stack', () => {
+  let folder: string
+
+  const state = () => processState(folder, 'kafka')
+  const runningPid = () =>
+    eventually(() => {
+      const now = state()
+      return now.state === 'running' && now.pid !== now.group ? now.pid : undefined
+    }, 'the command runs beside its launcher')
+
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+  afterEach(async () => {
+    await stopProcess(folder, 'kafka', 0)
+    removeFolders()
+  })
+
+  it('is shown by its own pid and ends at SIGTERM', async () => {
+    startScript(folder, 'kafka', forever)
+    const pid = await runningPid()
+    expect(await stopProcess(folder, 'kafka', 5_000)).to.equal(true)
+    expect(isRunning(pid)).to.equal(false)
+    expect(state()).to.deep.equal({ state: 'stopped' })
+    expect(await stopProcess(folder, 'kafka', 5_000)).to.equal(false)
+  })
+
+  it('is killed with its children when it ignores SIGTERM', async () => {
+    const child = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(forever)}])`
+    const group = startScript(
+      folder,
+      'kafka',
+      `process.on('SIGTERM', () => {}); ${child}; console.log('up'); ${forever}`,
+    )
+    await eventually(() => readFileSync(join(folder, 'logs/kafka.log'), 'utf8').includes('up'), 'it is up')
+    await stopProcess(folder, 'kafka', 100)
+    const left = [...readProcessTable().values()].filter((entry) => entry.group === group)
+    expect(left).to.deep.equal([])
+  })
+
+  it('that ended by itself is crashed, with its exit code', async () => {
+    startScript(folder, 'kafka', 'process.exit(3)')
+    await eventually(() => state().state === 'crashed', 'it ended')
+    expect(state()).to.deep.equal({ state: 'crashed', exit: 'exit code 3' })
+  })
+
+  it('that was killed is crashed, with the signal', async () => {
+    startScript(folder, 'kafka', forever)
+    process.kill(await runningPid(), 'SIGKILL')
+    await eventually(() => state().state === 'crashed', 'it ended')
+    expect(state()).to.deep.equal({ state: 'crashed', exit: 'killed by signal 9' })
+  })
+
+  it('goes on being ours when only its launcher was killed', async () => {
+    const group = startScript(folder, 'kafka', forever)
+    const pid = await runningPid()
+    process.kill(group, 'SIGKILL')
+    await eventually(() => !isRunning(group), 'the launcher is gone')
+    expect(state()).to.include({ state: 'running', pid })
+    await stopProcess(folder, 'kafka', 5_000)
+    expect(isRunning(pid)).to.equal(false)
+  })
+
+  it('is not confused with another process that got its pid later', async () => {
+    const other = startScript(folder, 'other', forever)
+    startScript(folder, 'kafka', 'process.exit(0)')
+    writeFileSync(
+      join(folder, 'run/kafka.json'),
+      JSON.stringify({ pid: other, startId: 'an earlier process', startedAt: 0 }),
+    )
+    expect(await stopProcess(folder, 'kafka', 0)).to.equal(false)
+    expect(isRunning(other)).to.equal(true)
+    signalGroup(other, 'SIGKILL')
+  })
+
+  it('that dies while it is waited for ends the wait with its exit and the end of its log', async () => {
+    startScript(folder, 'kafka', `console.log('first line'); console.log('no space left'); process.exit(1)`)
+    const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
+    const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)
+    expect(failure).to.have.property('code', 'process-died')
+    expect((failure as Error).message).to.match(
+      /^kafka ended \(exit code 1\); its last lines:\nfirst line\nno space left$/,
+    )
+    expect(failure).to.have.property('nextStep').that.includes('make logs SERVICE=kafka')
+  })
+})

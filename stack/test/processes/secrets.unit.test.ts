@@ -1,0 +1,48 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { createServer, get } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { localCertificate } from '../../src/lib/certificate.ts'
+import { stackTokens } from '../../src/processes/secrets.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+
+describe('secrets of a stack', () => {
+  afterEach(removeFolders)
+
+  it('are four different tokens, made once and readable by their owner only', () => {
+    const folder = temporaryFolder()
+    const tokens = stackTokens(folder)
+    expect(new Set([tokens.order.app, tokens.order.dapr, tokens.payment.app, tokens.payment.dapr]).size).to.equal(4)
+    expect(stackTokens(folder)).to.deep.equal(tokens)
+    expect(modeOf(join(folder, 'secrets.json'))).to.equal('600')
+  })
+
+  it('include a certificate for localhost that is made once, its key readable by its owner only', async () => {
+    const folder = temporaryFolder()
+    const files = await localCertificate(folder)
+    const first = readFileSync(files.certificate)
+    const certificate = new X509Certificate(first)
+    for (const host of ['localhost']) expect(certificate.checkHost(host)).to.equal(host)
+    for (const address of ['127.0.0.1', '::1']) expect(certificate.checkIP(address)).to.equal(address)
+    expect(modeOf(files.key)).to.equal('600')
+    await localCertificate(folder)
+    expect(readFileSync(files.certificate).equals(first)).to.equal(true)
+  })
+
+  it('let a client that trusts the certificate in', async () => {
+    const files = await localCertificate(temporaryFolder())
+    const [cert, key] = [readFileSync(files.certificate), readFileSync(files.key)]
+    const server = createServer({ cert, key }, (_request, response) => response.end('hello')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const [response] = await once(get({ host: 'localhost', port, ca: cert, family: 4, agent: false }), 'response')
+    expect(response.statusCode).to.equal(200)
+    response.resume()
+    server.close()
+  })
+})

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { componentSettings } from '../../src/processes/settings.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+describe('settings for a sidecar’s components', () => {
+  afterEach(removeFolders)
+
+  it('are the Stream and State sections of appsettings.json with the environment over them, and nothing else', () => {
+    const folder = temporaryFolder()
+    const file = { App: { Name: 'x' }, Stream: { PubSub: 'pubsub', Brokers: 'a:1' }, State: { ConnectionString: '' } }
+    writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(file))
+    const env = { Stream__Brokers: 'b:2', State__Extra: 'yes', Web__HttpPort: '1', PATH: '/bin' }
+    expect(componentSettings(folder, env)).to.deep.equal({
+      Stream__PubSub: 'pubsub',
+      Stream__Brokers: 'b:2',
+      State__ConnectionString: '',
+      State__Extra: 'yes',
+    })
+  })
+})
