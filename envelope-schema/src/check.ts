@@ -1,6 +1,6 @@
 import type { Fault, Problem } from './error.ts'
-import { eventNameHint } from './hints.ts'
 import { limitProblems } from './limits.ts'
+import { nearMissIn } from './near-miss.ts'
 import { onePerPointer, toProblems } from './problems.ts'
 import { envelopeValidators, payloadSchemas, type Variant } from './schemas.ts'
 
@@ -41,12 +41,15 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
+const nearestEvent = nearMissIn(payloadSchemas.keys())
+
 /** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = payloadSchemas.get(Name)
   if (!versions) {
-    const hint = eventNameHint(Name, [...payloadSchemas.keys()])
+    const meant = nearestEvent(Name)
+    const hint = meant ? `write ${meant}` : `known events: ${[...payloadSchemas.keys()].join(', ')}`
     return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
   }
   const schema = versions.get(Version as number)
