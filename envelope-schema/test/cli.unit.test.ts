@@ -9,7 +9,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 const creationDate = new Date(0)
-const full = createEnvelope({ app, name: 'OrderCreated', version: 1, payload: orderCreated, creationDate })
+const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate })
 
 describe('envelope CLI', () => {
   let folder = ''
