@@ -51,6 +51,12 @@ describe('envelope CLI', () => {
     expect(status).to.equal(0)
   })
 
+  it('refuses a near miss of a known event by the rules of a receiver, too', () => {
+    const { status, stdout } = run(['validate', '--received', '-'], JSON.stringify(reduced({ Name: 'orderCreated' })))
+    expect(stdout).to.equal('-: unknown-event\n  /Name is not a known event (write OrderCreated)\n')
+    expect(status).to.equal(1)
+  })
+
   it('refuses an unknown event from a publisher', () => {
     const { status, stdout } = run(['validate', '-'], JSON.stringify({ ...full, Name: 'ParcelSent' }))
     expect(stdout).to.match(/^-: unknown-event\n {2}\/Name is not a known event \(known events: OrderCancelled, /)
