@@ -1,8 +1,12 @@
 import type { ReceivedEnvelope } from './types.ts'
 
+type Typed = Pick<ReceivedEnvelope, 'Name' | 'Version'>
+/** Of each member of a union by itself. */
+type TypeOf<E extends Typed> = E extends unknown ? `${E['Name']}@${E['Version']}` : never
+
 /** What an envelope says that it holds, as `Name@Version`; whether there is such an event type is another question. */
-export function typeOf({ Name, Version }: Pick<ReceivedEnvelope, 'Name' | 'Version'>): string {
-  return `${Name}@${Version}`
+export function typeOf<E extends Typed>({ Name, Version }: E): TypeOf<E> {
+  return `${Name}@${Version}` as TypeOf<E>
 }
 
 /** The Name and Version in an event type. */

@@ -25,3 +25,6 @@ export type EventOf<T extends EventType> = {
 
 /** Any known event. Narrow it by `Name`, and by `Version` where a name has several. */
 export type KnownEvent = EventOf<EventType>
+
+/** An event with every id: what a publisher sends, and what `completeEnvelope` makes of a received one. */
+export type FullEvent<T extends EventType = EventType> = EventOf<T> & Envelope
