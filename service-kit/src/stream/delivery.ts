@@ -1,14 +1,12 @@
 import { traceIdFrom } from '../telemetry/trace.ts'
 import { type Place, parsePlace } from './place.ts'
-
-/** The header of a replayed dead letter's record: the place where the event first stood. */
-export const replayedFrom = 'replayed-from'
+import { resentFrom } from './record-headers.ts'
 
 /** One Kafka record as it reached this service. */
 export interface Delivery {
   entryId: string
   place: Place
-  /** Where the event first stood: another place than its own when it is a replayed dead letter. */
+  /** Where the event first stood: another place than its own when it is a dead letter that was resent. */
   origin: Place
   /** The partition key, when it is text. */
   key: string | undefined
@@ -39,7 +37,7 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
   return {
     entryId,
     place,
-    origin: originOf(place, unescaped(metadata[replayedFrom])),
+    origin: originOf(place, unescaped(metadata[resentFrom])),
     key: unescaped(escapedKey),
     escapedKey,
     traceparent: traceIdFrom(traceparent) && traceparent,
@@ -48,7 +46,7 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
 }
 
 /**
- * Where an event first stood, by the header that a replay sets. Whoever sets it without one gains nothing: it names the
+ * Where an event first stood, by the header that a resend sets. Whoever sets it without one gains nothing: it names the
  * ids that an envelope without ids gets, and under which entry a dead letter is listed.
  */
 export function originOf(place: Place, header: string | undefined): Place {

@@ -9,9 +9,9 @@ import {
   readDeadLetters,
   selectEntries,
 } from '../../src/operations/dead-letters/entries.ts'
-import { type Outcome, replayEntries } from '../../src/operations/dead-letters/replay.ts'
+import type { Mended } from '../../src/operations/dead-letters/mend.ts'
 import { entryLines, groupLines } from '../../src/operations/dead-letters/report.ts'
-import type { Mended } from '../../src/operations/dead-letters/resend.ts'
+import { type Outcome, resendEntries } from '../../src/operations/dead-letters/resend.ts'
 import { shownValue } from '../../src/operations/dead-letters/shown.ts'
 import { OperationError } from '../../src/operations/operation-error.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
@@ -38,17 +38,17 @@ describe('dead letters', () => {
   interface Failed {
     topic?: string
     value?: Buffer
-    replayedFrom?: string
+    resentFrom?: string
   }
   /** What a service writes when it cannot handle the record at an offset. */
   function fail(
     app: string,
     offset: number,
     reason = 'invalid-payload',
-    { topic: origin = 'orderevents', value: failed = Buffer.from('{'), replayedFrom }: Failed = {},
+    { topic: origin = 'orderevents', value: failed = Buffer.from('{'), resentFrom }: Failed = {},
   ): Place {
     const metadata: BulkEntry['metadata'] = { __partition: '0', __offset: String(offset), __key: 'k' }
-    if (replayedFrom) metadata['replayed-from'] = encodeURIComponent(replayedFrom)
+    if (resentFrom) metadata['replayed-from'] = encodeURIComponent(resentFrom)
     const delivery = readDelivery({ entryId: '', event: failed.toString('base64'), metadata }, origin)
     const { topic, key, value, headers } = deadLetterOf(delivery, { code: reason, detail: 'd' }, app, new Date())
     return log.append({ topic, key, value, headers })
@@ -95,7 +95,7 @@ describe('dead letters', () => {
     expect(groupLines(found).join('\n')).to.contain('3 other records')
   })
 
-  it('are open until they are replayed, for both apps that failed', async () => {
+  it('are open until they are resent, for both apps that failed', async () => {
     fail('order-service', 1)
     fail('payment-service', 1)
     expect((await entries()).map((entry) => openAttempt(entry)?.place)).to.deep.equal([
@@ -106,11 +106,11 @@ describe('dead letters', () => {
     expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
   })
 
-  it('stay one entry when the replay fails again, and are open again for the app that failed', async () => {
+  it('stay one entry when what was resent fails again, and are open again for the app that failed', async () => {
     fail('order-service', 1)
     fail('payment-service', 1)
     note('orderevents/0/1', 'orderevents/0/9')
-    fail('payment-service', 9, 'conflicting-order', { replayedFrom: 'orderevents/0/1' })
+    fail('payment-service', 9, 'conflicting-order', { resentFrom: 'orderevents/0/1' })
     const [order, payment, ...others] = await entries()
     expect([others.length, order && openAttempt(order)]).to.deep.equal([0, undefined])
     expect(payment?.attempts.map(({ place, reason }) => `${place} ${reason}`)).to.deep.equal([
@@ -120,36 +120,36 @@ describe('dead letters', () => {
     expect(payment && openAttempt(payment)?.place).to.equal('orderevents/0/9')
   })
 
-  it('are open again when the replay fails before it is noted', async () => {
+  it('are open again when what was resent fails before it is noted', async () => {
     fail('order-service', 1)
-    fail('order-service', 9, 'invalid-payload', { replayedFrom: 'orderevents/0/1' })
+    fail('order-service', 9, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
     note('orderevents/0/1', 'orderevents/0/9')
     const [entry] = await entries()
     expect(entry && openAttempt(entry)?.place).to.equal('orderevents/0/9')
   })
 
-  it('cannot be hidden behind a replayed one by a publisher that pretends to replay it', async () => {
+  it('cannot be hidden behind a resent one by a publisher that pretends to resend it', async () => {
     fail('order-service', 1)
     note('orderevents/0/1', 'orderevents/0/9')
-    fail('order-service', 20, 'not-json', { replayedFrom: 'orderevents/0/1' })
+    fail('order-service', 20, 'not-json', { resentFrom: 'orderevents/0/1' })
     const [entry] = await entries()
     expect(entry && openAttempt(entry)?.place).to.equal('orderevents/0/20')
   })
 
-  describe('that are replayed', () => {
+  describe('that are resent', () => {
     const value = bytesOf(event)
 
     /** What came of each entry, by app. */
-    async function replay(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
+    async function resend(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
       const outcomes: Outcome[] = []
-      for await (const outcome of replayEntries(log, publish, chosen, options)) outcomes.push(outcome)
+      for await (const outcome of resendEntries(log, publish, chosen, options)) outcomes.push(outcome)
       const byApp = Map.groupBy(outcomes, ({ entry }) => entry.app)
       return Object.fromEntries([...byApp].map(([app, own]) => [app, own.map(({ result }) => result)]))
     }
     async function publish({ origin, of, ...record }: Mended) {
       const as = placeText(log.append({ ...origin, ...record }))
       note(of, as)
-      return { result: 'replayed' as const, as }
+      return { result: 'resent' as const, as }
     }
     const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
 
@@ -157,11 +157,11 @@ describe('dead letters', () => {
       for (const app of ['order-service', 'payment-service']) {
         for (let offset = 1; offset <= 60; offset += 1) fail(app, offset, 'handler-error', { value })
       }
-      const all = Array.from({ length: 60 }, () => 'replayed')
-      expect(await replay(await entries())).to.deep.equal({ 'order-service': all, 'payment-service': all })
+      const all = Array.from({ length: 60 }, () => 'resent')
+      expect(await resend(await entries())).to.deep.equal({ 'order-service': all, 'payment-service': all })
       expect(published()).to.have.length(60)
       const done = all.map(() => 'done')
-      expect(await replay(await entries())).to.deep.equal({ 'order-service': done, 'payment-service': done })
+      expect(await resend(await entries())).to.deep.equal({ 'order-service': done, 'payment-service': done })
       expect(published()).to.have.length(60)
     })
 
@@ -172,11 +172,11 @@ describe('dead letters', () => {
       const all = await entries()
       const ours = all.filter(({ origin }) => origin.offset === '1')
       for (const chosen of [all, all.toReversed(), ours, ours.toReversed()]) {
-        const { 'order-service': order, 'payment-service': payment } = await replay(chosen, { dryRun: true })
+        const { 'order-service': order, 'payment-service': payment } = await resend(chosen, { dryRun: true })
         expect([order?.filter((result) => result !== 'refused'), payment]).to.deep.equal([['ready'], ['refused']])
       }
       expect(published()).to.have.length(0)
-      expect(await replay(ours)).to.deep.equal({ 'order-service': ['replayed'], 'payment-service': ['refused'] })
+      expect(await resend(ours)).to.deep.equal({ 'order-service': ['resent'], 'payment-service': ['refused'] })
       expect(published()).to.have.length(1)
     })
   })
@@ -252,7 +252,7 @@ describe('an event that is shown', () => {
   }
 })
 
-describe('a replay is refused', () => {
+describe('a resend is refused', () => {
   it('as long as the schemas refuse the event, naming every problem', () => {
     const wrong = { ...event, CreationDate: 'today', Payload: { ...event.Payload, Total: '1' } }
     const why = refusalOf(bytesOf(wrong), 'invalid-payload')

@@ -76,19 +76,19 @@ describe('consumer', () => {
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
 
-  it('gives a replayed event the ids it had where it first stood', async () => {
+  it('gives a resent event the ids it had where it first stood', async () => {
     await consume(entry(envelope))
-    const replayed = entry(envelope)
-    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    await consume(replayed)
+    const resent = entry(envelope)
+    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(resent)
     expect(handled[1]).to.deep.equal(handled[0])
   })
 
-  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
+  it('files the dead letter of a resent event under the event, and says which record it was', async () => {
     await consume(entry('{'))
-    const replayed = entry('{')
-    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    await consume(replayed)
+    const resent = entry('{')
+    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(resent)
     const [first, second] = sidecar.published.map(({ headers }) => headers)
     expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
     expect(first).not.to.have.property('deadletter-replay')
@@ -103,7 +103,7 @@ describe('consumer', () => {
     '%ff',
     'a/b/c',
   ]) {
-    it(`takes "${header}" for no place that an event was replayed from`, async () => {
+    it(`takes "${header}" for no place that an event was resent from`, async () => {
       const odd = entry('{')
       odd.metadata['replayed-from'] = encodeURIComponent(header)
       await consume(odd)

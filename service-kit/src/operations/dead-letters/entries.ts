@@ -2,12 +2,12 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import type { Place } from '../../stream/place.ts'
 import type { LogReader } from '../log-reader.ts'
 import { OperationError } from '../operation-error.ts'
-import { type Letter, type ReplayNote, readLetters } from './letter.ts'
+import { type Letter, type ResendNote, readLetters } from './letter.ts'
 
-/** One record of the event that an app could not handle: the first, or a replay of it. */
-export type Attempt = Pick<Letter, 'place' | 'reason' | 'time' | 'stands'> & { replayed?: ReplayNote }
+/** One record of the event that an app could not handle: the first, or one that was resent. */
+export type Attempt = Pick<Letter, 'place' | 'reason' | 'time' | 'stands'> & { resent?: ResendNote }
 
-/** What one app could not handle of one event, however often it was delivered, dead-lettered and replayed. */
+/** What one app could not handle of one event, however often it was delivered, dead-lettered and resent. */
 export interface Entry {
   id: string
   app: string
@@ -34,7 +34,7 @@ const suffix = deadLetterTopic('')
 /** All that stands on the log's dead-letter topics (`*.dead`), each origin once per app. */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const entries = new Map<string, Entry>()
-  const notes = new Map<string, ReplayNote>()
+  const notes = new Map<string, ResendNote>()
   let others = 0
   const topics = (await log.topics()).filter((topic) => topic.endsWith(suffix)).sort()
   for (const topic of topics) {
@@ -45,8 +45,8 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
     }
   }
   for (const attempt of [...entries.values()].flatMap(({ attempts }) => attempts)) {
-    const replayed = notes.get(attempt.place)
-    if (replayed) attempt.replayed = replayed
+    const resent = notes.get(attempt.place)
+    if (resent) attempt.resent = resent
   }
   return { entries: [...entries.values()], others }
 }
@@ -60,9 +60,9 @@ function add(entries: Map<string, Entry>, { id, app, origin, place, reason, time
   else entry.attempts.push({ place, reason, time, stands })
 }
 
-/** What is still to be replayed of an entry; undefined when all of it was, and no replay failed again. */
+/** What is still to be resent of an entry; undefined when all of it was, and none that was resent failed again. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {
-  return attempts.findLast(({ replayed }) => !replayed)
+  return attempts.findLast(({ resent }) => !resent)
 }
 
 export function newestAttempt({ attempts }: Entry): Attempt {

@@ -1,6 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../stream/dead-letter.ts'
 import { type Place, parsePlace, placeText } from '../../stream/place.ts'
+import { letterHeaders, noteHeaders } from '../../stream/record-headers.ts'
 import type { LogReader } from '../log-reader.ts'
 import { headerOf, type LogRecord, placeOf } from '../log-record.ts'
 
@@ -12,7 +13,7 @@ export interface Letter {
   reason: string
   /** Where the event first stood. */
   origin: Place
-  /** Of the very record that failed, as text: the origin, or that of a replay. */
+  /** Of the very record that failed, as text: the origin, or that of a record that was resent. */
   place: string
   /** ISO 8601, UTC. */
   time: string
@@ -20,8 +21,8 @@ export interface Letter {
   stands: Place
 }
 
-/** Says on `<topic>.dead` that what failed at a place was replayed. Written by `replayDeadLetters`. */
-export interface ReplayNote {
+/** Says on `<topic>.dead` that what failed at a place was resent. Written by `resendDeadLetters`. */
+export interface ResendNote {
   kind: 'note'
   of: string
   as: string
@@ -30,40 +31,37 @@ export interface ReplayNote {
   time: string
 }
 
-/** Headers of a note. */
-export const noteHeaders = { of: 'replay-of', as: 'replayed-as', edited: 'replay-edited' } as const
-
 /** What stands on a dead-letter topic, in order. What is neither letter nor note was written by somebody else. */
 export async function* readLetters(
   log: LogReader,
   topic: string,
-): AsyncGenerator<Letter | ReplayNote | { kind: 'other' }> {
+): AsyncGenerator<Letter | ResendNote | { kind: 'other' }> {
   for await (const records of log.read(topic, await log.spans(topic))) yield* records.map(read)
 }
 
-function read(record: LogRecord): Letter | ReplayNote | { kind: 'other' } {
+function read(record: LogRecord): Letter | ResendNote | { kind: 'other' } {
   return letterOf(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
 function letterOf(record: LogRecord): Letter | undefined {
-  const header = (name: string) => headerOf(record, `deadletter-${name}`)
+  const header = (name: keyof typeof letterHeaders) => headerOf(record, letterHeaders[name])
   const [app, reason] = [header('app'), header('reason')]
   const origin = parsePlace(`${header('topic')}/${header('partition')}/${header('offset')}`)
   if (!app || !reason || !origin || deadLetterTopic(origin.topic) !== record.topic) return undefined
-  const replay = parsePlace(header('replay'))
+  const resent = parsePlace(header('resent'))
   return {
     kind: 'letter',
     id: deadLetterId(app, origin),
     app,
     reason,
     origin,
-    place: placeText(replay ?? origin),
+    place: placeText(resent ?? origin),
     time: isoTime(record),
     stands: placeOf(record),
   }
 }
 
-function noteOf(record: LogRecord): ReplayNote | undefined {
+function noteOf(record: LogRecord): ResendNote | undefined {
   const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)]
   if (!of || !as) return undefined
   return { kind: 'note', of, as, edited: headerOf(record, noteHeaders.edited) === 'true', time: isoTime(record) }
