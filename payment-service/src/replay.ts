@@ -1,6 +1,6 @@
 import { type EventName, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createArrivalList, createReader, createUnitOfWork, type Handler, type Received } from '@orderflow/service-kit'
-import type { ReplayDependencies } from '@orderflow/service-kit/operations'
+import type { RebuildDependencies } from '@orderflow/service-kit/operations'
 import { announcedFact } from './announcements.ts'
 import { amountLimit } from './domain/policy.ts'
 import type { Settings } from './settings.ts'
@@ -10,7 +10,7 @@ import { createStore } from './store.ts'
  * How payment-service rebuilds its store from the log: decisions and refunds as it announced them, never decided anew.
  * A cancellation that refunds nothing announces nothing, so those come from the orders' own events.
  */
-export function createReplay({ settings, sidecar, now }: ReplayDependencies<Settings>) {
+export function createReplay({ settings, sidecar, now }: RebuildDependencies<Settings>) {
   const app = { id: settings.App.Id, name: settings.App.Name }
   const commit = createUnitOfWork(sidecar, createArrivalList(now))
   const store = createStore(createReader(sidecar), commit, amountLimit(settings.Policy.ApproveUpTo))
