@@ -102,6 +102,13 @@ describe('consumer', () => {
     'orderevents/2/1e3',
     '%ff',
     'a/b/c',
+    // Nothing is resent to another partition, nor to before its origin: the log would have to know what is to come.
+    'orderevents/0/0',
+    'orderevents/99/0',
+    'orderevents/2/1',
+    'orderevents/2/2',
+    'orderevents/2/9223372036854775807',
+    'orderevents/2/9999999999999999999',
   ]) {
     it(`takes "${header}" for no place that an event was resent from`, async () => {
       const odd = entry('{')
