@@ -5,13 +5,13 @@ import {
   type LogReader,
   openAttempt,
   openLog,
+  placeText,
   readDeadLetters,
   resendDeadLetters,
 } from '@orderflow/service-kit/operations'
 import type { RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { placeText } from '../../service-kit/src/stream/place.ts'
 import { orderWith, paymentsOf, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { eventually } from '../support/eventually.ts'

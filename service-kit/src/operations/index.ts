@@ -1,3 +1,4 @@
+export { type Place, placeText } from '../stream/place.ts'
 export { type DeadLetters, type Entry, openAttempt, readDeadLetters, selectEntries } from './dead-letters/entries.ts'
 export { type Outcome, type ResendOptions, resendDeadLetters } from './dead-letters/resend.ts'
 export { type KafkaConnection, kafkaConnection } from './kafka-connection.ts'

@@ -3,6 +3,7 @@ import { deadLetterTopic, type EventName } from '@orderflow/envelope-schema'
 import { originOf } from '../stream/delivery.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import { type Handler, take } from '../stream/intake.ts'
+import { placeText } from '../stream/place.ts'
 import { resentFrom } from '../stream/record-headers.ts'
 import { slices } from '../stream/slices.ts'
 import { readLetters } from './dead-letters/letter.ts'
@@ -104,7 +105,7 @@ export async function rebuildTopic(
 async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<string, string>> {
   const aside = new Map<string, string>()
   for await (const letter of readLetters(log, deadLetterTopic(topic))) {
-    if (letter.kind === 'letter' && letter.app === app) aside.set(letter.place, letter.reason)
+    if (letter.kind === 'letter' && letter.app === app) aside.set(placeText(letter.place), letter.reason)
   }
   return aside
 }

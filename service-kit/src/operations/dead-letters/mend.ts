@@ -1,11 +1,9 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { type Place, parsePlace, placeText } from '../../stream/place.ts'
-import { letterHeaders, noteHeaders, resentFrom } from '../../stream/record-headers.ts'
+import { type Place, placeText } from '../../stream/place.ts'
+import { letterHeaders, resentFrom } from '../../stream/record-headers.ts'
 import type { LogReader } from '../log-reader.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
 import { refusalOf } from './check.ts'
-import type { Attempt, Entry } from './entries.ts'
+import type { Attempt } from './entries.ts'
 
 /** A record that is fit to be published. */
 export interface Mended {
@@ -25,26 +23,26 @@ export interface Mended {
  */
 export async function mend(
   log: LogReader,
-  { origin }: Entry,
-  { place, reason, stands }: Attempt,
+  { place, origin, reason, stands }: Attempt,
   edited: Uint8Array | undefined,
 ): Promise<Mended | { why: string[] }> {
+  // It goes back to its origin's partition, so that is the one that must be there: a client may well take 99 for 0.
+  if (!(await log.has(origin))) return { why: [`there is no partition ${origin.partition} of ${origin.topic}`] }
   const letter = await log.at(stands)
   if (!letter) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
   const why = refusalOf(edited ?? letter.value, edited ? undefined : reason)
   if (why.length > 0) return { why }
-  const failing = parsePlace(place) ?? origin
-  if (!(await log.has(failing))) return { why: [`there is no partition ${failing.partition} of ${failing.topic}`] }
-  const failed = await log.at(failing)
+  const failed = await log.at(place)
   // Another record may stand there by now, when the topic was made anew.
   const { key, headers } = failed?.value.equals(letter.value) ? failed : remainsOf(letter)
+  const mark: LogRecord['headers'][number] = [Buffer.from(resentFrom), Buffer.from(placeText(origin))]
   return {
     origin,
-    of: place,
+    of: placeText(place),
     edited: edited !== undefined,
     key,
     value: Buffer.from(edited ?? letter.value),
-    headers: [...headers.filter(([name]) => name.toString() !== resentFrom), header(resentFrom, placeText(origin))],
+    headers: [...headers.filter(([name]) => name.toString() !== resentFrom), mark],
   }
 }
 
@@ -56,35 +54,4 @@ function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
   const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
   const key = escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
   return { key: Buffer.from(key, 'latin1'), headers }
-}
-
-type Client = Producer<Buffer, Buffer, Buffer, Buffer>
-type Outgoing = Parameters<Client['send']>[0]['messages'][number]
-
-/** Publishes a record and, on the dead-letter topic, the note that answers the failure. Throws what the client throws. */
-export async function publishMended(
-  producer: Client,
-  { origin: { topic, partition }, of, edited, key, value, headers }: Mended,
-): Promise<{ result: 'resent'; as: string } | { result: 'refused'; why: string[] }> {
-  try {
-    const as = await send(producer, { topic, partition, ...(key && { key }), value, headers: new Map(headers) })
-    const note = [header(noteHeaders.of, of), header(noteHeaders.as, as)]
-    if (edited) note.push(header(noteHeaders.edited, 'true'))
-    await send(producer, { topic: deadLetterTopic(topic), value: Buffer.alloc(0), headers: new Map(note) })
-    return { result: 'resent', as }
-  } catch (error) {
-    if (!findErrorBy(error as Error, 'apiId', 'MESSAGE_TOO_LARGE')) throw error
-    return { result: 'refused', why: [`with its mark it is too large for ${topic}`] }
-  }
-}
-
-/** Publishes to all replicas in sync and answers where the record stands. */
-async function send(producer: Client, message: Outgoing): Promise<string> {
-  const { offsets } = await producer.send({ messages: [message], acks: -1 })
-  const { topic, partition, offset } = offsets?.[0] ?? { topic: message.topic, partition: 0, offset: 0n }
-  return placeText({ topic, partition, offset: String(offset) })
-}
-
-function header(name: string, text: string): [Buffer, Buffer] {
-  return [Buffer.from(name), Buffer.from(text)]
 }

@@ -48,16 +48,23 @@ export function entryTable(entries: Entry[]): string[] {
  */
 export function entryLines(entry: Entry, letter: LogRecord | undefined, values: boolean): string[] {
   const story = entry.attempts.flatMap(({ place, time, reason, resent }) => [
-    `  ${time}  ${place} failed: ${reason}`,
-    ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${resent.as}`] : []),
+    `  ${time}  ${placeText(place)} failed: ${reason}`,
+    ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${placeText(resent.as)}`] : []),
   ])
   return [
     `${entry.id}  ${stateOf(entry)}`,
     `${newestAttempt(entry).reason} in ${entry.app}, first at ${placeText(entry.origin)}`,
     ...story,
+    ...claimLines(entry),
     '',
     ...(letter ? letterLines(letter, values) : ['the dead letter is not in the log any more']),
   ]
+}
+
+/** A record that was resent without a note is that of a command that was killed, or of a publisher who pretends. */
+function claimLines({ attempts: [first] }: Entry): string[] {
+  if (!first || placeText(first.origin) === placeText(first.place)) return []
+  return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
 }
 
 function letterLines(letter: LogRecord, values: boolean): string[] {

@@ -1,8 +1,10 @@
 import { Producer } from '@platformatic/kafka'
+import { placeText } from '../../stream/place.ts'
 import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
 import { type LogReader, openLog } from '../log-reader.ts'
-import { type Entry, openAttempt } from './entries.ts'
-import { type Mended, mend, publishMended } from './mend.ts'
+import { type Entry, newestAttempt, openAttempt } from './entries.ts'
+import { type Mended, mend } from './mend.ts'
+import { type Client, type Published, publishMended } from './publish.ts'
 
 /**
  * - `resent`: published as the record at `as`; `ready`: would be, were this no dry run;
@@ -10,11 +12,7 @@ import { type Mended, mend, publishMended } from './mend.ts'
  * - `done`: was resent before and has not failed since.
  */
 export type Outcome = { entry: Entry } & Result
-type Result =
-  | { result: 'resent'; as: string }
-  | { result: 'ready' }
-  | { result: 'refused'; why: string[] }
-  | { result: 'done'; as: string }
+type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
 export interface ResendOptions {
   /** Checks all and publishes nothing. */
@@ -40,7 +38,7 @@ export async function* resendDeadLetters(
   options: ResendOptions = {},
 ): AsyncGenerator<Outcome> {
   const log = openLog(kafka)
-  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'orderflow-operations', ...kafka })
+  const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
   const publish = (mended: Mended) =>
     publishMended(producer, mended).catch((error: unknown) => {
       throw kafkaError('not all could be resent', kafka, error)
@@ -55,21 +53,21 @@ export async function* resendDeadLetters(
 /** The same for any log, and any way to publish a record and its note. */
 export async function* resendEntries(
   log: LogReader,
-  publish: (mended: Mended) => Promise<Result>,
+  publish: (mended: Mended) => Promise<Published>,
   entries: Entry[],
   { dryRun = false, edited }: ResendOptions,
 ): AsyncGenerator<Outcome> {
   /** By the place that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
-  async function publishAll(all: Mended[]): Promise<void> {
+  /** Answers the first failure, after all have ended: what was published is to be told of first. */
+  async function publishAll(all: Mended[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { of }] of all.entries()) {
       const result = results[index]
       if (result?.status === 'fulfilled') settled.set(of, result.value)
     }
-    const failure = results.find((result) => result.status === 'rejected')
-    if (failure) throw failure.reason
+    return results.find((result) => result.status === 'rejected')
   }
 
   for (let at = 0; at < entries.length; at += atOnce) {
@@ -79,18 +77,24 @@ export async function* resendEntries(
     for (const entry of chunk) {
       const attempt = openAttempt(entry)
       if (!attempt) continue
-      const mended = await mend(log, entry, attempt, edited)
+      const mended = await mend(log, attempt, edited)
       if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
-      else if (!settled.has(attempt.place)) due.set(attempt.place, mended)
+      else if (!settled.has(mended.of)) due.set(mended.of, mended)
     }
-    if (dryRun) for (const place of due.keys()) settled.set(place, { result: 'ready' })
-    else await publishAll([...due.values()])
-    for (const entry of chunk) yield { entry, ...(refused.get(entry) ?? resultOf(entry, settled)) }
+    if (dryRun) for (const of of due.keys()) settled.set(of, { result: 'ready' })
+    const failure = dryRun ? undefined : await publishAll([...due.values()])
+    for (const entry of chunk) {
+      const result = refused.get(entry) ?? resultOf(entry, settled)
+      if (result) yield { entry, ...result }
+    }
+    if (failure) throw failure.reason
   }
 }
 
-function resultOf(entry: Entry, settled: Map<string, Result>): Result {
+/** Undefined for what failed to be published. */
+function resultOf(entry: Entry, settled: ReadonlyMap<string, Result>): Result | undefined {
   const attempt = openAttempt(entry)
-  const result = attempt && settled.get(attempt.place)
-  return result ?? { result: 'done', as: entry.attempts.at(-1)?.resent?.as ?? '' }
+  if (attempt) return settled.get(placeText(attempt.place))
+  const { resent } = newestAttempt(entry)
+  return resent && { result: 'done', as: placeText(resent.as) }
 }
