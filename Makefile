@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters replay test test-release check format engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
@@ -35,12 +35,12 @@ demo: ## Place an order and watch its events until it is paid
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
 
-dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], REPLAY=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
+dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
 	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+--values} \
-		$${REPLAY:+replay "$$REPLAY"} $${DRY_RUN:+--dry-run} $${EDIT:+--edit} $${FILE:+--file "$$FILE"}
+		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+--dry-run} $${EDIT:+--edit} $${FILE:+--file "$$FILE"}
 
-replay: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
-	@$(stack) replay "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
+rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
+	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
 test: ## Lint, types and all tests but test-release, with everything they need (15 minutes)
 	@$(stack) provision browser

@@ -26,7 +26,8 @@ describe('any hostile record', function () {
         for (const [index, record] of records.entries()) {
           if (record.topic !== topic) continue
           const letters = entries.filter(
-            ({ app, attempts }) => app === `${role}-service` && attempts.some(({ place }) => place === places[index]),
+            ({ app, attempts }) =>
+              app === `${role}-service` && attempts.some(({ place }) => placeText(place) === places[index]),
           )
           const end = endOf(role, record)
           const isStored = typeof end === 'object' && end.key in documents

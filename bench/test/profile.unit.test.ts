@@ -9,7 +9,7 @@ describe('shares of a profile', () => {
       frame(1, '(idle)'),
       frame(2, '(garbage collector)'),
       frame(3, 'a', 'file:///repo/service-kit/src/sidecar/batcher.ts'),
-      frame(4, 'b', 'file:///repo/service-kit/src/operations/replay.ts'),
+      frame(4, 'b', 'file:///repo/service-kit/src/operations/rebuild.ts'),
       frame(5, 'c', 'file:///repo/node_modules/@grpc/grpc-js/build/src/client.js'),
       frame(6, 'd', 'node:internal/http2/core'),
       frame(7, 'writev'),

@@ -2,4 +2,4 @@ import { operate } from '@orderflow/service-kit/operations'
 import { createReplay } from './replay.ts'
 import { readSettings } from './settings.ts'
 
-await operate(readSettings, createReplay)
+await operate({ readSettings, rebuildFrom: createReplay })

@@ -1,6 +1,6 @@
 import { clean, down, logs, scale, status, up } from './commands/commands.ts'
 import { demo } from './commands/demo.ts'
-import { deadLetters, replay } from './commands/operate.ts'
+import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
 import { engine, images } from './containers/provision-commands.ts'
 import { StackError } from './lib/error.ts'
@@ -17,7 +17,7 @@ const commands = [
   'demo',
   'publish',
   'dead-letters',
-  'replay',
+  'rebuild',
   'provision',
   'engine',
   'images',
@@ -54,9 +54,9 @@ async function run([command, ...args]: string[]): Promise<number> {
     }
     case 'dead-letters':
       return await deadLetters(args)
-    case 'replay': {
+    case 'rebuild': {
       const [service, ...range] = args
-      return await replay(service, range)
+      return await rebuild(service, range)
     }
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })

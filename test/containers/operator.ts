@@ -3,7 +3,7 @@ import { domainDocuments } from '../support/documents.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** The operator of containers: the stores are MongoDB's, and a replay runs beside the sidecar, as `make replay` does it. */
+/** The operator of containers: the stores are MongoDB's, and a rebuild runs beside the sidecar, as `make rebuild` does it. */
 export function containersOperator({ project, mongo }: RunningContainers): Operator {
   const collection = (role: string) =>
     mongo.db(`${role}-service`).collection<{ _id: string; value: string }>('daprCollection')
@@ -18,12 +18,12 @@ export function containersOperator({ project, mongo }: RunningContainers): Opera
       for (const role of ['order', 'payment']) await collection(role).deleteMany({})
     },
 
-    async replay(role, ...args) {
+    async rebuild(role, ...args) {
       const [sidecar] = await inspectContainers(project, `${role}-sidecar`)
       const settings = (sidecar?.Config.Env ?? []).filter((line) => line.startsWith('Stream__'))
       const service = await openContainer(project, `${role}-service`)
       const env = Object.fromEntries(settings.map((line) => line.split(/=(.*)/s, 2) as [string, string]))
-      return service.exec(['node', 'src/operate.ts', 'replay', ...args], env)
+      return service.exec(['node', 'src/operate.ts', 'rebuild', ...args], env)
     },
   }
 }

@@ -116,81 +116,81 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     })
 
     it('are refused with the reason and an exit code, but for a dry run', async () => {
-      const { code, stdout } = await run(['replay', id])
+      const { code, stdout } = await run(['resend', id])
       expect([code, stdout]).to.deep.equal([1, stdout])
-      expect(stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 replayed, 1 refused')
-      expect((await run(['replay', id, '--dry-run'])).code).to.equal(0)
+      expect(stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 resent, 1 refused')
+      expect((await run(['resend', id, '--dry-run'])).code).to.equal(0)
     })
 
     it('are kept out of the log by an editor that changes nothing, fails, or leaves them wrong', async () => {
       const edit = (script: string) =>
-        run(['replay', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
-      expect((await edit('true')).stderr).to.equal('error: nothing was changed, so nothing is replayed\n')
+        run(['resend', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
+      expect((await edit('true')).stderr).to.equal('error: nothing was changed, so nothing is resent\n')
       expect((await edit('exit 3')).stderr).to.contain('failed')
       const wrong = await edit('sed -i s/Grace/Ada/ "$1"')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []
-      expect((await run(['replay', id, '--file', kept])).code).to.equal(1)
-      expect((await run(['replay', id, '--edit'], { EDITOR: '', VISUAL: '' })).stderr).to.contain('there is no editor')
+      expect((await run(['resend', id, '--file', kept])).code).to.equal(1)
+      expect((await run(['resend', id, '--edit'], { EDITOR: '', VISUAL: '' })).stderr).to.contain('there is no editor')
     })
 
-    it('are mended in an editor with arguments and replayed', async () => {
+    it('are mended in an editor with arguments and resent', async () => {
       const mending = `${editor('shift; sed -i \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
-      const { code, stdout } = await run(['replay', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
+      const { code, stdout } = await run(['resend', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
       expect([code, stdout]).to.deep.equal([0, stdout])
-      expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
+      expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
       expect((await orderWith(running().orderUrl, OrderId, 'Paid')).customerTaxId).to.equal('SECRET-2')
-      expect((await run(['show', id])).stdout).to.match(/replayed, edited, as orderevents/)
+      expect((await run(['show', id])).stdout).to.match(/resent, edited, as orderevents/)
     })
 
-    it('are replayed with an event that was mended in a file', async () => {
+    it('are resent with an event that was mended in a file', async () => {
       const wrong = reduced({ Total: '2' })
       const short = await failing(wrong)
       const file = join(folder, 'event with spaces.json')
       writeFileSync(file, JSON.stringify({ ...wrong, Payload: { ...wrong.Payload, Total: 2 } }))
-      const { code, stdout } = await run(['replay', short, '--file', file])
+      const { code, stdout } = await run(['resend', short, '--file', file])
       expect([code, stdout]).to.deep.equal([0, stdout])
-      expect(stdout).to.match(/replayed as orderevents\/\d\/\d+/)
+      expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
       expect((await orderWith(running().orderUrl, wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
     })
 
-    it('of a group are replayed, each once, and what is refused among them costs the exit code', async () => {
+    it('of a group are resent, each once, and what is refused among them costs the exit code', async () => {
       const orders = Array.from({ length: 60 }, () => reduced())
       await ourFaults('handler-error', [...orders, reduced({ Total: 'one' })])
       const [events = 0, letters = 0] = await counts()
-      const first = await run(['replay', 'handler-error/payment-service'])
-      expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 replayed, 1 refused, 0 replayed before'])
+      const first = await run(['resend', 'handler-error/payment-service'])
+      expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 resent, 1 refused, 0 resent before'])
       // A note beside the letters for each record.
       expect(await counts()).to.deep.equal([events + 60, letters + 60])
       for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
 
-      const again = await run(['replay', 'handler-error/payment-service'])
-      expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 replayed, 1 refused, 60 replayed before'])
+      const again = await run(['resend', 'handler-error/payment-service'])
+      expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 resent, 1 refused, 60 resent before'])
       expect(await counts()).to.deep.equal([events + 60, letters + 60])
     })
 
-    it('are all replayed, as a dry run said that publishes nothing', async () => {
+    it('are all resent, as a dry run said that publishes nothing', async () => {
       const orders = Array.from({ length: 3 }, () => reduced())
       await ourFaults('refused', orders)
       const before = await counts()
-      const dry = await run(['replay', 'all', '--dry-run'])
+      const dry = await run(['resend', 'all', '--dry-run'])
       expect([dry.code, await counts()]).to.deep.equal([0, before])
       const [, ready, others] =
-        /^(\d+) would be (replayed, \d+ refused, \d+ replayed before)$/.exec(lastLines(dry)[0] ?? '') ?? []
+        /^(\d+) would be (resent, \d+ refused, \d+ resent before)$/.exec(lastLines(dry)[0] ?? '') ?? []
       expect(Number(ready)).to.be.at.least(3)
 
-      const real = await run(['replay', 'all'])
+      const real = await run(['resend', 'all'])
       expect([real.code, lastLines(real)[0]]).to.deep.equal([1, `${ready} ${others}`])
       // Two apps may have a record in common.
       expect((await counts())[0]).to.be.within((before[0] ?? 0) + 3, (before[0] ?? 0) + Number(ready))
       for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
-      const done = await run(['replay', 'refused/payment-service'])
-      expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 replayed, 0 refused, 3 replayed before']])
+      const done = await run(['resend', 'refused/payment-service'])
+      expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 resent, 0 refused, 3 resent before']])
     })
 
     for (const [args, stderr] of [
-      [['replay', 'all', '--edit'], 'not a group'],
-      [['replay', 'nobody'], 'there is no dead letter nobody'],
+      [['resend', 'all', '--edit'], 'not a group'],
+      [['resend', 'nobody'], 'there is no dead letter nobody'],
       [['list', 'no/group'], 'there is no group no/group'],
     ] as const) {
       it(`are not touched by "${args.join(' ')}", which says what is wrong`, async () => {

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type DeadLetters, type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
+import {
+  type DeadLetters,
+  type LogReader,
+  openLog,
+  placeText,
+  readDeadLetters,
+} from '@orderflow/service-kit/operations'
 import type { RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
@@ -39,7 +45,9 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     /** The places that a service has dead letters of. */
     const deadIn = ({ entries }: DeadLetters, role: Role) =>
       new Set(
-        entries.flatMap(({ app, attempts }) => (app === `${role}-service` ? attempts.map(({ place }) => place) : [])),
+        entries.flatMap(({ app, attempts }) =>
+          app === `${role}-service` ? attempts.map(({ place }) => placeText(place)) : [],
+        ),
       )
 
     it(`end each of their records as a state change or a dead letter of each service (SEED=${seed})`, async function () {

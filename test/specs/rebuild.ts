@@ -20,8 +20,8 @@ export interface Operator {
   documents: (role: Role) => Documents | Promise<Documents>
   /** Both services go on with empty stores. */
   loseStores: () => Promise<void>
-  /** `make replay` of a service; answers what it prints. */
-  replay: (role: Role, ...args: string[]) => Promise<string>
+  /** `make rebuild` of a service; answers what it prints. */
+  rebuild: (role: Role, ...args: string[]) => Promise<string>
 }
 
 /** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
@@ -128,16 +128,16 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await documents()).to.deep.equal({ order: {}, payment: {} })
     })
 
-    it('know what arrived since a moment after a replay from there', async () => {
-      await operator().replay('order', '--from', halfTime.toISOString())
+    it('know what arrived since a moment after a rebuild from there', async () => {
+      await operator().rebuild('order', '--from', halfTime.toISOString())
       expect(await listed()).to.deep.equal([late.id])
-      await operator().replay('order', '--topic', 'orderevents', '--to', halfTime.toISOString())
+      await operator().rebuild('order', '--topic', 'orderevents', '--to', halfTime.toISOString())
       expect((await send<Order>(`${orders()}/${early.id}`)).body.status).to.equal('Created')
     })
 
-    it('hold the very documents of before after a replay of all, which publishes nothing', async () => {
+    it('hold the very documents of before after a rebuild from all, which publishes nothing', async () => {
       const before = await ends()
-      for (const role of roles) await operator().replay(role)
+      for (const role of roles) await operator().rebuild(role)
       expect(await ends()).to.equal(before)
       expect(await documents()).to.deep.equal(live)
       expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
@@ -146,10 +146,10 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(body.items.map(({ orderId }) => orderId)).to.include.members([early.id, late.id])
     })
 
-    it('are not changed by another replay, which applies and publishes nothing', async () => {
+    it('are not changed by another rebuild, which applies and publishes nothing', async () => {
       const before = await ends()
       for (const role of roles) {
-        const lines = (await operator().replay(role)).split('\n')
+        const lines = (await operator().rebuild(role)).split('\n')
         const applied = lines.flatMap((line) => /^(\w+): [1-9]\d* read: (\d+) applied/.exec(line)?.slice(1) ?? [])
         expect(applied).to.have.members(['orderevents', '0', 'paymentevents', '0'])
       }
@@ -168,9 +168,9 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     })
 
     it('are not changed by one more, beside orders that come in meanwhile', async () => {
-      const replays = Promise.all(roles.map((role) => operator().replay(role)))
+      const rebuilds = Promise.all(roles.map((role) => operator().rebuild(role)))
       const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
-      const printed = await replays
+      const printed = await rebuilds
       expect(printed.join()).to.match(/orderevents: \d+ read: 0 applied, [1-9]\d* known already/)
       for (const { body } of placed) await orderWith(stack.orderUrl, body.id, 'Paid')
       const { order, payment } = await settled()

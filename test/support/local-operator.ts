@@ -37,8 +37,8 @@ export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
       await Promise.all(names.map((name) => stack.restart(name)))
     },
 
-    async replay(role, ...args) {
-      const { code, stdout, stderr } = await operate(stack, role, ports[role], ['replay', ...args])
+    async rebuild(role, ...args) {
+      const { code, stdout, stderr } = await operate(stack, role, ports[role], ['rebuild', ...args])
       if (code !== 0) throw new Error(stderr)
       return stdout
     },

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createLog, createPublisher, createReader, createUnitOfWork, SidecarError } from '@orderflow/service-kit'
-import { replayTopic } from '@orderflow/service-kit/operations'
+import { rebuildTopic } from '@orderflow/service-kit/operations'
 import {
   createCommands as createOrderCommands,
   type Commands as OrderCommands,
@@ -85,7 +85,7 @@ export class World {
     this.#failure = undefined
   }
 
-  /** Rebuilds a service's store from a log, as `make replay` does. */
+  /** Rebuilds a service's store from a log, as `make rebuild` does. */
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
     const sidecar = new FakeSidecar()
     const now = () => this.#now()
@@ -94,7 +94,7 @@ export class World {
         ? createOrderReplay({ settings: settings.order, sidecar, now })
         : createPaymentReplay({ settings: settings.payment, sidecar, now })
     for (const [topic, handler] of Object.entries(handlers)) {
-      await replayTopic(topic, handler, {
+      await rebuildTopic(topic, handler, {
         app: settings[role].App.Name,
         log,
         range: {},

@@ -22,7 +22,7 @@ export interface TimeRange {
 /** The log as a plain Kafka client reads it: in no consumer group, leaving no trace. Failures are `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
-  /** Whether there is such a partition, whatever it holds. */
+  /** Whether there is such a topic and partition, whatever it holds. */
   has(place: Place): Promise<boolean>
   /** Where a range begins and ends in each partition. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
@@ -38,6 +38,9 @@ const fetchBytes = 1024 * 1024
 
 /** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
+
+/** What a broker answers for a topic that there is not, or cannot be. */
+const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
  * Milliseconds until the client tries again. A fetch out of range moves the broker's fetch session on and not the client's
@@ -118,8 +121,13 @@ export function openLog(kafka: KafkaConnection): LogReader {
     },
 
     async has({ topic, partition }) {
-      const { topics } = await consumer.metadata({ topics: [topic] }).catch(failed(`topic ${topic} cannot be read`))
-      return partition < (topics.get(topic)?.partitionsCount ?? 0)
+      try {
+        const { topics } = await consumer.metadata({ topics: [topic] })
+        return partition < (topics.get(topic)?.partitionsCount ?? 0)
+      } catch (error) {
+        const isNone = noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
+        return isNone ? false : failed(`topic ${topic} cannot be read`)(error)
+      }
     },
 
     async spans(topic, { from, to } = {}) {

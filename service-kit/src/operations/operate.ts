@@ -1,39 +1,37 @@
-import type { EventName } from '@orderflow/envelope-schema'
 import { type BaseSettings, SettingsError } from '../runtime/settings.ts'
 import { createSidecar, type Sidecar } from '../sidecar/sidecar.ts'
-import type { Handler } from '../stream/intake.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { kafkaConnection } from './kafka-connection.ts'
 import { OperationError } from './operation-error.ts'
-import { replayCommand } from './replay-command.ts'
+import type { RebuildReactions } from './rebuild.ts'
+import { rebuildCommand } from './rebuild-command.ts'
 
-export interface ReplayDependencies<S extends BaseSettings> {
+export interface RebuildDependencies<S extends BaseSettings> {
   settings: S
   sidecar: Sidecar
   now: () => Date
 }
 
-/** What a service rebuilds its store from, by topic. */
-type CreateReplay<S extends BaseSettings> = (
-  dependencies: ReplayDependencies<S>,
-) => Record<string, Handler<EventName, boolean>>
+/** What is to be known of a service to operate it. */
+export interface Operable<S extends BaseSettings> {
+  readSettings: (env: NodeJS.ProcessEnv) => S
+  /** What the service rebuilds its store from, by topic, in the order in which the topics are read. */
+  rebuildFrom: (dependencies: RebuildDependencies<S>) => Record<string, RebuildReactions>
+}
 
-const usage = 'replay or dead-letters'
+const usage = 'rebuild or dead-letters'
 
 /**
  * Runs what an operator asks of a service's log and store, with the settings of the service:
- * `node src/operate.ts replay ...` or `node src/operate.ts dead-letters ...`.
+ * `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`.
  */
-export async function operate<S extends BaseSettings>(
-  readSettings: (env: NodeJS.ProcessEnv) => S,
-  createReplay: CreateReplay<S>,
-): Promise<void> {
+export async function operate<S extends BaseSettings>(service: Operable<S>): Promise<void> {
   // A reader that leaves early (| head) must not end a command in the middle of its work.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
   try {
-    process.exitCode = await run(process.argv.slice(2), readSettings(process.env), createReplay)
+    process.exitCode = await run(service, process.argv.slice(2))
   } catch (error) {
     if (!(error instanceof OperationError || error instanceof SettingsError)) throw error
     process.stderr.write(`error: ${error.message}\n`)
@@ -43,15 +41,15 @@ export async function operate<S extends BaseSettings>(
 }
 
 async function run<S extends BaseSettings>(
+  { readSettings, rebuildFrom }: Operable<S>,
   [command, ...args]: string[],
-  settings: S,
-  createReplay: CreateReplay<S>,
 ): Promise<number> {
+  const settings = readSettings(process.env)
   const kafka = kafkaConnection(settings.Stream)
   switch (command) {
-    case 'replay': {
-      const handlers = createReplay({ settings, sidecar: createSidecar(settings), now: () => new Date() })
-      await replayCommand(args, { app: settings.App.Name, kafka, handlers })
+    case 'rebuild': {
+      const reactions = rebuildFrom({ settings, sidecar: createSidecar(settings), now: () => new Date() })
+      await rebuildCommand(args, { app: settings.App.Name, kafka, reactions })
       return 0
     }
     case 'dead-letters':

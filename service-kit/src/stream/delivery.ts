@@ -1,14 +1,12 @@
 import { traceIdFrom } from '../telemetry/trace.ts'
-import { type Place, parsePlace } from './place.ts'
-
-/** The header of a replayed dead letter's record: the place where the event first stood. */
-export const replayedFrom = 'replayed-from'
+import { type Place, parsePlace, precedes } from './place.ts'
+import { resentFrom } from './record-headers.ts'
 
 /** One Kafka record as it reached this service. */
 export interface Delivery {
   entryId: string
   place: Place
-  /** Where the event first stood: another place than its own when it is a replayed dead letter. */
+  /** Where the event first stood: another place than its own when it is a dead letter that was resent. */
   origin: Place
   /** The partition key, when it is text. */
   key: string | undefined
@@ -39,7 +37,7 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
   return {
     entryId,
     place,
-    origin: originOf(place, unescaped(metadata[replayedFrom])),
+    origin: originOf(place, unescaped(metadata[resentFrom])),
     key: unescaped(escapedKey),
     escapedKey,
     traceparent: traceIdFrom(traceparent) && traceparent,
@@ -48,12 +46,19 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
 }
 
 /**
- * Where an event first stood, by the header that a replay sets. Whoever sets it without one gains nothing: it names the
- * ids that an envelope without ids gets, and under which entry a dead letter is listed.
+ * Where an event first stood, by the header that a resend sets and any publisher can set. An event goes back to its own
+ * topic and partition, and a log only grows: so the header counts when it names an earlier place of the record's own
+ * partition, and any other is as good as none. Nobody can claim a partition that does not exist, or a place where
+ * an event of somebody else's is yet to stand.
+ *
+ * What is left to a forger is an event that came before. He gives his own the ids of that one: those of a reduced
+ * envelope, and he could have written them into a full one. If it is faulty, its dead letter bears that one's id; but it also
+ * names its own place, and the list joins only what a note on the dead-letter topic joins, where publishers cannot write
+ * (operations/dead-letters/entries.ts). More cannot be known here without asking the log about each such record.
  */
 export function originOf(place: Place, header: string | undefined): Place {
   const origin = parsePlace(header)
-  return origin?.topic === place.topic ? origin : place
+  return origin && precedes(origin, place) ? origin : place
 }
 
 /** The component escapes as Go's url.QueryEscape does. Undefined when there is nothing or it is not UTF-8. */

@@ -10,8 +10,19 @@ export const placeText = ({ topic, partition, offset }: Place): string => `${top
 
 const form = /^([a-zA-Z0-9._-]{1,249})\/(0|[1-9]\d{0,8})\/(0|[1-9]\d{0,18})$/
 
+/** What 64 bits hold with a sign (Kafka protocol, INT64): no client can ask for more. */
+const lastOffset = 2n ** 63n - 1n
+
 /** The place that a text names; undefined when it names none. */
 export function parsePlace(text: string | undefined): Place | undefined {
   const [, topic, partition, offset] = form.exec(text ?? '') ?? []
-  return topic && partition && offset ? { topic, partition: Number(partition), offset } : undefined
+  if (!topic || !partition || !offset || BigInt(offset) > lastOffset) return undefined
+  return { topic, partition: Number(partition), offset }
+}
+
+/** Whether both are of one partition and the first is the older. Between partitions there is no order. */
+export function precedes(first: Place, second: Place): boolean {
+  return (
+    first.topic === second.topic && first.partition === second.partition && BigInt(first.offset) < BigInt(second.offset)
+  )
 }

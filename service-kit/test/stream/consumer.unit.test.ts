@@ -73,19 +73,19 @@ describe('consumer', () => {
     expect([handled, sidecar.published]).to.deep.equal([[], []])
   })
 
-  it('gives a replayed event the ids it had where it first stood', async () => {
+  it('gives a resent event the ids it had where it first stood', async () => {
     await consume(entry(envelope))
-    const replayed = entry(envelope)
-    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    await consume(replayed)
+    const resent = entry(envelope)
+    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(resent)
     expect(handled[1]).to.deep.equal(handled[0])
   })
 
-  it('files the dead letter of a replayed event under the event, and says which record it was', async () => {
+  it('files the dead letter of a resent event under the event, and says which record it was', async () => {
     await consume(entry('{'))
-    const replayed = entry('{')
-    replayed.metadata['replayed-from'] = 'orderevents%2F2%2F1'
-    await consume(replayed)
+    const resent = entry('{')
+    resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    await consume(resent)
     const [first, second] = sidecar.published.map(({ headers }) => headers)
     expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
     expect(first).not.to.have.property('deadletter-replay')
@@ -99,8 +99,15 @@ describe('consumer', () => {
     'orderevents/2/1e3',
     '%ff',
     'a/b/c',
+    // Nothing is resent to another partition, nor to before its origin: the log would have to know what is to come.
+    'orderevents/0/0',
+    'orderevents/99/0',
+    'orderevents/2/1',
+    'orderevents/2/2',
+    'orderevents/2/9223372036854775807',
+    'orderevents/2/9999999999999999999',
   ]) {
-    it(`takes "${header}" for no place that an event was replayed from`, async () => {
+    it(`takes "${header}" for no place that an event was resent from`, async () => {
       const odd = entry('{')
       odd.metadata['replayed-from'] = encodeURIComponent(header)
       await consume(odd)

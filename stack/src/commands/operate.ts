@@ -23,10 +23,10 @@ export async function deadLetters(args: string[]): Promise<number> {
 }
 
 /**
- * `make replay`: runs beside the service's sidecar, which is the only way to its store. Returns the exit code.
+ * `make rebuild`: runs beside the service's sidecar, which is the only way to its store. Returns the exit code.
  * @throws {StackError} `usage` for an unknown service, `not-running`
  */
-export async function replay(service: string | undefined, range: string[]): Promise<number> {
+export async function rebuild(service: string | undefined, range: string[]): Promise<number> {
   const name = services.find((known) => known === service)
   if (!name) {
     throw new StackError('usage', service ? `there is no service ${service}` : 'which service?', {
@@ -34,7 +34,9 @@ export async function replay(service: string | undefined, range: string[]): Prom
     })
   }
   const project = await runningProject()
-  return project ? await runInside(project, name, ['replay', ...range]) : await runHere(name, ['replay', ...range], {})
+  return project
+    ? await runInside(project, name, ['rebuild', ...range])
+    : await runHere(name, ['rebuild', ...range], {})
 }
 
 async function runningProject(): Promise<Project | undefined> {

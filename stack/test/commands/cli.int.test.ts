@@ -17,14 +17,14 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, replay, provision, engine, images\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, provision, engine, images\n',
     ],
-    [['replay'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
+    [['rebuild'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
     [
-      ['replay', 'order-service', '--from', '2026-11-21T10:00'],
+      ['rebuild', 'order-service', '--from', '2026-11-21T10:00'],
       {},
       'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
-        'next: replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
+        'next: rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
         'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
     ],
     [

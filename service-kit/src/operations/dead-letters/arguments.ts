@@ -3,13 +3,13 @@ import { OperationError } from '../operation-error.ts'
 
 const usage = `dead-letters [list [GROUP]]             what could not be handled, by reason and app; or the entries of a group
 dead-letters show ID [--values]         one of them; --values shows personal data too
-dead-letters replay ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
-dead-letters replay ID --edit | --file FILE    the same, edited in $EDITOR or in a file`
+dead-letters resend ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
+dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in a file`
 
 export type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
   | { command: 'show'; what: string; values: boolean }
-  | { command: 'replay'; what: string; dryRun: boolean; edit: boolean; file: string | undefined }
+  | { command: 'resend'; what: string; dryRun: boolean; edit: boolean; file: string | undefined }
 
 /** @throws {OperationError} with the usage */
 export function readArguments(args: string[]): DeadLettersCommand {
@@ -17,7 +17,7 @@ export function readArguments(args: string[]): DeadLettersCommand {
   const [command = 'list', what, surplus] = positionals
   if (surplus !== undefined) throw misuse(`what is "${surplus}"?`)
   if (command === 'list') return { command, what }
-  if (command !== 'show' && command !== 'replay') throw misuse(`unknown command ${command}`)
+  if (command !== 'show' && command !== 'resend') throw misuse(`unknown command ${command}`)
   if (!what) throw misuse('which one?')
   if (command === 'show') return { command, what, values: values.values }
   return { command, what, dryRun: values['dry-run'], edit: values.edit, file: values.file }

@@ -12,7 +12,7 @@ const schemaReasons: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Why a replay of these bytes would end as a dead letter again, in one line for each problem; empty when it would not.
+ * Why these bytes, sent back, would end as a dead letter again, in one line for each problem; empty when they would not.
  * @param reason of the dead letter; undefined for an event that was edited since
  */
 export function refusalOf(value: Uint8Array, reason: string | undefined): string[] {

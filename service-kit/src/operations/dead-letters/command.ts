@@ -6,10 +6,10 @@ import { printLines } from '../terminal.ts'
 import { type DeadLettersCommand, readArguments } from './arguments.ts'
 import { editEvent } from './edit.ts'
 import { type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
-import { replayDeadLetters } from './replay.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
+import { resendDeadLetters } from './resend.ts'
 
-/** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been replayed. */
+/** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been resent. */
 export async function deadLettersCommand(args: string[], kafka: KafkaConnection): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
@@ -20,7 +20,7 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection)
       return 0
     }
     const chosen = selectEntries(letters.entries, asked.what)
-    if (asked.command === 'replay') return await replay(kafka, chosen, asked, await editedEvent(log, chosen, asked))
+    if (asked.command === 'resend') return await resendAll(kafka, chosen, asked, await editedEvent(log, chosen, asked))
     const entry = only(chosen)
     printLines(entryLines(entry, await log.at(newestAttempt(entry).stands), asked.values))
     return 0
@@ -29,16 +29,16 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection)
   }
 }
 
-type ReplayCommand = Extract<DeadLettersCommand, { command: 'replay' }>
+type ResendCommand = Extract<DeadLettersCommand, { command: 'resend' }>
 
-async function replay(
+async function resendAll(
   kafka: KafkaConnection,
   chosen: Entry[],
-  { dryRun }: ReplayCommand,
+  { dryRun }: ResendCommand,
   edited: Buffer | undefined,
 ): Promise<number> {
-  const counts = { replayed: 0, ready: 0, refused: 0, done: 0 }
-  for await (const outcome of replayDeadLetters(kafka, chosen, { dryRun, edited })) {
+  const counts = { resent: 0, ready: 0, refused: 0, done: 0 }
+  for await (const outcome of resendDeadLetters(kafka, chosen, { dryRun, edited })) {
     counts[outcome.result] += 1
     printLines(outcomeLines(outcome))
   }
@@ -50,11 +50,11 @@ async function replay(
 async function editedEvent(
   log: LogReader,
   chosen: Entry[],
-  { edit, file }: ReplayCommand,
+  { edit, file }: ResendCommand,
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
-  if (!attempt) throw new OperationError('it was replayed and has not failed since')
+  if (!attempt) throw new OperationError('it was resent and has not failed since')
   if (file !== undefined) return readEvent(file)
   const letter = await log.at(attempt.stands)
   return editEvent(letter?.value ?? Buffer.alloc(0), process.env)

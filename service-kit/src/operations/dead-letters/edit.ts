@@ -29,11 +29,11 @@ export function editEvent(value: Buffer, env: NodeJS.ProcessEnv): Buffer {
   const why = refusalOf(after, undefined)
   if (!error && status === 0 && !after.equals(before) && why.length > 0) {
     throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
-      nextStep: `mend ${file}, replay it with FILE=${file}, and remove it then: it has personal data`,
+      nextStep: `mend ${file}, resend it with FILE=${file}, and remove it then: it has personal data`,
     })
   }
   rmSync(folder, { recursive: true })
   if (error || status !== 0) throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to one that runs' })
-  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is replayed')
+  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is resent')
   return after
 }

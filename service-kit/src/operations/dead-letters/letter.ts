@@ -1,71 +1,73 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { deadLetterId } from '../../stream/dead-letter.ts'
-import { type Place, parsePlace, placeText } from '../../stream/place.ts'
+import { originOf } from '../../stream/delivery.ts'
+import { type Place, parsePlace } from '../../stream/place.ts'
+import { letterHeaders, noteHeaders } from '../../stream/record-headers.ts'
 import type { LogReader } from '../log-reader.ts'
 import { headerOf, type LogRecord, placeOf } from '../log-record.ts'
 
 /** One dead letter as it stands on `<topic>.dead`, without the event's bytes. Written by `deadLetterOf`. */
 export interface Letter {
   kind: 'letter'
-  id: string
   app: string
   reason: string
-  /** Where the event first stood. */
+  /** Of the very record that failed. */
+  place: Place
+  /** Where the event first stood, as its record says: that place, or an earlier one when it says that it was resent. */
   origin: Place
-  /** Of the very record that failed, as text: the origin, or that of a replay. */
-  place: string
   /** ISO 8601, UTC. */
   time: string
   /** Of the dead letter itself. */
   stands: Place
 }
 
-/** Says on `<topic>.dead` that what failed at a place was replayed. Written by `replayDeadLetters`. */
-export interface ReplayNote {
+/** Says on `<topic>.dead` that what failed at a place was resent. Written by `publishMended`. */
+export interface ResendNote {
   kind: 'note'
-  of: string
-  as: string
+  of: Place
+  as: Place
   edited: boolean
   /** ISO 8601, UTC. */
   time: string
 }
 
-/** Headers of a note. */
-export const noteHeaders = { of: 'replay-of', as: 'replayed-as', edited: 'replay-edited' } as const
-
 /** What stands on a dead-letter topic, in order. What is neither letter nor note was written by somebody else. */
 export async function* readLetters(
   log: LogReader,
   topic: string,
-): AsyncGenerator<Letter | ReplayNote | { kind: 'other' }> {
+): AsyncGenerator<Letter | ResendNote | { kind: 'other' }> {
   for await (const records of log.read(topic, await log.spans(topic))) yield* records.map(read)
 }
 
-function read(record: LogRecord): Letter | ReplayNote | { kind: 'other' } {
+function read(record: LogRecord): Letter | ResendNote | { kind: 'other' } {
   return letterOf(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 
+/** Characters of an app's name (as of AppName, envelope-schema) and of a reason: longer ones were not written by us. */
+const maxAppLength = 200
+const maxReasonLength = 100
+
 function letterOf(record: LogRecord): Letter | undefined {
-  const header = (name: string) => headerOf(record, `deadletter-${name}`)
-  const [app, reason] = [header('app'), header('reason')]
-  const origin = parsePlace(`${header('topic')}/${header('partition')}/${header('offset')}`)
-  if (!app || !reason || !origin || deadLetterTopic(origin.topic) !== record.topic) return undefined
-  const replay = parsePlace(header('replay'))
+  const header = (name: keyof typeof letterHeaders) => headerOf(record, letterHeaders[name])
+  const [app, reason, resent] = [header('app'), header('reason'), header('resent')]
+  if (!app || !reason || app.length > maxAppLength || reason.length > maxReasonLength) return undefined
+  const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
+  const place = parsePlace(resent ?? claimed)
+  if (!place || deadLetterTopic(place.topic) !== record.topic) return undefined
+  // Checked again: older services believed any origin of the topic, and their letters are in the log for ever.
   return {
     kind: 'letter',
-    id: deadLetterId(app, origin),
     app,
     reason,
-    origin,
-    place: placeText(replay ?? origin),
+    place,
+    origin: originOf(place, claimed),
     time: isoTime(record),
     stands: placeOf(record),
   }
 }
 
-function noteOf(record: LogRecord): ReplayNote | undefined {
-  const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)]
-  if (!of || !as) return undefined
+function noteOf(record: LogRecord): ResendNote | undefined {
+  const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)].map(parsePlace)
+  if (!of || !as || deadLetterTopic(of.topic) !== record.topic) return undefined
   return { kind: 'note', of, as, edited: headerOf(record, noteHeaders.edited) === 'true', time: isoTime(record) }
 }
 

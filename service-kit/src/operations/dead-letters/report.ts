@@ -1,13 +1,14 @@
 import { describeProblem, type Problem } from '@orderflow/envelope-schema'
 import { placeText } from '../../stream/place.ts'
+import { letterHeaders } from '../../stream/record-headers.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
-import type { Outcome } from './replay.ts'
+import type { Outcome } from './resend.ts'
 import { shownValue } from './shown.ts'
 
 const shortId = ({ id }: Entry) => id.slice(0, 8)
-const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'replayed')
+const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'resent')
 
 export function groupLines({ entries, others }: DeadLetters): string[] {
   const foreign = others > 0 ? [`${others} other records on the dead-letter topics are none of ours`] : []
@@ -17,7 +18,7 @@ export function groupLines({ entries, others }: DeadLetters): string[] {
     ...foreign,
     '',
     'next: make dead-letters LIST=... lists its entries',
-    '      make dead-letters REPLAY=all DRY_RUN=1 says what could be replayed',
+    '      make dead-letters RESEND=all DRY_RUN=1 says what could be resent',
   ]
 }
 
@@ -36,7 +37,7 @@ export function entryTable(entries: Entry[]): string[] {
   return [
     ...table([['ID', 'STATE', 'ATTEMPTS', 'NEWEST', 'ORIGIN', 'REASON', 'APP'], ...rows]),
     '',
-    'next: make dead-letters SHOW=ID, make dead-letters REPLAY=ID',
+    'next: make dead-letters SHOW=ID, make dead-letters RESEND=ID',
   ]
 }
 
@@ -46,21 +47,28 @@ export function entryTable(entries: Entry[]): string[] {
  * @param values whether to show personal data too
  */
 export function entryLines(entry: Entry, letter: LogRecord | undefined, values: boolean): string[] {
-  const story = entry.attempts.flatMap(({ place, time, reason, replayed }) => [
-    `  ${time}  ${place} failed: ${reason}`,
-    ...(replayed ? [`  ${replayed.time}  replayed${replayed.edited ? ', edited,' : ''} as ${replayed.as}`] : []),
+  const story = entry.attempts.flatMap(({ place, time, reason, resent }) => [
+    `  ${time}  ${placeText(place)} failed: ${reason}`,
+    ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${placeText(resent.as)}`] : []),
   ])
   return [
     `${entry.id}  ${stateOf(entry)}`,
     `${newestAttempt(entry).reason} in ${entry.app}, first at ${placeText(entry.origin)}`,
     ...story,
+    ...claimLines(entry),
     '',
     ...(letter ? letterLines(letter, values) : ['the dead letter is not in the log any more']),
   ]
 }
 
+/** A record that was resent without a note is that of a command that was killed, or of a publisher who pretends. */
+function claimLines({ attempts: [first] }: Entry): string[] {
+  if (!first || placeText(first.origin) === placeText(first.place)) return []
+  return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
+}
+
 function letterLines(letter: LogRecord, values: boolean): string[] {
-  const problems = problemsOf(headerOf(letter, 'deadletter-detail') ?? '')
+  const problems = problemsOf(headerOf(letter, letterHeaders.detail) ?? '')
   return [
     ...problems.map((line) => `  ${line}`),
     '',
@@ -80,7 +88,7 @@ function problemsOf(detail: string): string[] {
 
 /** A key is an OrderId, or whatever the publisher thought of. */
 function shownKey(letter: LogRecord, values: boolean): string {
-  const key = headerOf(letter, 'deadletter-key') ?? letter.key?.toString()
+  const key = headerOf(letter, letterHeaders.key) ?? letter.key?.toString()
   if (key === undefined) return '(none)'
   return values || /^[0-9a-f-]{36}$/i.test(key) ? key : `*** (${key.length} characters)`
 }
@@ -88,25 +96,25 @@ function shownKey(letter: LogRecord, values: boolean): string {
 export function outcomeLines(outcome: Outcome): string[] {
   const line = `${shortId(outcome.entry)}  ${groupOf(outcome.entry)}`
   switch (outcome.result) {
-    case 'replayed':
-      return [`${line}  replayed as ${outcome.as}`]
+    case 'resent':
+      return [`${line}  resent as ${outcome.as}`]
     case 'ready':
-      return [`${line}  would be replayed`]
+      return [`${line}  would be resent`]
     case 'done':
-      return [`${line}  was replayed as ${outcome.as}, and has not failed since`]
+      return [`${line}  was resent as ${outcome.as}, and has not failed since`]
     case 'refused':
       return [`${line}  refused`, ...outcome.why.map((why) => `          ${why}`)]
   }
 }
 
 export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: boolean): string[] {
-  const { replayed, ready, refused, done } = counts
+  const { resent, ready, refused, done } = counts
   const next =
     refused > 0
-      ? ['next: make dead-letters REPLAY=ID EDIT=1 mends one that is refused']
+      ? ['next: make dead-letters RESEND=ID EDIT=1 mends one that is refused']
       : ready > 0
         ? ['next: the same without DRY_RUN']
         : []
-  const first = dryRun ? `${ready} would be replayed` : `${replayed} replayed`
-  return ['', `${first}, ${refused} refused, ${done} replayed before`, ...next]
+  const first = dryRun ? `${ready} would be resent` : `${resent} resent`
+  return ['', `${first}, ${refused} refused, ${done} resent before`, ...next]
 }

@@ -1,91 +1,100 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { replayedFrom } from '../../stream/delivery.ts'
-import { type Place, parsePlace, placeText } from '../../stream/place.ts'
-import type { LogReader } from '../log-reader.ts'
-import { headerOf, type LogRecord } from '../log-record.ts'
-import { refusalOf } from './check.ts'
-import type { Attempt, Entry } from './entries.ts'
-import { noteHeaders } from './letter.ts'
-
-/** A record that is fit to be published. */
-export interface Mended {
-  /** Where its event first stood; it goes back to that topic and partition. */
-  origin: Place
-  /** The place whose failure it answers, as text. */
-  of: string
-  edited: boolean
-  key: Buffer | undefined
-  value: Buffer
-  headers: LogRecord['headers']
-}
+import { Producer } from '@platformatic/kafka'
+import { placeText } from '../../stream/place.ts'
+import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
+import { type LogReader, openLog } from '../log-reader.ts'
+import { type Entry, newestAttempt, openAttempt } from './entries.ts'
+import { type Mended, mend } from './mend.ts'
+import { type Client, type Published, publishMended } from './publish.ts'
 
 /**
- * Makes the record that replays an attempt, or says why it must not. What stands at the place itself has its key and
- * headers as they were; the dead letter is enough when the log let go of it.
+ * - `resent`: published as the record at `as`; `ready`: would be, were this no dry run;
+ * - `refused`: would end as a dead letter again, by `why`;
+ * - `done`: was resent before and has not failed since.
  */
-export async function mend(
-  log: LogReader,
-  { origin }: Entry,
-  { place, reason, stands }: Attempt,
-  edited: Uint8Array | undefined,
-): Promise<Mended | { why: string[] }> {
-  const letter = await log.at(stands)
-  if (!letter) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
-  const why = refusalOf(edited ?? letter.value, edited ? undefined : reason)
-  if (why.length > 0) return { why }
-  const failing = parsePlace(place) ?? origin
-  if (!(await log.has(failing))) return { why: [`there is no partition ${failing.partition} of ${failing.topic}`] }
-  const failed = await log.at(failing)
-  // Another record may stand there by now, when the topic was made anew.
-  const { key, headers } = failed?.value.equals(letter.value) ? failed : remainsOf(letter)
-  return {
-    origin,
-    of: place,
-    edited: edited !== undefined,
-    key,
-    value: Buffer.from(edited ?? letter.value),
-    headers: [...headers.filter(([name]) => name.toString() !== replayedFrom), header(replayedFrom, placeText(origin))],
-  }
+export type Outcome = { entry: Entry } & Result
+type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
+
+export interface ResendOptions {
+  /** Checks all and publishes nothing. */
+  dryRun?: boolean
+  /** What to publish in place of the event's own bytes; for a single entry. */
+  edited?: Uint8Array | undefined
 }
 
-/** What a dead letter has of the record's key and headers. A binary key came URL-escaped (Go's url.QueryEscape). */
-function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
-  const headers = letter.headers.filter(([name]) => name.toString() === 'traceparent')
-  const escaped = headerOf(letter, 'deadletter-key')
-  if (escaped === undefined) return { key: letter.key, headers }
-  const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
-  const key = escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
-  return { key: Buffer.from(key, 'latin1'), headers }
-}
+/** One publish after the other would take a few milliseconds each. */
+const atOnce = 50
 
-type Client = Producer<Buffer, Buffer, Buffer, Buffer>
-type Outgoing = Parameters<Client['send']>[0]['messages'][number]
-
-/** Publishes a record and, on the dead-letter topic, the note that answers the failure. Throws what the client throws. */
-export async function resend(
-  producer: Client,
-  { origin: { topic, partition }, of, edited, key, value, headers }: Mended,
-): Promise<{ result: 'replayed'; as: string } | { result: 'refused'; why: string[] }> {
+/**
+ * Publishes dead letters back to where they came from, after checking that they would not come back: the event's own
+ * bytes (or the edited ones), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
+ * order is publish, then note: who dies in between resends twice, and a duplicate has no effect.
+ *
+ * An event that failed in two apps is published once; both get it, also the one where it is `refused`.
+ * @throws {OperationError} Kafka failed; what was published until then is noted
+ */
+export async function* resendDeadLetters(
+  kafka: KafkaConnection,
+  entries: Entry[],
+  options: ResendOptions = {},
+): AsyncGenerator<Outcome> {
+  const log = openLog(kafka)
+  const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
+  const publish = (mended: Mended) =>
+    publishMended(producer, mended).catch((error: unknown) => {
+      throw kafkaError('not all could be resent', kafka, error)
+    })
   try {
-    const as = await send(producer, { topic, partition, ...(key && { key }), value, headers: new Map(headers) })
-    const note = [header(noteHeaders.of, of), header(noteHeaders.as, as)]
-    if (edited) note.push(header(noteHeaders.edited, 'true'))
-    await send(producer, { topic: deadLetterTopic(topic), value: Buffer.alloc(0), headers: new Map(note) })
-    return { result: 'replayed', as }
-  } catch (error) {
-    if (!findErrorBy(error as Error, 'apiId', 'MESSAGE_TOO_LARGE')) throw error
-    return { result: 'refused', why: [`with its mark it is too large for ${topic}`] }
+    yield* resendEntries(log, publish, entries, options)
+  } finally {
+    await Promise.all([log.close(), producer.close()])
   }
 }
 
-/** Publishes to all replicas in sync and answers where the record stands. */
-async function send(producer: Client, message: Outgoing): Promise<string> {
-  const { offsets } = await producer.send({ messages: [message], acks: -1 })
-  const { topic, partition, offset } = offsets?.[0] ?? { topic: message.topic, partition: 0, offset: 0n }
-  return placeText({ topic, partition, offset: String(offset) })
+/** The same for any log, and any way to publish a record and its note. */
+export async function* resendEntries(
+  log: LogReader,
+  publish: (mended: Mended) => Promise<Published>,
+  entries: Entry[],
+  { dryRun = false, edited }: ResendOptions,
+): AsyncGenerator<Outcome> {
+  /** By the place that failed, which two apps may have in common. */
+  const settled = new Map<string, Result>()
+
+  /** Answers the first failure, after all have ended: what was published is to be told of first. */
+  async function publishAll(all: Mended[]): Promise<PromiseRejectedResult | undefined> {
+    const results = await Promise.allSettled(all.map(publish))
+    for (const [index, { of }] of all.entries()) {
+      const result = results[index]
+      if (result?.status === 'fulfilled') settled.set(of, result.value)
+    }
+    return results.find((result) => result.status === 'rejected')
+  }
+
+  for (let at = 0; at < entries.length; at += atOnce) {
+    const chunk = entries.slice(at, at + atOnce)
+    const refused = new Map<Entry, Result>()
+    const due = new Map<string, Mended>()
+    for (const entry of chunk) {
+      const attempt = openAttempt(entry)
+      if (!attempt) continue
+      const mended = await mend(log, attempt, edited)
+      if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
+      else if (!settled.has(mended.of)) due.set(mended.of, mended)
+    }
+    if (dryRun) for (const of of due.keys()) settled.set(of, { result: 'ready' })
+    const failure = dryRun ? undefined : await publishAll([...due.values()])
+    for (const entry of chunk) {
+      const result = refused.get(entry) ?? resultOf(entry, settled)
+      if (result) yield { entry, ...result }
+    }
+    if (failure) throw failure.reason
+  }
 }
 
-function header(name: string, text: string): [Buffer, Buffer] {
-  return [Buffer.from(name), Buffer.from(text)]
+/** Undefined for what failed to be published. */
+function resultOf(entry: Entry, settled: ReadonlyMap<string, Result>): Result | undefined {
+  const attempt = openAttempt(entry)
+  if (attempt) return settled.get(placeText(attempt.place))
+  const { resent } = newestAttempt(entry)
+  return resent && { result: 'done', as: placeText(resent.as) }
 }

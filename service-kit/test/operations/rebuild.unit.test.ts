@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { OperationError } from '../../src/operations/operation-error.ts'
-import { type ReplayCounts, replayTopic } from '../../src/operations/replay.ts'
+import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { PermanentFault } from '../../src/stream/fault.ts'
@@ -23,7 +23,7 @@ const created = (total: number, changes: object = {}) =>
     ...changes,
   })
 
-describe('a replay of a topic', () => {
+describe('a rebuild from a topic', () => {
   let log: FakeLog
   let seen: Created[]
   let waits: string[]
@@ -42,9 +42,9 @@ describe('a replay of a topic', () => {
   const append = (value: string, headers = {}) => log.append({ topic: 'orderevents', value, headers })
   const totals = () => seen.map(({ Payload }) => Payload.Total)
 
-  function replay(range = {}, onProgress: (counts: ReplayCounts, total: bigint) => void = () => {}) {
-    const handler = { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) }
-    return replayTopic('orderevents', handler, {
+  function rebuild(range = {}, onProgress: (counts: RebuildCounts, total: bigint) => void = () => {}) {
+    const reactions = { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) }
+    return rebuildTopic('orderevents', reactions, {
       app: 'order-service',
       log,
       range,
@@ -70,7 +70,7 @@ describe('a replay of a topic', () => {
       seen.push(event)
       return event.Payload.Total > 2
     }
-    expect(await replay()).to.deep.equal({ read: 5, applied: 2, unchanged: 2, unhandled: 1, aside: {}, faulty: {} })
+    expect(await rebuild()).to.deep.equal({ read: 5, applied: 2, unchanged: 2, unhandled: 1, aside: {}, faulty: {} })
     expect(totals()).to.deep.equal([1, 2, 3, 4])
   })
 
@@ -78,34 +78,34 @@ describe('a replay of a topic', () => {
     for (let time = 1; time <= 6; time += 1) {
       log.append({ topic: 'orderevents', timestamp: time, value: created(time) })
     }
-    await replay({ from: new Date(3), to: new Date(5) })
+    await rebuild({ from: new Date(3), to: new Date(5) })
     expect(totals()).to.deep.equal([3, 4])
   })
 
   it('skips what the service dead-lettered, and not what another one did', async () => {
     deadLetter(append(created(1)), 'order-service')
     deadLetter(append(created(2)), 'payment-service')
-    const counts = await replay()
+    const counts = await rebuild()
     expect(totals()).to.deep.equal([2])
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('takes the replay of a dead letter, unless that failed too, with the ids of the first place', async () => {
+  it('takes a dead letter that was resent, unless that failed too, with the ids of the first place', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
     append(reduced, { 'replayed-from': 'orderevents/0/0' })
     const again = append(created(2), { 'replayed-from': 'orderevents/0/0' })
     deadLetter(again, 'order-service', first)
-    const counts = await replay()
+    const counts = await rebuild()
     expect([counts.applied, counts.aside]).to.deep.equal([1, { 'conflicting-order': 2 }])
-    const replayed = seen[0]?.Id
+    const resent = seen[0]?.Id
     log.records.length = 0
     log.append({ topic: 'orderevents.dead' })
     append(reduced)
     seen = []
-    await replay()
-    expect(seen[0]?.Id).to.equal(replayed)
+    await rebuild()
+    expect(seen[0]?.Id).to.equal(resent)
   })
 
   it('counts what is faulty and goes on', async () => {
@@ -119,7 +119,7 @@ describe('a replay of a topic', () => {
       if (event.Payload.Total === 1) throw new PermanentFault('conflicting-order', 'x')
       return true
     }
-    const { faulty, applied } = await replay()
+    const { faulty, applied } = await rebuild()
     expect(faulty).to.deep.equal({ 'not-json': 2, 'invalid-payload': 1, 'conflicting-order': 1 })
     expect(applied).to.equal(1)
   })
@@ -132,14 +132,14 @@ describe('a replay of a topic', () => {
       take = calm
       throw new SidecarError('write state', new Error('down'))
     }
-    expect((await replay()).applied).to.equal(1)
+    expect((await rebuild()).applied).to.equal(1)
     expect(waits).to.deep.equal(['write state: down'])
   })
 
   it('tells how far it is, and ends at what was the end when it began', async () => {
     for (let count = 0; count < 1_200; count += 1) append(created(count))
     const told: string[] = []
-    await replay({}, ({ read }, total) => {
+    await rebuild({}, ({ read }, total) => {
       if (read === 0) append(created(9_999))
       told.push(`${read} of ${total}`)
     })
@@ -151,7 +151,7 @@ describe('a replay of a topic', () => {
     this.timeout(5_000)
     append(created(1))
     take = () => Promise.reject(new SidecarError('write state', new Error('down')))
-    const error = await replayTopic(
+    const error = await rebuildTopic(
       'orderevents',
       { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) },
       { app: 'order-service', log, range: {}, onProgress: () => {}, onWait: () => {}, patienceMs: 10 },

@@ -1,16 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic, type EventName } from '@orderflow/envelope-schema'
-import { originOf, replayedFrom } from '../stream/delivery.ts'
+import { originOf } from '../stream/delivery.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import { type Handler, take } from '../stream/intake.ts'
+import { placeText } from '../stream/place.ts'
+import { resentFrom } from '../stream/record-headers.ts'
 import { slices } from '../stream/slices.ts'
 import { readLetters } from './dead-letters/letter.ts'
 import type { LogReader, TimeRange } from './log-reader.ts'
 import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
 import { OperationError } from './operation-error.ts'
 
+/** What a service rebuilds from one topic: like what it does with the topic's events, but it publishes nothing. */
+export type RebuildReactions = Handler<EventName, boolean>
+
 /** What became of the records of a topic. All but `read` add up to `read`. */
-export interface ReplayCounts {
+export interface RebuildCounts {
   read: number
   /** Changed the store. */
   applied: number
@@ -24,15 +29,15 @@ export interface ReplayCounts {
   faulty: Record<string, number>
 }
 
-export interface ReplayOptions {
+export interface RebuildOptions {
   /** The service's name, as on its dead letters. */
   app: string
   log: LogReader
   range: TimeRange
-  onProgress: (topic: string, counts: Readonly<ReplayCounts>, total: bigint) => void
+  onProgress: (topic: string, counts: Readonly<RebuildCounts>, total: bigint) => void
   /** The store or sidecar fails; it is tried again. */
   onWait: (reason: string) => void
-  /** A store or sidecar that does not come back within this time ends the replay: a minute unless told. */
+  /** A store or sidecar that does not come back within this time ends the rebuild: a minute unless told. */
   patienceMs?: number
 }
 
@@ -42,16 +47,16 @@ const retryMs = 500
 const maxSliceEvents = 500
 
 /**
- * Feeds what the log holds of a topic to a handler, in the order of arrival, and publishes nothing. Safe beside the
- * running service and to be run again: a handler changes nothing twice.
+ * Feeds what the log holds of a topic to the service's reactions, in the order of arrival, and publishes nothing. Safe beside the
+ * running service and to be run again: a reaction changes nothing twice.
  * @throws {OperationError} the log cannot be read, or the store stays away
  */
-export async function replayTopic(
+export async function rebuildTopic(
   topic: string,
-  handler: Handler<EventName, boolean>,
-  { app, log, range, onProgress, onWait, patienceMs = 60_000 }: ReplayOptions,
-): Promise<ReplayCounts> {
-  const counts: ReplayCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
+  reactions: RebuildReactions,
+  { app, log, range, onProgress, onWait, patienceMs = 60_000 }: RebuildOptions,
+): Promise<RebuildCounts> {
+  const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
   const total = spans.reduce((sum, { start, end }) => sum + end - start, 0n)
   const aside = await asideOf(app, topic, log)
@@ -61,8 +66,8 @@ export async function replayTopic(
     const reason = aside.get(whereIs(record))
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
-      const origin = originOf(placeOf(record), headerOf(record, replayedFrom))
-      const changed = await patiently(() => take(handler, record.value, origin))
+      const origin = originOf(placeOf(record), headerOf(record, resentFrom))
+      const changed = await patiently(() => take(reactions, record.value, origin))
       counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
@@ -96,18 +101,18 @@ export async function replayTopic(
   return counts
 }
 
-/** Records that this service dead-lettered, and why. What was mended and replayed is in the log as another record. */
+/** Records that this service dead-lettered, and why. What was mended and resent is in the log as another record. */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<string, string>> {
   const aside = new Map<string, string>()
   for await (const letter of readLetters(log, deadLetterTopic(topic))) {
-    if (letter.kind === 'letter' && letter.app === app) aside.set(letter.place, letter.reason)
+    if (letter.kind === 'letter' && letter.app === app) aside.set(placeText(letter.place), letter.reason)
   }
   return aside
 }
 
 function givingUp(cause: unknown): OperationError {
   return new OperationError(`the store does not take the events: ${(cause as Error).message}`, {
-    nextStep: 'is the sidecar running (make status)? Then replay again: what was taken changes nothing',
+    nextStep: 'is the sidecar running (make status)? Then rebuild again: what was taken changes nothing',
     cause,
   })
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { readArguments } from '../../src/operations/dead-letters/arguments.ts'
-import { OperationError } from '../../src/operations/operation-error.ts'
+import { readArguments } from '../../../src/operations/dead-letters/arguments.ts'
+import { OperationError } from '../../../src/operations/operation-error.ts'
 
 describe('the command dead-letters', () => {
   it('lists when nothing is said', () => {
@@ -10,17 +10,17 @@ describe('the command dead-letters', () => {
 
   it('shows personal data and publishes only when that is said', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
-    const replay = { command: 'replay', what: 'all', dryRun: true, edit: false, file: undefined }
-    expect(readArguments(['replay', 'all', '--dry-run'])).to.deep.equal(replay)
+    const resend = { command: 'resend', what: 'all', dryRun: true, edit: false, file: undefined }
+    expect(readArguments(['resend', 'all', '--dry-run'])).to.deep.equal(resend)
   })
 
   const wrong: [args: string[], message: string][] = [
-    [['replay'], 'which one?'],
+    [['resend'], 'which one?'],
     [['show', ''], 'which one?'],
     [['fly'], 'unknown command fly'],
     [['--fly'], "Unknown option '--fly'"],
     [['list', 'a', 'b'], 'what is "b"?'],
-    [['replay', 'a', '--file'], 'argument missing'],
+    [['resend', 'a', '--file'], 'argument missing'],
   ]
   for (const [args, message] of wrong) {
     it(`refuses "${args.join(' ')}" with its usage`, () => {
@@ -33,7 +33,7 @@ describe('the command dead-letters', () => {
       })()
       expect(error).to.be.instanceOf(OperationError)
       expect((error as OperationError).message).to.contain(message)
-      expect((error as OperationError).nextStep).to.contain('dead-letters replay')
+      expect((error as OperationError).nextStep).to.contain('dead-letters resend')
     })
   }
 })

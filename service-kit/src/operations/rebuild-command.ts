@@ -1,36 +1,34 @@
 import { parseArgs } from 'node:util'
-import type { EventName } from '@orderflow/envelope-schema'
-import type { Handler } from '../stream/intake.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { openLog } from './log-reader.ts'
 import { OperationError } from './operation-error.ts'
-import { type ReplayCounts, replayTopic } from './replay.ts'
+import { type RebuildCounts, type RebuildReactions, rebuildTopic } from './rebuild.ts'
 import { printLines } from './terminal.ts'
 
-const usage = `replay [--topic TOPIC] [--from MOMENT] [--to MOMENT]
+const usage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
 a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out`
 
-export interface ReplayCommandOptions {
+export interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
-  /** What the service rebuilds from, by topic, in the order in which they are read. */
-  handlers: Record<string, Handler<EventName, boolean>>
+  /** By topic, in the order in which the topics are read. */
+  reactions: Record<string, RebuildReactions>
 }
 
-/** Runs `replay`: rebuilds the service's store from the log, and says what came of it. */
-export async function replayCommand(args: string[], { app, kafka, handlers }: ReplayCommandOptions): Promise<void> {
+/** Runs `rebuild`: rebuilds the service's store from the log, and says what came of it. */
+export async function rebuildCommand(args: string[], { app, kafka, reactions }: RebuildCommandOptions): Promise<void> {
   const { topic, ...range } = readArguments(args)
-  const chosen = Object.entries(handlers).filter(([name]) => topic === undefined || name === topic)
+  const chosen = Object.entries(reactions).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {
     throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
-      nextStep: `--topic is one of ${Object.keys(handlers).join(', ')}, or left out`,
+      nextStep: `--topic is one of ${Object.keys(reactions).join(', ')}, or left out`,
     })
   }
   const log = openLog(kafka)
   try {
-    for (const [name, handler] of chosen) {
+    for (const [name, own] of chosen) {
       const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
-      const counts = await replayTopic(name, handler, {
+      const counts = await rebuildTopic(name, own, {
         app,
         log,
         range,
@@ -73,7 +71,7 @@ function occasionally(everyMs: number): (line: string) => void {
   }
 }
 
-function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: ReplayCounts): string[] {
+function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: RebuildCounts): string[] {
   const skipped = [
     ['left aside as dead letters', aside],
     ['faulty, and no dead letters', faulty],

@@ -1,0 +1,26 @@
+/**
+ * Record headers of dead letters and of what is sent back. Logs are kept for ever, so these names never change: where one
+ * of them says "replay", everything else says resend.
+ */
+
+/** Of a record that was resent: the place where its event first stood, as text. See `originOf`. */
+export const resentFrom = 'replayed-from'
+
+/** Of a dead letter (docs/operations.md). */
+export const letterHeaders = {
+  id: 'deadletter-id',
+  reason: 'deadletter-reason',
+  detail: 'deadletter-detail',
+  app: 'deadletter-app',
+  topic: 'deadletter-topic',
+  partition: 'deadletter-partition',
+  offset: 'deadletter-offset',
+  time: 'deadletter-time',
+  /** Of an event that was resent and failed again: the place of that record, as text. */
+  resent: 'deadletter-replay',
+  /** A key that is no text, as it was delivered: URL-escaped (Go's url.QueryEscape). */
+  key: 'deadletter-key',
+} as const
+
+/** Of the note on `<topic>.dead` that an event was resent: the place that failed, and the place of the new record. */
+export const noteHeaders = { of: 'replay-of', as: 'replayed-as', edited: 'replay-edited' } as const

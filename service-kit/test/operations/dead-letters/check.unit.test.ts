@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../../src/operations/dead-letters/check.ts'
+import { bytesOf, event } from './letters.ts'
+
+describe('a resend is refused', () => {
+  it('as long as the schemas refuse the event, naming every problem', () => {
+    const wrong = { ...event, CreationDate: 'today', Payload: { ...event.Payload, Total: '1' } }
+    const why = refusalOf(bytesOf(wrong), 'invalid-payload')
+    expect(why).to.have.length(2)
+    expect(why.join()).to.contain('/CreationDate').and.to.contain('/Payload/Total')
+    expect(refusalOf(Buffer.alloc(0), 'not-an-envelope').join()).to.contain('tombstone')
+    expect(refusalOf(bytesOf({ ...event, Name: 'OrderCraeted' }), undefined).join()).to.contain('unknown-event')
+  })
+
+  it('not when the schemas have learned to accept it, or the fault was ours', () => {
+    for (const reason of ['unknown-version', 'handler-error', 'refused', undefined]) {
+      expect(refusalOf(bytesOf(event), reason)).to.deep.equal([])
+    }
+  })
+
+  it('when the event contradicts what is known and was not edited', () => {
+    expect(refusalOf(bytesOf(event), 'conflicting-order').join()).to.contain('contradicts')
+    expect(refusalOf(bytesOf(event), undefined)).to.deep.equal([])
+  })
+})

@@ -1,0 +1,191 @@
+import { expect } from 'chai'
+import {
+  type Entry,
+  groupsOf,
+  openAttempt,
+  readDeadLetters,
+  selectEntries,
+} from '../../../src/operations/dead-letters/entries.ts'
+import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
+import { OperationError } from '../../../src/operations/operation-error.ts'
+import { placeText } from '../../../src/stream/place.ts'
+import { FakeLog } from '../../../src/testing/fake-log.ts'
+import { fail, note } from './letters.ts'
+
+describe('dead letters', () => {
+  let log: FakeLog
+  beforeEach(() => {
+    log = new FakeLog()
+  })
+  const entries = async () => (await readDeadLetters(log)).entries
+  const openPlace = (entry: Entry | undefined) => {
+    const attempt = entry && openAttempt(entry)
+    return attempt && placeText(attempt.place)
+  }
+
+  it('are one entry for each app and origin, however often they were written', async () => {
+    for (const app of ['order-service', 'payment-service', 'order-service', 'order-service']) fail(log, app, 7)
+    fail(log, 'order-service', 8)
+    const found = await entries()
+    expect(found.map(({ app, origin }) => [app, origin.offset])).to.deep.equal([
+      ['order-service', '7'],
+      ['payment-service', '7'],
+      ['order-service', '8'],
+    ])
+    expect(found.map(({ attempts }) => attempts.length)).to.deep.equal([1, 1, 1])
+  })
+
+  it('are grouped by reason and app, the largest group first', async () => {
+    fail(log, 'order-service', 1, 'not-json')
+    fail(log, 'order-service', 2)
+    fail(log, 'order-service', 3)
+    fail(log, 'payment-service', 3)
+    const groups = groupsOf(await entries()).map(({ name, entries }) => `${name} ${entries.length}`)
+    expect(groups).to.deep.equal([
+      'invalid-payload/order-service 2',
+      'invalid-payload/payment-service 1',
+      'not-json/order-service 1',
+    ])
+  })
+
+  it('are of every topic that has them, and count what is none of ours', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'order-service', 1, 'not-json', { topic: 'paymentevents' })
+    log.append({ topic: 'paymentevents.dead', value: 'x' })
+    log.append({ topic: 'orderevents.dead', headers: { 'deadletter-reason': 'x', 'deadletter-app': 'y' } })
+    const [letter] = log.records
+    log.append({ topic: 'paymentevents.dead', headers: letter?.headers ?? [] })
+    const found = await readDeadLetters(log)
+    expect(found.entries.map(({ origin }) => placeText(origin))).to.deep.equal(['orderevents/0/1', 'paymentevents/0/1'])
+    expect(found.others).to.equal(3)
+    expect(groupLines(found).join('\n')).to.contain('3 other records')
+  })
+
+  it('are open until they are resent, for both apps that failed', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'payment-service', 1)
+    expect((await entries()).map(openPlace)).to.deep.equal(['orderevents/0/1', 'orderevents/0/1'])
+    note(log, 'orderevents/0/1', 'orderevents/0/9')
+    expect((await entries()).map(openAttempt)).to.deep.equal([undefined, undefined])
+  })
+
+  it('stay one entry when what was resent fails again, and are open again for the app that failed', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'payment-service', 1)
+    note(log, 'orderevents/0/1', 'orderevents/0/9')
+    fail(log, 'payment-service', 9, 'conflicting-order', { resentFrom: 'orderevents/0/1' })
+    const [order, payment, ...others] = await entries()
+    expect([others.length, order && openAttempt(order)]).to.deep.equal([0, undefined])
+    expect(payment?.attempts.map(({ place, reason }) => `${placeText(place)} ${reason}`)).to.deep.equal([
+      'orderevents/0/1 invalid-payload',
+      'orderevents/0/9 conflicting-order',
+    ])
+    expect(openPlace(payment)).to.equal('orderevents/0/9')
+  })
+
+  it('are open again when what was resent fails before it is noted', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'order-service', 9, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
+    note(log, 'orderevents/0/1', 'orderevents/0/9')
+    const [entry] = await entries()
+    expect(openPlace(entry)).to.equal('orderevents/0/9')
+  })
+
+  describe('of a record that says without a note that it was resent', () => {
+    const placesOf = async () =>
+      (await entries()).map(({ origin, attempts }) => [
+        placeText(origin),
+        attempts.map(({ place }) => placeText(place)).join(),
+      ])
+
+    it('are an entry of their own, which leaves the one that they name as it was', async () => {
+      fail(log, 'order-service', 1)
+      const [before] = await entries()
+      fail(log, 'order-service', 20, 'not-json', { resentFrom: 'orderevents/0/1' })
+      const [entry, forged] = await entries()
+      expect(entry).to.deep.equal(before)
+      expect(await placesOf()).to.deep.equal([
+        ['orderevents/0/1', 'orderevents/0/1'],
+        ['orderevents/0/20', 'orderevents/0/20'],
+      ])
+      expect(forged && openAttempt(forged)?.reason).to.equal('not-json')
+      const story = forged && entryLines(forged, undefined, false).join('\n')
+      expect(story).to.contain('says that it was resent from orderevents/0/1, of which there is no note')
+    })
+
+    it('are not hidden behind one that was resent', async () => {
+      fail(log, 'order-service', 1)
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      fail(log, 'order-service', 20, 'not-json', { resentFrom: 'orderevents/0/1' })
+      const [done, forged] = await entries()
+      expect([done && openAttempt(done), openPlace(forged)]).to.deep.equal([undefined, 'orderevents/0/20'])
+    })
+
+    it('are attempts of one entry once they are noted, however often they were resent', async () => {
+      fail(log, 'order-service', 1)
+      fail(log, 'order-service', 9, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
+      fail(log, 'order-service', 12, 'invalid-payload', { resentFrom: 'orderevents/0/1' })
+      note(log, 'orderevents/0/9', 'orderevents/0/12')
+      expect(await placesOf()).to.deep.equal([
+        ['orderevents/0/1', 'orderevents/0/1'],
+        ['orderevents/0/9', 'orderevents/0/9,orderevents/0/12'],
+      ])
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      expect(await placesOf()).to.deep.equal([['orderevents/0/1', 'orderevents/0/1,orderevents/0/9,orderevents/0/12']])
+    })
+
+    it('do not send their reader round in a circle of notes', async () => {
+      fail(log, 'order-service', 9, 'not-json', { resentFrom: 'orderevents/0/1' })
+      note(log, 'orderevents/0/9', 'orderevents/0/9')
+      note(log, 'orderevents/0/9', 'orderevents/0/1')
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      expect(await placesOf()).to.deep.equal([['orderevents/0/1', 'orderevents/0/9']])
+    })
+  })
+
+  it('stand where their record stood, whatever impossible origin an older service believed', async () => {
+    const common = {
+      'deadletter-app': 'order-service',
+      'deadletter-reason': 'not-json',
+      'deadletter-topic': 'orderevents',
+    }
+    for (const [partition, offset, resent] of [
+      ['99', '0', 'orderevents/0/5'],
+      ['0', '1000000', 'orderevents/0/6'],
+      ['0', '1', 'paymentevents/0/7'],
+    ] as const) {
+      const claim = { 'deadletter-partition': partition, 'deadletter-offset': offset, 'deadletter-replay': resent }
+      log.append({ topic: 'orderevents.dead', headers: { ...common, ...claim } })
+    }
+    const { entries: found, others } = await readDeadLetters(log)
+    expect(found.map(({ origin, attempts }) => [placeText(origin), attempts[0]?.origin])).to.deep.equal([
+      ['orderevents/0/5', { topic: 'orderevents', partition: 0, offset: '5' }],
+      ['orderevents/0/6', { topic: 'orderevents', partition: 0, offset: '6' }],
+    ])
+    expect(others).to.equal(1)
+  })
+
+  it('are none of ours when their app or reason is longer than any of ours', async () => {
+    fail(log, 'x'.repeat(201), 1)
+    fail(log, 'order-service', 1, 'x'.repeat(101))
+    expect(await readDeadLetters(log)).to.deep.equal({ entries: [], others: 2 })
+  })
+
+  it('can be named by id, by the beginning of one, by group, or all together', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'order-service', 2, 'not-json')
+    const all = await entries()
+    const [first, second] = all
+    expect(selectEntries(all, 'all')).to.deep.equal(all)
+    expect(selectEntries(all, first?.id ?? '')).to.deep.equal([first])
+    expect(selectEntries(all, second?.id.slice(0, 8).toUpperCase() ?? '')).to.deep.equal([second])
+    expect(selectEntries(all, 'not-json/order-service')).to.deep.equal([second])
+    for (const [what, message] of [
+      ['', '2 ids begin with'],
+      ['zz', 'no dead letter zz'],
+      ['not-json/payment-service', 'no group'],
+    ] as const) {
+      expect(() => selectEntries(all, what)).to.throw(OperationError, message)
+    }
+  })
+})

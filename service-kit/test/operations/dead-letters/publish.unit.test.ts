@@ -1,0 +1,61 @@
+import { ProtocolError } from '@platformatic/kafka'
+import { expect } from 'chai'
+import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
+import { publishMended } from '../../../src/operations/dead-letters/publish.ts'
+
+const mended: Mended = {
+  origin: { topic: 'orderevents', partition: 1, offset: '7' },
+  of: 'orderevents/1/9',
+  edited: false,
+  key: undefined,
+  value: Buffer.from('{}'),
+  headers: [],
+}
+
+/** A producer whose sends end as told, one after the other: at an offset, or by an error. */
+function producer(...ends: (bigint | Error | undefined)[]) {
+  const sent: { topic: string; headers: string[] }[] = []
+  return {
+    sent,
+    async send({ messages: [message] }: { messages: { topic: string; headers?: Map<Buffer, Buffer> }[] }) {
+      const end = ends.shift()
+      if (end instanceof Error) throw end
+      const { topic = '', headers = new Map() } = message ?? {}
+      sent.push({ topic, headers: [...headers].map(([name, text]) => `${name}: ${text}`) })
+      return end === undefined ? {} : { offsets: [{ topic, partition: 1, offset: end }] }
+    },
+  }
+}
+const publish = (kafka: ReturnType<typeof producer>) =>
+  publishMended(kafka as unknown as Parameters<typeof publishMended>[0], mended)
+
+describe('an event that is sent back', () => {
+  it('is noted beside its dead letter, with where it stands now', async () => {
+    const kafka = producer(12n, 3n)
+    expect(await publish(kafka)).to.deep.equal({ result: 'resent', as: 'orderevents/1/12' })
+    expect(kafka.sent).to.deep.equal([
+      { topic: 'orderevents', headers: [] },
+      { topic: 'orderevents.dead', headers: ['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'] },
+    ])
+  })
+
+  for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {
+    it(`is refused by itself when the broker says ${id}`, async () => {
+      const kafka = producer(new ProtocolError(id))
+      expect(await publish(kafka)).to.have.property('result', 'refused')
+      expect(kafka.sent).to.deep.equal([])
+    })
+  }
+
+  it('ends the command when the broker fails, and when its note cannot be written', async () => {
+    for (const ends of [[new ProtocolError('NOT_ENOUGH_REPLICAS')], [12n, new ProtocolError('MESSAGE_TOO_LARGE')]]) {
+      expect(await publish(producer(...ends)).catch((error: unknown) => error)).to.be.instanceOf(ProtocolError)
+    }
+  })
+
+  it('is not said to stand anywhere when the client does not say where', async () => {
+    const kafka = producer(undefined, 3n)
+    expect(await publish(kafka).catch((error: Error) => error.message)).to.contain('does not say where')
+    expect(kafka.sent.map(({ topic }) => topic)).to.deep.equal(['orderevents'])
+  })
+})

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { entryLines } from '../../../src/operations/dead-letters/report.ts'
+import { shownValue } from '../../../src/operations/dead-letters/shown.ts'
+import { FakeLog } from '../../../src/testing/fake-log.ts'
+import { bytesOf, event, fail } from './letters.ts'
+
+describe('an entry that is shown', () => {
+  it('tells its problems and not the values of the event', async () => {
+    const log = new FakeLog()
+    fail(log, 'order-service', 1)
+    const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
+    const letter = {
+      ...(await log.at({ topic: 'orderevents.dead', partition: 0, offset: '0' })),
+    } as (typeof log.records)[0]
+    letter.value = bytesOf(event)
+    letter.headers = [[Buffer.from('deadletter-detail'), Buffer.from(detail)]]
+    const [entry] = (await readDeadLetters(log)).entries
+    const text = entry ? entryLines(entry, letter, false).join('\n') : ''
+    expect(text).to.contain('/Payload/Total must be a number').and.to.contain(event.Payload.OrderId)
+    expect(text).not.to.contain('SECRET').and.not.to.contain('Lovelace')
+    expect(entry && entryLines(entry, letter, true).join('\n')).to.contain('SECRET-TAX-ID')
+  })
+})
+
+describe('an event that is shown', () => {
+  it('never tells a tax id, under whatever name that is not of the contract', () => {
+    const names = fc.oneof(
+      fc.string(),
+      fc.constantFrom('customer_tax_id', 'CustomerTaxID', 'taxid', 'Payload', 'Note', '0'),
+    )
+    const document = fc.letrec((tie) => ({
+      value: fc.oneof(fc.constant('SECRET-TAX-ID'), fc.constant(987654321), tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 3 }),
+      object: fc.dictionary(names, tie('value'), { maxKeys: 3 }),
+    })).value
+    const property = fc.property(document, fc.constantFrom('', ' ', '}'), (value, damage) => {
+      const shown = shownValue(Buffer.from(JSON.stringify(value) + damage), false)
+      expect(shown).not.to.contain('SECRET').and.not.to.contain('987654321')
+    })
+    fc.assert(property)
+  })
+
+  it('keeps every digit and every key with its values', () => {
+    const exact = '{"Total":12345678901234567890,"Total":1}'
+    expect(shownValue(Buffer.from(exact), true)).to.equal(exact)
+    expect(shownValue(Buffer.from('{"a":[1]}'), true)).to.equal('{\n  "a": [\n    1\n  ]\n}')
+  })
+
+  for (const [what, value] of Object.entries({
+    'nests without end': '['.repeat(100_000),
+    'nests without end and is JSON': '['.repeat(100_000) + ']'.repeat(100_000),
+    'is not text': Buffer.from([0xff, 0x00, 0x1b]),
+    'is a tombstone': '',
+  })) {
+    it(`says so when it ${what}`, () => {
+      expect(shownValue(Buffer.from(value as string), false)).to.match(/^\(/)
+      expect(() => shownValue(Buffer.from(value as string), true)).not.to.throw()
+    })
+  }
+})
