@@ -9,7 +9,7 @@ import { createTopics } from './commands/topics.ts'
 import { ReleaseError } from './lib/error.ts'
 import { createOutput } from './lib/output.ts'
 import { withAppLock } from './record/lock.ts'
-import { serviceNames, services } from './settings/services.ts'
+import { findService, services } from './settings/services.ts'
 
 const dryRun = Boolean(process.env.DRY_RUN) && process.env.DRY_RUN !== '0'
 
@@ -37,12 +37,13 @@ process.on('uncaughtException', fail)
 /** Runs one command of the Makefile, such as release-order. */
 async function run(argument: string): Promise<void> {
   if (argument === 'release-topics') return await createTopics(process.env, out)
-  const [command = '', name = ''] = argument.split('-')
-  const service = services[name as keyof typeof services]
+  // A service's name may have dashes, a command's has none.
+  const [, command = '', name = ''] = /^(\w+)-(.+)$/.exec(argument) ?? []
+  const service = findService(name)
   const known = ['export', ...Object.keys(commands)]
   if (!service || !known.includes(command)) {
     throw new ReleaseError('usage', `unknown command ${argument}`, {
-      nextStep: `one of ${known.join(', ')}, a dash, and one of ${serviceNames.join(', ')}`,
+      nextStep: `one of ${known.join(', ')}, a dash, and one of ${services.map((one) => one.name).join(', ')}`,
     })
   }
   const options: ContextOptions = { service, env: process.env, out, signal: stopped.signal }

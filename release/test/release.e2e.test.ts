@@ -152,7 +152,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
 
     it('refuses to release one service to the other one’s app', async () => {
       const { output } = await operator.make('release-payment', 'APP=orders')
-      expect(output).to.include('error: orders is the app of order-service; the two services need an app each')
+      expect(output).to.include('error: orders is the app of order-service; every service needs one of its own')
     })
 
     it('lists, stops, starts and shows an app, and follows its log', async () => {
