@@ -45,4 +45,11 @@ describe('a release command', () => {
       'error: SERVICE (payment) is not a service\nnext: one of order-service, payment-service',
     )
   })
+
+  it('does nothing where DRY_RUN is neither a yes nor a no', async () => {
+    const rollBack = (dryRun: string) =>
+      operator.makeWith({ env: { ACCESS_TOKEN: 'a-token' } }, 'rollback-order', 'APP=my-app', `DRY_RUN=${dryRun}`)
+    expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) is neither a yes nor a no\nnext: ')
+    expect((await rollBack('0')).output).to.include('error: no release of my-app was made')
+  })
 })
