@@ -1,7 +1,6 @@
-import { readDeadLetters } from '@orderflow/service-kit/operations'
+import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { placeText } from '../service-kit/src/stream/place.ts'
 import { endOf, hostileRecords } from './support/hostile.ts'
 import { documentsIn, World } from './support/world.ts'
 

@@ -1,6 +1,7 @@
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
-import { readSettings, SettingsError } from '../runtime/settings.ts'
+import { readSettings } from '../runtime/read-settings.ts'
+import { SettingsError } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createLog } from '../telemetry/log.ts'
