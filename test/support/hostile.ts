@@ -139,7 +139,7 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** A topic takes 256 KiB a batch (stack/topics.json): what is larger its publisher is told of, and nobody else. */
+/** A topic takes 256 KiB a batch (stack/src/kafka/topics.ts): what is larger its publisher is told of, and nobody else. */
 const maxValueBytes = 250_000
 
 /** What each service listens to and handles, as it says itself; no handler is called here. */

@@ -17,11 +17,11 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const pair = await generateLocalhost()
+    const pair = await selfSigned()
     // The key first: a certificate file means both are there.
     for (const [file, content] of [
-      [files.key, pair.private],
-      [files.certificate, pair.cert],
+      [files.key, pair.key],
+      [files.certificate, pair.certificate],
     ] as const) {
       writeFileSync(`${file}.new`, content, { mode: 0o600 })
       renameSync(`${file}.new`, file)
@@ -36,8 +36,17 @@ function isUsable({ certificate, key }: CertificateFiles): boolean {
   return validTo > Date.now() + 7 * dayMs
 }
 
-function generateLocalhost() {
-  return generate([{ name: 'commonName', value: 'localhost' }], {
+/** A certificate and its key, as PEM. */
+export interface Certificate {
+  certificate: string
+  key: string
+}
+
+/** A certificate of its own for servers of this machine: for loopback, and for `names` besides. Who trusts it trusts all of them. */
+export async function selfSigned(names: readonly string[] = []): Promise<Certificate> {
+  const dns = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
+  const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + validDays * dayMs),
@@ -45,14 +54,8 @@ function generateLocalhost() {
       { name: 'basicConstraints', cA: false, critical: true },
       { name: 'keyUsage', digitalSignature: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
-      },
+      { name: 'subjectAltName', altNames: [...dns, ...addresses] },
     ],
   })
+  return { certificate: cert, key }
 }
