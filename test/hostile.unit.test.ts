@@ -38,7 +38,7 @@ describe('any hostile record', function () {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (stack/topics.json).
+        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (stack/src/kafka/topics.ts).
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
