@@ -11,7 +11,11 @@ import fc from 'fast-check'
 import { documentsIn, type Failure, guid, listedIds, type Replica, type Role, World } from './support/world.ts'
 
 const outsideOrders = ['one', 'two'] as const
-const keyOrder = deterministicId('order', readSettings(orderService, { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id, 'key')
+const keyOrder = deterministicId(
+  'order',
+  readSettings(orderService, { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }).App.Id,
+  'key',
+)
 const orderIds = [...outsideOrders.map(guid), keyOrder]
 const dates = ['2026-11-21T10:00:00Z', '2026-11-21T11:00:00+02:00', '2026-11-21T12:00:00.5Z']
 

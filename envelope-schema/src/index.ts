@@ -7,4 +7,13 @@ export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
 export { selectEvent } from './select.ts'
 export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
-export type { Envelope, EventName, EventOf, EventPayloads, EventType, FullEvent, KnownEvent, ReceivedEnvelope } from './types.ts'
+export type {
+  Envelope,
+  EventName,
+  EventOf,
+  EventPayloads,
+  EventType,
+  FullEvent,
+  KnownEvent,
+  ReceivedEnvelope,
+} from './types.ts'

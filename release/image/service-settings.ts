@@ -23,6 +23,8 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
  * release knows beforehand which services there are.
  */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
-  const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as { service: ServiceDefinition }
+  const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
+    service: ServiceDefinition
+  }
   readSettings(service, variables)
 }

@@ -15,7 +15,16 @@ export { eventually, type PollOptions, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { type RunToolOptions, runTool } from './lib/run-tool.ts'
 export { newSecret } from './lib/secret.ts'
-export { entryOf, ofServices, partitions, type Service, serviceNamed, services, sidecarOf, type Urgency } from './lib/services.ts'
+export {
+  entryOf,
+  ofServices,
+  partitions,
+  type Service,
+  serviceNamed,
+  services,
+  sidecarOf,
+  type Urgency,
+} from './lib/services.ts'
 export { freePorts, freeServicePorts } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'

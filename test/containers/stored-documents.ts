@@ -9,8 +9,7 @@ import type { RunningContainers } from './running-containers.ts'
 const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }
 
 /** Names that mean something to a store, a parser or a template, at every level that a publisher may add to. */
-const hostileFields =
-  '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "__proto__": {"Total": 0}}'
+const hostileFields = '{"$set": {"value": "x"}, "a.b": 1, "$$NOW": "$value", "": 0, "__proto__": {"Total": 0}}'
 
 /** What MongoDB itself holds after hostile input, read past Dapr. */
 export function storedDocuments(running: () => RunningContainers): void {

@@ -1,9 +1,16 @@
-import { EnvelopeError, type EventName, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
-import fc from 'fast-check'
+import {
+  EnvelopeError,
+  type EventName,
+  type EventType,
+  orderEvents,
+  paymentEvents,
+  selectEvent,
+} from '@orderflow/envelope-schema'
 import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
 import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
-import type { Reactions } from '@orderflow/service-kit'
 import { paymentIdOf } from '@orderflow/payment-service/store'
+import type { Reactions } from '@orderflow/service-kit'
+import fc from 'fast-check'
 import type { Role } from './world.ts'
 
 /** A record as no sane publisher writes it. */
@@ -207,7 +214,9 @@ export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'un
 
 /** Whether a receiver of this name alone takes it for one that was meant otherwise. */
 function isMisspelt(name: string): boolean {
-  const types = Object.values(handled.order).flat().map((known) => `${known}@1` as EventType)
+  const types = Object.values(handled.order)
+    .flat()
+    .map((known) => `${known}@1` as EventType)
   const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
   try {
     return selectEvent(envelope, types) !== undefined

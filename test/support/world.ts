@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { type Commands as OrderCommands, createCommands as createOrderCommands } from '@orderflow/order-service/commands'
+import {
+  createCommands as createOrderCommands,
+  type Commands as OrderCommands,
+} from '@orderflow/order-service/commands'
 import { createReactions as createOrderReactions } from '@orderflow/order-service/reactions'
 import { service as orderService } from '@orderflow/order-service/service'
 import { createStore as createOrderStore } from '@orderflow/order-service/store'
@@ -114,7 +117,14 @@ export class World {
       throw new Error('a rebuild publishes nothing')
     }
     const documents = createDocuments(sidecar, now)
-    const own = { settings: readSettings(service, tokens), log: silent, publish, documents, now, newId: () => guid('new') }
+    const own = {
+      settings: readSettings(service, tokens),
+      log: silent,
+      publish,
+      documents,
+      now,
+      newId: () => guid('new'),
+    }
     return createParts(service, own).rebuild
   }
 

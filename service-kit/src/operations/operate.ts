@@ -31,10 +31,7 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   }
 }
 
-async function command<S extends object>(
-  service: ServiceDefinition<S>,
-  [name, ...args]: string[],
-): Promise<number> {
+async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
   if (name === 'dead-letters') return await deadLettersCommand(args, kafka)
