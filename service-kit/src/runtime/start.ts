@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
 import { createSidecar, type Sidecar } from '../sidecar/sidecar.ts'
 import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
 import { PortTakenError } from './listener.ts'
-import { serve } from './server.ts'
+import { type App, serve } from './server.ts'
 import { type BaseSettings, SettingsError } from './settings.ts'
+
+export type { App }
 
 /** What a service is built from; a test passes its own. */
 export interface AppDependencies<S extends BaseSettings> {
@@ -13,12 +14,6 @@ export interface AppDependencies<S extends BaseSettings> {
   sidecar: Sidecar
   now: () => Date
   newId: () => string
-}
-
-/** A service without its listeners: `web` for the public, `channel` for the sidecar. */
-export interface App {
-  web: RequestListener
-  channel: RequestListener
 }
 
 /**
