@@ -54,6 +54,7 @@ function serviceSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<Process
       // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
       NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
       ...tokenVariables(plan.tokens[role]),
+      ...streamVariables(plan, role),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -75,7 +76,7 @@ function sidecarSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<Process
     env: {
       ...componentSettings(join(repository, `${role}-service`), process.env),
       ...tokenVariables(plan.tokens[role]),
-      Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
+      ...streamVariables(plan, role),
       State__ConnectionString: join(dataFolder(plan.folder), `${role}.db`),
     },
     ports: {
@@ -85,6 +86,13 @@ function sidecarSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<Process
       metrics: ports.metrics,
     },
   }
+}
+
+/** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
+function streamVariables(plan: Plan, role: 'order' | 'payment'): Record<string, string> {
+  const settings = componentSettings(join(repository, `${role}-service`), process.env)
+  const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
+  return { ...Object.fromEntries(stream), Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
 }
 
 function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {

@@ -56,6 +56,17 @@ describe('docker-compose.yml', () => {
     })
   }
 
+  it('tells a service how to reach Kafka, and only its sidecar how to reach the store', () => {
+    for (const role of ['order', 'payment']) {
+      const [service, sidecar] = [services[`${role}-service`], services[`${role}-sidecar`]]
+      expect(service?.environment?.Stream__Brokers, role).to.equal('kafka:19092')
+      expect(service?.environment, role).not.to.include.keys('State__ConnectionString')
+      const settings = Object.entries(sidecar?.environment ?? {}).filter(([name]) => name.startsWith('Stream__'))
+      expect(service?.environment, role).to.include(Object.fromEntries(settings))
+      expect(sidecar?.environment, role).to.include.keys('State__ConnectionString')
+    }
+  })
+
   it('configures the broker as the local stack does, but for its listeners and folder', () => {
     const local = Object.entries(brokerProperties(defaultPorts, '/var/lib/kafka/data')).filter(
       ([name]) => !/listener|^controller\./.test(name),
