@@ -9,7 +9,9 @@ release := env -u NODE_DEBUG $(run) release/src/cli.ts
 .PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format engine images provision chaos bench bench-report
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / { sub(/ [a-z]+-payment/, ", -payment", $$1); printf "make %-27s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
+		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
+	@echo 'NAME is one of: $(released)'
 
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
@@ -75,26 +77,29 @@ bench: ## Measure, beside other ways to do the same (15 minutes): PART="post lat
 bench-report: ## Write the figures of the last make bench into docs/performance.md
 	@$(run) bench/report.ts
 
-release-topics: ## Create the topics on the hosted Kafka that both services are set to
+release-topics: ## Create the topics on the hosted Kafka that the services are set to: [SERVICE=order-service: whose settings]
 	@$(release) $@
 
-export-order export-payment: ## Write config-vars.json and the steps of a release by hand
+# Every service there is can be released: a folder more is a target more of each kind.
+released := $(patsubst %-service/package.json,%,$(wildcard *-service/package.json))
 
-release-order release-payment: ## Release to the hosting platform: APP=... [DRY_RUN=1 shows what it would do]
+$(addprefix export-,$(released)): ## Write config-vars.json and the steps of a release by hand
 
-rollback-order rollback-payment: ## Go back to before the last release: APP=... [DRY_RUN=1]
+$(addprefix release-,$(released)): ## Release to the hosting platform: APP=... [DRY_RUN=1 shows what it would do]
 
-ps-order ps-payment: ## List an app's processes: APP=...
+$(addprefix rollback-,$(released)): ## Go back to before the last release: APP=... [DRY_RUN=1]
 
-stop-order stop-payment: ## Stop an app: APP=...
+$(addprefix ps-,$(released)): ## List an app's processes: APP=...
 
-start-order start-payment: ## Start an app: APP=...
+$(addprefix stop-,$(released)): ## Stop an app: APP=...
 
-open-order open-payment: ## Show an app's address, and open it on a desktop: APP=...
+$(addprefix start-,$(released)): ## Start an app: APP=...
 
-logs-order logs-payment: ## Follow an app's log: APP=...
+$(addprefix open-,$(released)): ## Show an app's address, and open it on a desktop: APP=...
 
-release_targets := $(foreach command,export release rollback ps stop start open logs,$(command)-order $(command)-payment)
+$(addprefix logs-,$(released)): ## Follow an app's log: APP=...
+
+release_targets := $(foreach command,export release rollback ps stop start open logs,$(addprefix $(command)-,$(released)))
 .PHONY: $(release_targets) release-topics release-rehearsal
 $(release_targets):
 	@$(release) $@

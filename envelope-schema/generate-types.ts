@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { compile } from 'json-schema-to-typescript'
+import { inline } from './src/inline.ts'
 
 type Schema = Parameters<typeof compile>[0]
 
@@ -18,35 +19,46 @@ const shared = read('common.json').$defs ?? {}
  * The schema with its references to common.json filled in. Done here because the generator would turn every titled
  * definition into a type of its own, numbered where two schemas use the same one.
  */
-function withoutRefs({ $ref, title: _, not: __, ...schema }: Schema): Schema {
-  const target = $ref ? withoutRefs(shared[$ref.split('/').at(-1) ?? ''] ?? {}) : {}
-  const properties = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
-  const filled: Schema = { ...target, ...schema }
-  if (properties.length > 0) filled.properties = Object.fromEntries(properties)
-  else if (filled.type === 'object') filled.additionalProperties = true
-  return filled
+function withoutRefs(schema: Schema): Schema {
+  const { title: _, not: __, ...filled } = inline(schema, shared)
+  const properties = Object.entries(filled.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
+  if (properties.length > 0) return { ...filled, properties: Object.fromEntries(properties) }
+  return filled.type === 'object' ? { ...filled, additionalProperties: true } : filled
 }
 
-/** The text of src/types.gen.ts: an interface for each variant of the envelope and for each version of a payload. */
-export async function generateTypes(): Promise<string> {
-  const named: [string, string][] = [
-    ['FullEnvelope', 'envelope.full.json'],
-    ['ReceivedEnvelope', 'envelope.received.json'],
-  ]
-  for (const file of readdirSync(new URL('events/', schemas)).sort()) {
-    const [name, version] = file.split('.')
-    named.push([`${name}V${version}`, `events/${file}`])
-  }
-  const parts = named.map(([name, path]) => {
-    const { $id: _, ...schema } = withoutRefs(read(path))
-    return compile(schema, name, {
-      additionalProperties: false, // undeclared fields pass, but are not typed: `Omit` and narrowing need exact keys
-      bannerComment: '',
-      format: true,
-      style: { semi: false, singleQuote: true, printWidth: 120 },
-    })
+function compileType(schema: Schema, name: string): Promise<string> {
+  const { $id: _, ...filled } = withoutRefs(schema)
+  return compile(filled, name, {
+    additionalProperties: false, // undeclared fields pass, but are not typed: `Omit` and narrowing need exact keys
+    bannerComment: '',
+    format: true,
+    style: { semi: false, singleQuote: true, printWidth: 120 },
   })
-  return [banner, ...(await Promise.all(parts))].join('\n')
+}
+
+/** An object type instead of an interface, so that a payload can be used where any JSON object is expected. */
+async function compilePayload(schema: Schema, name: string): Promise<string> {
+  return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
+}
+
+/**
+ * The text of src/types.gen.ts: an interface for each variant of the envelope, a type for each version of a payload, and
+ * EventPayloads, which has them all by event type.
+ */
+export async function generateTypes(): Promise<string> {
+  const files = readdirSync(new URL('events/', schemas)).sort()
+  const events = files.map((file) => {
+    const [name, version] = file.split('.')
+    return { file, type: `${name}@${version}`, name: `${name}V${version}` }
+  })
+  const types = await Promise.all([
+    compileType(read('envelope.full.json'), 'FullEnvelope'),
+    compileType(read('envelope.received.json'), 'ReceivedEnvelope'),
+    ...events.map(({ file, name }) => compilePayload(read(`events/${file}`), name)),
+  ])
+  const payloads = events.map(({ type, name }) => `  '${type}': ${name}\n`).join('')
+  const map = `/**\n * The payload of each event that has a schema, by event type.\n */\nexport interface EventPayloads {\n${payloads}}\n`
+  return [banner, ...types, map].join('\n')
 }
 
 if (import.meta.main) writeFileSync(generatedFile, await generateTypes())

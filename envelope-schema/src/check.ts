@@ -1,8 +1,9 @@
 import type { Fault, Problem } from './error.ts'
-import { eventNameHint } from './hints.ts'
+import { typeOf } from './event-type.ts'
 import { limitProblems } from './limits.ts'
+import { nearMissIn } from './near-miss.ts'
 import { onePerPointer, toProblems } from './problems.ts'
-import { envelopeValidators, payloadSchemas, type Variant } from './schemas.ts'
+import { envelopeValidators, knownVersions, payloadSchemas, type Variant } from './schemas.ts'
 
 /** The fields that say what an event is, of any type. */
 interface EventFields {
@@ -41,21 +42,30 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
+const nearestEvent = nearMissIn(knownVersions.keys())
+
 /** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
-  const versions = payloadSchemas.get(Name)
+  const versions = knownVersions.get(Name)
   if (!versions) {
-    const hint = eventNameHint(Name, [...payloadSchemas.keys()])
-    return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
+    const meant = nearestEvent(Name)
+    return unknownEvent(meant ? `write ${meant}` : `known events: ${[...knownVersions.keys()].join(', ')}`)
   }
-  const schema = versions.get(Version as number)
-  if (!schema) {
-    const hint = `known versions of ${Name}: ${[...versions.keys()].join(', ')}`
-    return { code: 'unknown-version', problems: [{ pointer: '/Version', message: 'is not a known version', hint }] }
-  }
+  const schema = typeof Version === 'number' && payloadSchemas.get(typeOf({ Name, Version }))
+  if (!schema) return unknownVersion('known', Name, versions)
   if (schema.validate(Payload)) return undefined
   return { code: 'invalid-payload', problems: toProblems(schema.validate.errors ?? [], '/Payload') }
+}
+
+export function unknownEvent(hint: string): Fault {
+  return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
+}
+
+/** A version that is none of `versions`: those that are `known` by a schema, or those `handled` by a receiver. */
+export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
+  const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
+  return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
 /** What keeps `document` from being a known event in an envelope of the variant: the problems of both. */

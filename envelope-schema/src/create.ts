@@ -1,16 +1,17 @@
 import { v4 } from 'uuid'
 import { eventFault } from './check.ts'
 import { refuse } from './error.ts'
+import { partsOf } from './event-type.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
-import type { Envelope, EventName, EventOf, EventPayloads } from './types.ts'
+import type { Envelope, EventOf, EventPayloads, EventType } from './types.ts'
 
-/** What a publisher says about its event; the type of `payload` and `version` follows from `name`. All ids are GUIDs. */
-export interface NewEvent<N extends EventName> {
+/** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
+export interface NewEvent<T extends EventType> {
   /** The publishing application: AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  name: N
-  version: EventOf<N>['Version']
-  payload: EventPayloads[N]
+  /** Name and Version of the event, such as `OrderCreated@1`: the payload is held against the schema of this version. */
+  type: T
+  payload: EventPayloads[T]
   /** When the event happened; written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
   /** Default: a new UUID v4. Give one that derives from the cause, so that a retry publishes the same event. */
@@ -27,7 +28,8 @@ export interface NewEvent<N extends EventName> {
  * as every receiver sees them.
  * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/)
  */
-export function createEnvelope<N extends EventName>(event: NewEvent<N>): Envelope & EventOf<N> {
+export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelope & EventOf<T> {
+  const { Name, Version } = partsOf(event.type)
   const traceId = event.traceId ?? v4()
   const envelope = {
     ...(event.headers && { Headers: event.headers }),
@@ -36,11 +38,11 @@ export function createEnvelope<N extends EventName>(event: NewEvent<N>): Envelop
     TraceId: traceId,
     AppId: event.app.id,
     AppName: event.app.name,
-    Version: event.version,
-    Name: event.name,
+    Version,
+    Name,
     CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
     Payload: event.payload,
   }
   refuse(eventFault(envelope, 'full'))
-  return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<N>
+  return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }

@@ -14,7 +14,8 @@ export interface Problem {
 /**
  * - `not-utf8`, `not-json`: the bytes are no JSON text;
  * - `not-an-envelope`: JSON, but not by the envelope's schema;
- * - `unknown-event`, `unknown-version`: there is no payload schema for the Name, or for this Version of it;
+ * - `unknown-event`, `unknown-version`: there is no payload schema for the Name, or for this Version of it; or a
+ *   receiver does not handle this Version of an event that it handles, or the Name is nearly one that it handles;
  * - `invalid-payload`: the Payload is not by its schema.
  */
 export type EnvelopeErrorCode =

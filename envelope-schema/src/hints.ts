@@ -1,12 +1,9 @@
+import { fold } from './near-miss.ts'
+
 /** Hints for mistakes that are known to happen. They describe the mistake and never repeat the value. */
 
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
-
-/** What makes `appId`, `app_id` and `APPID` the same name. */
-function fold(name: string): string {
-  return name.toLowerCase().replaceAll(/[_-]/g, '')
-}
 
 /** For a missing field: the other key of `object` that was probably meant to be it. */
 export function missingFieldHint(object: object, field: string): string | undefined {
@@ -44,9 +41,3 @@ function hintFrom(mistakes: [RegExp, string][]): (value: string) => string | und
 
 export const guidHint = hintFrom(guidMistakes)
 export const dateTimeHint = hintFrom(dateMistakes)
-
-/** For an event's name that has no schema. */
-export function eventNameHint(name: string, known: string[]): string {
-  const meant = known.find((other) => fold(other) === fold(name))
-  return meant ? `write ${meant}` : `known events: ${known.join(', ')}`
-}

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { versionsByName } from './event-type.ts'
+import { inline } from './inline.ts'
 
 const folder = new URL('../schemas/', import.meta.url)
 
@@ -31,35 +33,57 @@ export type Variant = keyof typeof envelopeValidators
 
 export interface PayloadSchema {
   validate: ValidateFunction
+  /** The schema of each field that the payload's schema names, in its order, with all references filled in. */
+  fields: ReadonlyMap<string, AnySchemaObject>
   /** The fields that hold a GUID, which receivers lower-case. */
-  guidFields: string[]
+  guidFields: readonly string[]
 }
 
-/** Name -> Version -> schema, from the files `events/<Name>.<Version>.json`. Maps, since a Name may be `__proto__`. */
-export const payloadSchemas: ReadonlyMap<string, ReadonlyMap<number, PayloadSchema>> = readPayloadSchemas()
+/** By event type, from the files `events/<Name>.<Version>.json`. */
+export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = readPayloadSchemas()
 
-function readPayloadSchemas(): Map<string, Map<number, PayloadSchema>> {
-  const byName = new Map<string, Map<number, PayloadSchema>>()
+/** The versions that have a schema, by event name. */
+export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
+
+function readPayloadSchemas(): Map<string, PayloadSchema> {
+  const byType = new Map<string, PayloadSchema>()
   for (const file of readdirSync(new URL('events/', folder)).sort()) {
-    const [name = '', version] = file.split('.')
+    const [name, version] = file.split('.')
     const schema = read(`events/${file}`)
-    const fields = Object.entries(schema.properties as Record<string, AnySchemaObject>)
-    const guidFields = fields.filter(([, field]) => field.$ref === '../common.json#/$defs/guid').map(([field]) => field)
-    const versions = byName.get(name) ?? new Map<number, PayloadSchema>()
-    byName.set(name, versions.set(Number(version), { validate: ajv.compile(schema), guidFields }))
+    const properties = Object.entries(schema.properties as Record<string, AnySchemaObject>)
+    const fields = new Map(properties.map(([field, own]) => [field, inline(own, common.$defs)]))
+    byType.set(`${name}@${version}`, {
+      validate: ajv.compile(schema),
+      fields,
+      guidFields: [...fields].filter(([, own]) => isGuid(own)).map(([field]) => field),
+    })
   }
-  return byName
+  return byType
 }
 
-/** The newest version that an event's payload has a schema for. */
-export function newestVersion(event: string): number {
-  return Math.max(...(payloadSchemas.get(event)?.keys() ?? []))
+/** Whether a schema is the one of a GUID, itself or by reference. */
+export function isGuid(schema: AnySchemaObject): boolean {
+  return schema.pattern === sharedRules.guid.pattern
 }
 
-/** A validator of an object whose fields are each defined as a field of an event's payload, in its newest version. */
-export function compileFields(fields: Record<string, readonly [event: string, field: string]>): ValidateFunction {
-  const properties = Object.entries(fields).map(([name, [event, field]]) => {
-    const { href } = new URL(`events/${event}.${newestVersion(event)}.json#/properties/${field}`, common.$id)
+/** @throws {Error} when there is none */
+export function schemaOf(type: string): PayloadSchema {
+  const schema = payloadSchemas.get(type)
+  if (!schema) throw new Error(`there is no schema of ${type}`)
+  return schema
+}
+
+/** @throws {Error} when the type's schema does not name the field */
+export function fieldOf(type: string, field: string): AnySchemaObject {
+  const schema = schemaOf(type).fields.get(field)
+  if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
+  return schema
+}
+
+/** A validator of an object whose fields are each defined as a payload's field of an event type. */
+export function compileFields(fields: Record<string, readonly [type: string, field: string]>): ValidateFunction {
+  const properties = Object.entries(fields).map(([name, [type, field]]) => {
+    const { href } = new URL(`events/${type.replace('@', '.')}.json#/properties/${field}`, common.$id)
     return [name, { $ref: href }]
   })
   return ajv.compile({ type: 'object', required: Object.keys(fields), properties: Object.fromEntries(properties) })

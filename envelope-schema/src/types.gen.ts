@@ -119,7 +119,7 @@ export interface ReceivedEnvelope {
 /**
  * The customer or an operator cancelled an order.
  */
-export interface OrderCancelledV1 {
+export type OrderCancelledV1 = {
   /**
    * The order that the event is about.
    */
@@ -129,7 +129,7 @@ export interface OrderCancelledV1 {
 /**
  * A customer placed an order.
  */
-export interface OrderCreatedV1 {
+export type OrderCreatedV1 = {
   /**
    * The new order.
    */
@@ -151,7 +151,7 @@ export interface OrderCreatedV1 {
 /**
  * The payment of an order was approved.
  */
-export interface PaymentApprovedV1 {
+export type PaymentApprovedV1 = {
   /**
    * The payment.
    */
@@ -177,7 +177,7 @@ export interface PaymentApprovedV1 {
 /**
  * An approved payment was given back.
  */
-export interface PaymentRefundedV1 {
+export type PaymentRefundedV1 = {
   /**
    * The payment.
    */
@@ -199,7 +199,7 @@ export interface PaymentRefundedV1 {
 /**
  * The payment of an order was rejected.
  */
-export interface PaymentRejectedV1 {
+export type PaymentRejectedV1 = {
   /**
    * The payment.
    */
@@ -224,4 +224,15 @@ export interface PaymentRejectedV1 {
    * Why the policy said no. At most 1000 characters.
    */
   Reason: string
+}
+
+/**
+ * The payload of each event that has a schema, by event type.
+ */
+export interface EventPayloads {
+  'OrderCancelled@1': OrderCancelledV1
+  'OrderCreated@1': OrderCreatedV1
+  'PaymentApproved@1': PaymentApprovedV1
+  'PaymentRefunded@1': PaymentRefundedV1
+  'PaymentRejected@1': PaymentRejectedV1
 }

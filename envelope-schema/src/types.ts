@@ -1,36 +1,30 @@
-import type {
-  FullEnvelope,
-  OrderCancelledV1,
-  OrderCreatedV1,
-  PaymentApprovedV1,
-  PaymentRefundedV1,
-  PaymentRejectedV1,
-  ReceivedEnvelope,
-} from './types.gen.ts'
+import type { EventPayloads, FullEnvelope, ReceivedEnvelope } from './types.gen.ts'
 
-export type { ReceivedEnvelope } from './types.gen.ts'
+export type { EventPayloads, ReceivedEnvelope } from './types.gen.ts'
 
 /** The full variant: what a publisher sends, and what `completeEnvelope` makes of a reduced one. */
 export type Envelope = FullEnvelope
 
-/** An object type instead of an interface, so that a payload can be used where any JSON object is expected. */
-type JsonObject<T> = { [K in keyof T]: T[K] }
+/** `Name@Version` of each event that has a schema. */
+export type EventType = keyof EventPayloads
 
-/** The payload of each known event, by the event's Name. */
-export type EventPayloads = {
-  OrderCreated: JsonObject<OrderCreatedV1>
-  OrderCancelled: JsonObject<OrderCancelledV1>
-  PaymentApproved: JsonObject<PaymentApprovedV1>
-  PaymentRejected: JsonObject<PaymentRejectedV1>
-  PaymentRefunded: JsonObject<PaymentRefundedV1>
-}
+export type NameOf<T extends EventType> = T extends `${infer Name}@${number}` ? Name : never
 
-export type EventName = keyof EventPayloads
+export type VersionOf<T extends EventType> = T extends `${string}@${infer Version extends number}` ? Version : never
 
-/** A received envelope whose Name and Version are known and whose Payload was validated against their schema. */
-export type EventOf<N extends EventName> = {
-  [K in N]: Omit<ReceivedEnvelope, 'Name' | 'Version' | 'Payload'> & { Name: K; Version: 1; Payload: EventPayloads[K] }
-}[N]
+export type EventName = NameOf<EventType>
 
-/** Any known event. Narrow it by `Name`. */
-export type KnownEvent = EventOf<EventName>
+/** A received envelope of one of the types `T`, whose Payload was validated against the schema of its type. */
+export type EventOf<T extends EventType> = {
+  [K in T]: Omit<ReceivedEnvelope, 'Name' | 'Version' | 'Payload'> & {
+    Name: NameOf<K>
+    Version: VersionOf<K>
+    Payload: EventPayloads[K]
+  }
+}[T]
+
+/** Any known event. Narrow it by `Name`, and by `Version` where a name has several. */
+export type KnownEvent = EventOf<EventType>
+
+/** An event with every id: what a publisher sends, and what `completeEnvelope` makes of a received one. */
+export type FullEvent<T extends EventType = EventType> = EventOf<T> & Envelope

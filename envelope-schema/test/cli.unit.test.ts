@@ -9,7 +9,7 @@ import { app, orderCreated, reduced } from './support/documents.ts'
 
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 const creationDate = new Date(0)
-const full = createEnvelope({ app, name: 'OrderCreated', version: 1, payload: orderCreated, creationDate })
+const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate })
 
 describe('envelope CLI', () => {
   let folder = ''
@@ -49,6 +49,12 @@ describe('envelope CLI', () => {
     const { status, stdout } = run(['validate', '--received', 'reduced', 'foreign'])
     expect(stdout).to.include('reduced: ok OrderCreated 1 (received)\nforeign: ok (received; not a known event')
     expect(status).to.equal(0)
+  })
+
+  it('refuses a near miss of a known event by the rules of a receiver, too', () => {
+    const { status, stdout } = run(['validate', '--received', '-'], JSON.stringify(reduced({ Name: 'orderCreated' })))
+    expect(stdout).to.equal('-: unknown-event\n  /Name is not a known event (write OrderCreated)\n')
+    expect(status).to.equal(1)
   })
 
   it('refuses an unknown event from a publisher', () => {

@@ -3,7 +3,7 @@ import { createEnvelope, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId } from './support/documents.ts'
 
 const creationDate = new Date('2026-03-14T09:26:53.589Z')
-const event = { app, name: 'OrderCreated', version: 1, payload: orderCreated, creationDate } as const
+const event = { app, type: 'OrderCreated@1', payload: orderCreated, creationDate } as const
 const v4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('createEnvelope', () => {
@@ -72,10 +72,12 @@ describe('createEnvelope', () => {
 
   it('refuses names and versions without a schema, which the compiler refuses too', () => {
     // @ts-expect-error no such event
-    expect(errorOf(() => createEnvelope({ ...event, name: 'ParcelSent' })).code).to.equal('unknown-event')
+    expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent@1' })).code).to.equal('unknown-event')
     // @ts-expect-error no such version
-    expect(errorOf(() => createEnvelope({ ...event, version: 2 })).code).to.equal('unknown-version')
+    expect(errorOf(() => createEnvelope({ ...event, type: 'OrderCreated@99' })).code).to.equal('unknown-version')
+    // @ts-expect-error no version
+    expect(errorOf(() => createEnvelope({ ...event, type: 'OrderCreated' })).code).to.equal('not-an-envelope')
     // @ts-expect-error another event's payload
-    expect(errorOf(() => createEnvelope({ ...event, name: 'PaymentApproved' })).code).to.equal('invalid-payload')
+    expect(errorOf(() => createEnvelope({ ...event, type: 'PaymentApproved@1' })).code).to.equal('invalid-payload')
   })
 })

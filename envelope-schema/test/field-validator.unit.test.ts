@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fieldValidator, isGuidField } from '../src/index.ts'
 
-const validate = fieldValidator({ name: ['OrderCreated', 'CustomerName'], total: ['OrderCreated', 'Total'] })
+const validate = fieldValidator({ name: ['OrderCreated@1', 'CustomerName'], total: ['OrderCreated@1', 'Total'] })
 
 describe('fieldValidator', () => {
   it('finds nothing wrong with fields that obey the rules of the event', () => {
@@ -28,13 +28,13 @@ describe('fieldValidator', () => {
   })
 
   it('does not start with a field that the event does not have', () => {
-    expect(() => fieldValidator({ name: ['OrderCreated', 'Customer'] })).to.throw('Customer')
+    expect(() => fieldValidator({ name: ['OrderCreated@1', 'Customer'] })).to.throw('Customer')
   })
 })
 
 describe('isGuidField', () => {
   it('tells the fields that receivers lower-case', () => {
-    expect(isGuidField('PaymentApproved', 'OrderId')).to.equal(true)
-    expect(isGuidField('PaymentApproved', 'Amount')).to.equal(false)
+    expect(isGuidField('PaymentApproved@1', 'OrderId')).to.equal(true)
+    expect(isGuidField('PaymentApproved@1', 'Amount')).to.equal(false)
   })
 })

@@ -42,8 +42,7 @@ describe('for any text in an event', () => {
       fc.property(text(200), text(64), text(200), fc.jsonValue(), (CustomerName, CustomerTaxId, name, header) => {
         const made = createEnvelope({
           app: { ...app, name },
-          name: 'OrderCreated',
-          version: 1,
+          type: 'OrderCreated@1',
           payload: { ...orderCreated, CustomerName, CustomerTaxId },
           creationDate: new Date(0),
           headers: JSON.parse(JSON.stringify({ header })),

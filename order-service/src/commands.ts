@@ -1,27 +1,16 @@
 import { createEnvelope, deterministicId, orderEvents } from '@orderflow/envelope-schema'
+import { isInfrastructure, type ServiceContext, SidecarError, UncertainError } from '@orderflow/service-kit'
 import {
-  isInfrastructure,
-  type Logger,
-  notFound,
-  Problem,
-  type Publish,
-  type Received,
-  recordOf,
-  SidecarError,
-  traceIdFrom,
-  unavailable,
-} from '@orderflow/service-kit'
-import { decideCancel, evolve, isSameOrder, type Order, type OrderEvent, orderOf } from './domain/order.ts'
+  decideCancel,
+  evolve,
+  isSameOrder,
+  type Order,
+  type OrderCreated,
+  type OrderEvent,
+  orderOf,
+} from './domain/order.ts'
+import { OrderError } from './domain/order-error.ts'
 import type { Claim, OrderStore } from './store.ts'
-
-export interface CommandDependencies {
-  app: { id: string; name: string }
-  store: OrderStore
-  publish: Publish
-  now: () => Date
-  newId: () => string
-  log: Logger
-}
 
 export interface PlaceOrder {
   customerName: string
@@ -29,10 +18,12 @@ export interface PlaceOrder {
   total: number
 }
 
-/** What comes with a request besides its body: both headers as they were sent. */
+/** What comes with a request besides its body. */
 export interface RequestContext {
-  idempotencyKey: string | undefined
-  traceparent: string | undefined
+  /** 1 to 255 characters; without one each request is an order of its own. */
+  idempotencyKey?: string | undefined
+  /** The trace that the request belongs to, a GUID; a new one, or the order's, when it names none. */
+  traceId?: string | undefined
 }
 
 /** `stored` is false when the event is in the log and the store has still to catch up. */
@@ -44,26 +35,33 @@ export interface Placed {
 export interface Commands {
   /**
    * The log first, the store as its view: publishes OrderCreated, then saves it.
-   * @throws {Problem} 422 when the key came with another body before, 503 when the outcome is unknown
+   * @throws {OrderError} `idempotency-key-reused`, `conflicting-order`
+   * @throws {UncertainError} when it is not known whether the event is in the log
    */
   place(input: PlaceOrder, context: RequestContext): Promise<Placed>
   /**
    * Publishes OrderCancelled, unless the order is cancelled already. A paid order is refunded by payment-service.
-   * @throws {Problem} 404, 409 when its payment was rejected, 503 when the outcome is unknown
+   * @throws {OrderError} `not-found`, `not-cancellable`
+   * @throws {UncertainError} when it is not known whether the event is in the log
    */
-  cancel(orderId: string, context: Pick<RequestContext, 'traceparent'>): Promise<Placed>
+  cancel(orderId: string, context: Pick<RequestContext, 'traceId'>): Promise<Placed>
 }
 
-export function createCommands({ app, store, publish, now, newId, log }: CommandDependencies): Commands {
-  /** Publishes and then saves; from the publish on, the log has the event and the subscription repairs the rest. */
-  async function commit(event: OrderEvent, retry: string): Promise<boolean> {
+type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now' | 'newId' | 'log'>
+
+export function createCommands(
+  store: Pick<OrderStore, 'saveFact' | 'claim' | 'find'>,
+  { app, publish, now, newId, log }: Dependencies,
+): Commands {
+  /** From the publish on, the log has the event, and the reactions repair what was not saved. */
+  async function publishAndSave(event: OrderEvent, retry: string): Promise<boolean> {
     const orderId = event.Payload.OrderId
-    await publish(recordOf(orderEvents, orderId, event)).catch((error: unknown) => {
+    await publish(orderEvents, orderId, event).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
-      throw unavailable(`It is not known whether the event reached the log. ${retry}`, { orderId }, error)
+      throw new UncertainError(`It is not known whether the event reached the log. ${retry}`, { orderId }, error)
     })
     try {
-      await store.record(event)
+      await store.saveFact(event)
       return true
     } catch (error) {
       if (!isInfrastructure(error)) throw error
@@ -72,63 +70,64 @@ export function createCommands({ app, store, publish, now, newId, log }: Command
     }
   }
 
-  async function reserve(event: Received<'OrderCreated'>): Promise<Claim> {
+  async function reserve(event: OrderCreated): Promise<Claim> {
     const claim = await store.claim(event)
     if (isSameOrder(claim.holder, event)) return claim
-    throw new Problem(422, 'idempotency-key-reused', 'The Idempotency-Key stands for another order', {
-      detail: `This key was used with another body before. Send a new key, or leave it out.`,
-      extra: { orderId: event.Payload.OrderId },
+    const message = 'This key was used with another body before. Send a new key, or leave it out.'
+    throw new OrderError('idempotency-key-reused', message, { orderId: event.Payload.OrderId })
+  }
+
+  function newOrder(orderId: string, input: PlaceOrder, traceId = newId()): OrderCreated {
+    return createEnvelope({
+      app,
+      type: 'OrderCreated@1',
+      id: deterministicId('event', orderId, 'OrderCreated'),
+      traceId,
+      creationDate: now(),
+      payload: {
+        OrderId: orderId,
+        CustomerName: input.customerName,
+        CustomerTaxId: input.customerTaxId,
+        Total: input.total,
+      },
     })
   }
 
   return {
-    async place(input, { idempotencyKey, traceparent }) {
-      const orderId = idempotencyKey === undefined ? newId() : deterministicId('order', app.id, idempotencyKey)
-      const draft = createEnvelope({
-        app,
-        name: 'OrderCreated',
-        version: 1,
-        id: deterministicId('event', orderId, 'OrderCreated'),
-        traceId: traceIdFrom(traceparent) ?? newId(),
-        creationDate: now(),
-        payload: {
-          OrderId: orderId,
-          CustomerName: input.customerName,
-          CustomerTaxId: input.customerTaxId,
-          Total: input.total,
-        },
-      })
+    async place(input, { idempotencyKey, traceId }) {
       if (idempotencyKey === undefined) {
-        const stored = await commit(draft, 'Look for the order in a moment. With an Idempotency-Key a retry is safe.')
-        return { order: orderOf({ OrderCreated: draft }) as Order, stored }
+        const event = newOrder(newId(), input, traceId)
+        const retry = 'Look for the order in a moment. With an Idempotency-Key a retry is safe.'
+        const stored = await publishAndSave(event, retry)
+        return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
-      const { holder, isStored } = await reserve(draft)
+      const orderId = deterministicId('order', app.id, idempotencyKey)
+      const { holder, isStored } = await reserve(newOrder(orderId, input, traceId))
       if (isStored) return { order: orderOf(await store.find(orderId)) as Order, stored: true }
-      const stored = await commit(holder, 'Send the request again with the same Idempotency-Key: it is the same order.')
+      const retry = 'Send the request again with the same Idempotency-Key: it is the same order.'
+      const stored = await publishAndSave(holder, retry)
       return { order: orderOf({ OrderCreated: holder }) as Order, stored }
     },
 
-    async cancel(orderId, { traceparent }) {
+    async cancel(orderId, { traceId }) {
       const facts = await store.find(orderId)
       const order = orderOf(facts)
-      if (!order) throw notFound('Order', `There is no order ${orderId}.`)
+      if (!order) throw new OrderError('not-found', `There is no order ${orderId}.`)
       const decision = decideCancel(facts)
       if (decision === 'already') return { order, stored: true }
       if (decision === 'refused') {
-        const detail = 'Its payment was rejected, so there is nothing left to cancel.'
-        throw new Problem(409, 'not-cancellable', 'The order cannot be cancelled', { detail })
+        throw new OrderError('not-cancellable', 'Its payment was rejected, so there is nothing left to cancel.')
       }
       const event = createEnvelope({
         app,
-        name: 'OrderCancelled',
-        version: 1,
+        type: 'OrderCancelled@1',
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
-        traceId: traceIdFrom(traceparent) ?? order.traceId,
+        traceId: traceId ?? order.traceId,
         creationDate: now(),
         payload: { OrderId: orderId },
       })
-      const stored = await commit(event, 'Send the request again: cancelling twice is cancelling once.')
+      const stored = await publishAndSave(event, 'Send the request again: cancelling twice is cancelling once.')
       return { order: orderOf(evolve(facts, event)) as Order, stored }
     },
   }

@@ -1,6 +1,14 @@
-import { createEnvelope, deterministicId, type Envelope, paymentEvents } from '@orderflow/envelope-schema'
-import { PermanentFault, type Publish, type Received, recordOf } from '@orderflow/service-kit'
+import {
+  createEnvelope,
+  deterministicId,
+  type Envelope,
+  type EventType,
+  type FullEvent,
+  paymentEvents,
+} from '@orderflow/envelope-schema'
+import type { Publish } from '@orderflow/service-kit'
 import type { Cause, PaymentFact, PaymentState } from './domain/payment.ts'
+import { PaymentError } from './domain/payment-error.ts'
 import { paymentIdOf } from './store.ts'
 
 interface Publisher {
@@ -18,9 +26,9 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
   const paymentId = paymentIdOf(orderId)
   const payload = { PaymentId: paymentId, OrderId: orderId, Amount: amount, Policy: policy, Source: source }
   return decision.approved
-    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved', decision), payload })
+    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved@1', decision), payload })
     : createEnvelope({
-        ...commonFields(app, paymentId, 'PaymentRejected', decision),
+        ...commonFields(app, paymentId, 'PaymentRejected@1', decision),
         payload: { ...payload, Reason: reason },
       })
 }
@@ -31,7 +39,7 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   const { orderId, amount } = decision
   const paymentId = paymentIdOf(orderId)
   return createEnvelope({
-    ...commonFields(app, paymentId, 'PaymentRefunded', refund),
+    ...commonFields(app, paymentId, 'PaymentRefunded@1', refund),
     payload: {
       PaymentId: paymentId,
       OrderId: orderId,
@@ -41,12 +49,11 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   })
 }
 
-function commonFields<N extends string>(app: Publisher, paymentId: string, name: N, cause: Cause) {
+function commonFields<T extends EventType>(app: Publisher, paymentId: string, type: T, cause: Cause) {
   return {
     app,
-    name,
-    version: 1 as const,
-    id: eventId(paymentId, name),
+    type,
+    id: eventId(paymentId, type),
     correlationId: cause.correlationId,
     traceId: cause.traceId,
     creationDate: new Date(cause.at),
@@ -56,17 +63,17 @@ function commonFields<N extends string>(app: Publisher, paymentId: string, name:
 
 /**
  * The fact that an announcement tells: what `resultOf` and `refundOf` make an event of, made back of that event.
- * @throws {PermanentFault} `foreign-payment` for an event of `paymentevents` that this service did not announce
+ * @throws {PaymentError} `foreign-payment` for an event of `paymentevents` that this service did not announce
  */
 export function announcedFact(
   app: Publisher,
-  event: Received<'PaymentApproved' | 'PaymentRejected' | 'PaymentRefunded'>,
+  event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
 ): PaymentFact {
   const { OrderId: orderId, Amount: amount } = event.Payload
   const causationId = event.Headers?.CausationId
   const isOurs = event.AppId === app.id && event.Id === eventId(paymentIdOf(orderId), event.Name)
   if (!isOurs || typeof causationId !== 'string') {
-    throw new PermanentFault('foreign-payment', 'this service did not announce it')
+    throw new PaymentError('foreign-payment', 'this service did not announce it')
   }
   const at = event.CreationDate
   const cause: Cause = { causationId, correlationId: event.CorrelationId, traceId: event.TraceId, at }
@@ -79,9 +86,10 @@ export function announcedFact(
   return { type: 'decided', decision: { ...cause, orderId, amount, source, ...verdict } }
 }
 
-const eventId = (paymentId: string, name: string) => deterministicId('event', paymentId, name)
+/** Of a payment and an event's name, whatever its version: a payment is announced once. */
+const eventId = (paymentId: string, type: string) => deterministicId('event', paymentId, type.split('@')[0] ?? type)
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {
-  if (event) await publish(recordOf(paymentEvents, orderId, event))
+  if (event) await publish(paymentEvents, orderId, event)
 }

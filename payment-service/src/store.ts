@@ -1,17 +1,8 @@
 import { deterministicId } from '@orderflow/envelope-schema'
-import { type Page, type Read, readPage, type UnitOfWork } from '@orderflow/service-kit'
-import {
-  decide,
-  evolve,
-  type Payment,
-  type PaymentCommand,
-  type PaymentFact,
-  type PaymentState,
-  paymentOf,
-} from './domain/payment.ts'
-import type { Policy } from './domain/policy.ts'
+import type { Documents, Page, PageOptions } from '@orderflow/service-kit'
+import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
-/** A payment's only document: its state, and its place in the list once it was decided. */
+/** A payment's only document: its state, and its slot in the list once it was decided. */
 interface PaymentDocument {
   state: PaymentState
   listed?: string
@@ -26,70 +17,53 @@ const documentBytes = 1_000
 
 export interface PaymentStore {
   /**
-   * Decides a command on what is stored and keeps the outcome, unless another writer was faster: then it decides
-   * again. Answers the state as it stands, whoever made it.
+   * Adds to an order's payment the fact that `choose` makes of its state, unless it makes none or it is known; on what another
+   * writer left, when that one was faster. Answers the state as it stands, whoever made it, and whether it changed.
    */
-  settle(orderId: string, command: PaymentCommand): Promise<PaymentState>
-  /** Adds a fact that the log tells. Answers whether anything changed. */
-  restore(orderId: string, fact: PaymentFact): Promise<boolean>
+  saveFact(
+    orderId: string,
+    choose: (state: PaymentState) => PaymentFact | undefined,
+  ): Promise<{ state: PaymentState; changed: boolean }>
   find(paymentId: string): Promise<Payment | undefined>
-  page(options: { cursor: string | undefined; limit: number }): Promise<Page<Payment>>
+  page(options: PageOptions): Promise<Page<Payment>>
 }
 
-export function createStore(read: Read, commit: UnitOfWork, policy: Policy): PaymentStore {
+export function createStore(documents: Documents): PaymentStore {
   async function load(paymentIds: string[]): Promise<({ item: Payment; listed: string | undefined } | undefined)[]> {
-    const documents = await read(paymentIds.map(paymentKey))
+    const found = await documents.read(paymentIds.map(paymentKey))
     return paymentIds.map((id) => {
-      const document = documents.get(paymentKey(id))?.value as PaymentDocument | undefined
+      const document = found.get(paymentKey(id))?.value as PaymentDocument | undefined
       const item = document && paymentOf(id, document.state)
       return item && { item, listed: document.listed }
     })
   }
 
-  /** Changes the order's payment by the fact that `choose` makes of its state, unless there is none or it is known. */
-  function change<R>(
-    orderId: string,
-    choose: (state: PaymentState) => PaymentFact | undefined,
-    answer: (next: PaymentState, before: PaymentState) => R,
-  ): Promise<R> {
-    const paymentId = paymentIdOf(orderId)
-    const key = paymentKey(paymentId)
-    return commit({
-      keys: [key],
-      bytes: documentBytes,
-      decide(view) {
-        const { state, listed }: PaymentDocument = view.get<PaymentDocument>(key) ?? { state: {} }
-        const fact = choose(state)
-        const next = fact ? evolve(state, fact) : state
-        if (next !== state) {
-          const place = listed ?? (next.decision && view.list(paymentId))
-          view.writeIfUnchanged(key, { state: next, ...(place && { listed: place }) })
-        }
-        return answer(next, state)
-      },
-    })
-  }
-
   return {
-    settle: (orderId, command) =>
-      change(
-        orderId,
-        (state) => decide(state, command, policy),
-        (next) => next,
-      ),
-
-    restore: (orderId, fact) =>
-      change(
-        orderId,
-        () => fact,
-        (next, before) => next !== before,
-      ),
+    saveFact(orderId, choose) {
+      const paymentId = paymentIdOf(orderId)
+      const key = paymentKey(paymentId)
+      return documents.change({
+        keys: [key],
+        bytes: documentBytes,
+        decide(view) {
+          const { state: before, listed }: PaymentDocument = view.get<PaymentDocument>(key) ?? { state: {} }
+          const fact = choose(before)
+          const state = fact ? evolve(before, fact) : before
+          const changed = state !== before
+          if (changed) {
+            const slot = listed ?? (state.decision && view.list(paymentId))
+            view.write(key, { state, ...(slot && { listed: slot }) })
+          }
+          return { state, changed }
+        },
+      })
+    },
 
     async find(paymentId) {
       const [found] = await load([paymentId])
       return found?.item
     },
 
-    page: (options) => readPage(read, options, load),
+    page: (options) => documents.page(options, load),
   }
 }

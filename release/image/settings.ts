@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { hostedProblems } from './hosted-settings.ts'
+import { serviceProblems } from './service-settings.ts'
 
 // What `start` runs first, in the service's folder: says all that is wrong with the environment, else prints what the
 // sidecar needs and the environment does not say, a line of NAME=value each.
@@ -36,17 +36,6 @@ function sidecarDefaults(env: Variables): Variables {
 
 async function problemsOf(env: Variables): Promise<string[]> {
   const port = env.PORT ? [] : ['PORT: is missing; set this variable']
-  return [...port, ...(await ownProblems({ ...env, PORT: env.PORT || undefined })), ...hostedProblems(env)]
-}
-
-/** The service's own rules. The tokens are made after this. */
-async function ownProblems(env: Variables): Promise<string[]> {
-  const { readSettings } = await import(pathToFileURL(join(folder, 'src/settings.ts')).href)
-  try {
-    readSettings({ ...env, APP_API_TOKEN: 'made later', DAPR_API_TOKEN: 'made later' })
-    return []
-  } catch (error) {
-    if (error instanceof Error && 'problems' in error) return error.problems as string[]
-    throw error
-  }
+  const own = await serviceProblems(folder, { ...env, PORT: env.PORT || undefined })
+  return [...port, ...own, ...hostedProblems(env)]
 }

@@ -9,14 +9,12 @@ import { createTopics } from './commands/topics.ts'
 import { ReleaseError } from './lib/error.ts'
 import { createOutput } from './lib/output.ts'
 import { withAppLock } from './record/lock.ts'
-import { serviceNames, services } from './settings/services.ts'
+import { readDryRun } from './settings/dry-run.ts'
+import { findService, services } from './settings/services.ts'
 
-const dryRun = Boolean(process.env.DRY_RUN) && process.env.DRY_RUN !== '0'
-
-/** What changes an app holds its lock. */
 const commands: Record<string, (context: Context) => Promise<void>> = {
-  release: (context) => withAppLock(context, () => release(context, { dryRun })),
-  rollback: (context) => withAppLock(context, () => rollback(context, { dryRun })),
+  release: (context) => alone(context, release),
+  rollback: (context) => alone(context, rollback),
   ps: listProcesses,
   stop: stopWeb,
   start: startWeb,
@@ -37,17 +35,27 @@ process.on('uncaughtException', fail)
 /** Runs one command of the Makefile, such as release-order. */
 async function run(argument: string): Promise<void> {
   if (argument === 'release-topics') return await createTopics(process.env, out)
-  const [command = '', name = ''] = argument.split('-')
-  const service = services[name as keyof typeof services]
+  // A service's name may have dashes, a command's has none.
+  const [, command = '', name = ''] = /^(\w+)-(.+)$/.exec(argument) ?? []
+  const service = findService(name)
   const known = ['export', ...Object.keys(commands)]
   if (!service || !known.includes(command)) {
     throw new ReleaseError('usage', `unknown command ${argument}`, {
-      nextStep: `one of ${known.join(', ')}, a dash, and one of ${serviceNames.join(', ')}`,
+      nextStep: `one of ${known.join(', ')}, a dash, and one of ${services.map((one) => one.name).join(', ')}`,
     })
   }
   const options: ContextOptions = { service, env: process.env, out, signal: stopped.signal }
   if (command === 'export') return await exportService(service, process.env, out)
   await commands[command]?.(createContext(options, command))
+}
+
+/** Runs what changes an app, or with `DRY_RUN` shows what it would change, with nobody else at it meanwhile. */
+async function alone(context: Context, work: (context: Context, options: { dryRun: boolean }) => Promise<void>) {
+  const { env } = context
+  const { app } = context.operator
+  const dryRun = readDryRun(env)
+  const onWait = (pid: number) => out.complain(`waiting: process ${pid} is releasing ${app}`)
+  await withAppLock({ app, env, onWait }, () => work(context, { dryRun }))
 }
 
 function fail(error: unknown): void {

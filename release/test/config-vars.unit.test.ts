@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { resolveConfigVars, secretsOf } from '../src/settings/config-vars.ts'
-import { services } from '../src/settings/services.ts'
+import { secretsOf } from '../src/settings/config-vars.ts'
+import { resolveConfigVars } from '../src/settings/resolve-config-vars.ts'
+import { serviceNamed } from './support/service-named.ts'
 
 const hosted = {
   Stream__Brokers: 'a.example.com:9093,b.example.com:9093',
@@ -9,11 +10,11 @@ const hosted = {
   Stream__SaslPassword: 'secret',
   State__ConnectionString: 'mongodb+srv://me:secret@store.example.com/',
 }
-const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(services.payment, env, earlier)
+const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(serviceNamed('payment'), env, earlier)
 
 describe('config vars', () => {
-  it('are all settings but those of listeners inside the image, as hosted brokers need them', () => {
-    const { vars, problems } = resolve(hosted)
+  it('are all settings but those of listeners inside the image, as hosted brokers need them', async () => {
+    const { vars, problems } = await resolve(hosted)
     expect(problems).to.deep.equal([])
     expect(vars).to.include({
       ...hosted,
@@ -25,13 +26,13 @@ describe('config vars', () => {
     expect(Object.keys(vars).filter((name) => /^(Web|Sidecar|AppChannel)__/.test(name))).to.deep.equal([])
   })
 
-  it('come from the environment, else from an earlier export, else from appsettings.json', () => {
-    const { vars } = resolve({ Policy__ApproveUpTo: '1' }, { Policy__ApproveUpTo: '2', Log__Level: 'warn' })
+  it('come from the environment, else from an earlier export, else from appsettings.json', async () => {
+    const { vars } = await resolve({ Policy__ApproveUpTo: '1' }, { Policy__ApproveUpTo: '2', Log__Level: 'warn' })
     expect(vars).to.include({ Policy__ApproveUpTo: '1', Log__Level: 'warn', State__Store: 'statestore' })
   })
 
-  it('miss, at first, exactly what only the operator knows', () => {
-    expect(resolve({}).problems.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(hosted))
+  it('miss, at first, exactly what only the operator knows', async () => {
+    expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(hosted))
   })
 
   const wrong: [name: string, value: string, problem: RegExp][] = [
@@ -48,8 +49,8 @@ describe('config vars', () => {
     ['Stream__Broker', 'a:1', /no such setting/],
   ]
   for (const [name, value, problem] of wrong) {
-    it(`are refused by name: ${name}=${value}`, () => {
-      const { problems } = resolve({ ...hosted, [name]: value })
+    it(`are refused by name: ${name}=${value}`, async () => {
+      const { problems } = await resolve({ ...hosted, [name]: value })
       expect(problems).to.have.length(1)
       expect(problems[0])
         .to.match(new RegExp(`^${name}: .*${problem.source}`))
@@ -57,24 +58,24 @@ describe('config vars', () => {
     })
   }
 
-  it('may be more than the settings, by hand', () => {
-    const { vars, problems } = resolve(hosted, { OTEL_SERVICE_NAME: 'payments' })
+  it('may be more than the settings, by hand', async () => {
+    const { vars, problems } = await resolve(hosted, { OTEL_SERVICE_NAME: 'payments' })
     expect(problems).to.deep.equal([])
     expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
   })
 
-  it('are texts, also when written by hand', () => {
+  it('are texts, also when written by hand', async () => {
     const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
-    expect(resolve(hosted, earlier).problems).to.deep.equal([
+    expect((await resolve(hosted, earlier)).problems).to.deep.equal([
       'Policy__ApproveUpTo: must be a text, in quotes',
       'A-B: a name has letters, digits and underscores only',
     ])
   })
 
-  it('take a key for a certificate no more than any other text', () => {
+  it('take a key for a certificate no more than any other text', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    expect(resolve({ ...hosted, Stream__CaCert: key }).problems).to.deep.equal([
+    expect((await resolve({ ...hosted, Stream__CaCert: key })).problems).to.deep.equal([
       'Stream__CaCert: must be a PEM certificate, its line breaks included',
     ])
   })

@@ -80,7 +80,11 @@ describeInContainers('releases, on a real registry and with real containers', fu
       ['no registry', { PLATFORM_REGISTRY: 'localhost:9' }, /error: localhost:9 cannot be reached/],
       ['a registry nobody vouches for', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
       ['a wrong setting', { Stream__SaslMechanism: 'SCRAM' }, /error: config vars .*\n {2}- Stream__SaslMechanism: /],
-      ['no engine', { DOCKER_HOST: 'unix:///no/engine' }, /error: docker version failed:[\s\S]*next: start the Docker/],
+      [
+        'no engine',
+        { DOCKER_HOST: 'unix:///no/engine' },
+        /error: docker version failed \(1\):[\s\S]*next: start the Docker/,
+      ],
     ]
     for (const [what, variables, error] of refused) {
       it(`refuses ${what} in one message with the next step`, async () => {
@@ -152,7 +156,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
 
     it('refuses to release one service to the other one’s app', async () => {
       const { output } = await operator.make('release-payment', 'APP=orders')
-      expect(output).to.include('error: orders is the app of order-service; the two services need an app each')
+      expect(output).to.include('error: orders is the app of order-service; every service needs one of its own')
     })
 
     it('lists, stops, starts and shows an app, and follows its log', async () => {

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { describeInContainers } from '../../test/containers/available.ts'
 import { docker } from '../src/image/docker.ts'
 import { buildImage } from '../src/image/image.ts'
-import { services } from '../src/settings/services.ts'
 import { createOperator } from './support/commands.ts'
+import { serviceNamed } from './support/service-named.ts'
 
 describeInContainers('the start of a release image', function () {
   this.timeout(300_000)
@@ -14,7 +14,7 @@ describeInContainers('the start of a release image', function () {
     State__ConnectionString: 'mongodb+srv://me:a-secret@store.example.com/',
   }
 
-  before(() => buildImage(services.payment, image, { onLine: () => {} }))
+  before(() => buildImage(serviceNamed('payment'), image, { onLine: () => {} }))
   after(() => docker(['image', 'rm', image]))
 
   const start = (env: Record<string, string>) => {

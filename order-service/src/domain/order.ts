@@ -1,18 +1,24 @@
-import type { Received } from '@orderflow/service-kit'
+import { type FullEvent, payloadFields, typeOf } from '@orderflow/envelope-schema'
+import { OrderError } from './order-error.ts'
 
 /** The events that tell an order's story, from whatever publisher. */
-export const orderEventNames = [
+export type OrderEvent = FullEvent<
+  'OrderCreated@1' | 'OrderCancelled@1' | 'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'
+>
+export type OrderCreated = FullEvent<'OrderCreated@1'>
+type Named<N extends OrderEvent['Name']> = Extract<OrderEvent, { Name: N }>
+
+/** What is known of an order: at most one event of each name, each immutable. */
+export type OrderFacts = { readonly [N in OrderEvent['Name']]?: Named<N> }
+
+/** Names of the events, each of which is a fact of its own. */
+export const factNames = [
   'OrderCreated',
   'OrderCancelled',
   'PaymentApproved',
   'PaymentRejected',
   'PaymentRefunded',
-] as const
-export type OrderEventName = (typeof orderEventNames)[number]
-export type OrderEvent = Received<OrderEventName>
-
-/** What is known of an order: at most one event of each name, each immutable. */
-export type OrderFacts = { readonly [N in OrderEventName]?: Received<N> }
+] as const satisfies OrderEvent['Name'][]
 
 export type OrderStatus = 'Created' | 'Paid' | 'PaymentRejected' | 'Cancelled' | 'Refunded'
 
@@ -43,40 +49,38 @@ export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
 }
 
 /** A total order on facts: by date, then by Id, then by what they say. */
-export function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
+function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
   const byDate = Date.parse(a.CreationDate) - Date.parse(b.CreationDate)
   if (byDate !== 0) return byDate < 0
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
-}
-
-const payloadFields: Record<OrderEventName, string[]> = {
-  OrderCreated: ['OrderId', 'CustomerName', 'CustomerTaxId', 'Total'],
-  OrderCancelled: ['OrderId'],
-  PaymentApproved: ['OrderId', 'PaymentId', 'Amount', 'Policy'],
-  PaymentRejected: ['OrderId', 'PaymentId', 'Amount', 'Policy', 'Reason'],
-  PaymentRefunded: ['OrderId', 'PaymentId', 'Amount', 'Reason'],
 }
 
 /** A fact's largest size: its longest text is a Reason of 1,000 characters, which JSON may write as six bytes each. */
 export const maxFactBytes = 8_000
 
 /**
- * What an order keeps of an event: what it shows and compares, and nothing that a publisher may add. So a fact stays
- * small, and so do the bulk reads of many.
+ * What an order keeps of an event: what the contract names, and nothing that a publisher may add. So a fact stays small, and
+ * so do the bulk reads of many.
  */
-export function factOf<E extends OrderEvent>({
-  Id,
-  CorrelationId,
-  TraceId,
-  AppId,
-  Version,
-  Name,
-  CreationDate,
-  Payload,
-}: E): E {
-  const kept = payloadFields[Name].map((field) => [field, (Payload as Record<string, unknown>)[field]])
-  const fact = { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload: Object.fromEntries(kept) }
-  return fact as unknown as E
+export function factOf<E extends OrderEvent>(event: E): E {
+  const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
+  const payload = event.Payload as Record<string, unknown>
+  const kept = payloadFields(typeOf(event)).filter((field) => field in payload)
+  const Payload = Object.fromEntries(kept.map((field) => [field, payload[field]]))
+  return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload } as unknown as E
+}
+
+/**
+ * The fact to keep of two events with one name: the earlier one.
+ * @throws {OrderError} `conflicting-order` for an OrderCreated that contradicts the one known, which stays
+ */
+export function settle<E extends OrderEvent>(known: E | undefined, event: E): E {
+  if (!known) return event
+  if (event.Name === 'OrderCreated' && !isSameOrder(event, known as OrderCreated)) {
+    const orderId = event.Payload.OrderId
+    throw new OrderError('conflicting-order', 'this OrderId is known with another payload', { orderId })
+  }
+  return isEarlier(event, known) ? event : known
 }
 
 /** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */
@@ -109,7 +113,7 @@ function statusOf(facts: OrderFacts): OrderStatus {
   return 'Created'
 }
 
-function paymentOf(result: Received<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
+function paymentOf(result: Named<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
   const { PaymentId: id, Amount: amount, Policy: policy } = result.Payload
   return result.Name === 'PaymentRejected'
     ? { id, amount, policy, reason: result.Payload.Reason }
@@ -117,7 +121,7 @@ function paymentOf(result: Received<'PaymentApproved' | 'PaymentRejected'>): Non
 }
 
 /** Whether two OrderCreated tell of the same order: what the contract names must agree, the rest is the publisher's. */
-export function isSameOrder(a: Received<'OrderCreated'>, b: Received<'OrderCreated'>): boolean {
+export function isSameOrder(a: OrderCreated, b: OrderCreated): boolean {
   const [one, other] = [a.Payload, b.Payload]
   return (
     one.CustomerName === other.CustomerName && one.CustomerTaxId === other.CustomerTaxId && one.Total === other.Total
@@ -126,7 +130,7 @@ export function isSameOrder(a: Received<'OrderCreated'>, b: Received<'OrderCreat
 
 /**
  * What a cancellation comes to: an event is due, it has happened already, or there is nothing left to cancel. It is due again
- * while a refund is outstanding: payment-service may have had it before it knew of the payment (docs/operations.md, replay).
+ * while a refund is outstanding: payment-service may have had it before it knew of the payment (docs/operations.md, rebuild).
  */
 export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused' {
   if (facts.PaymentRefunded) return 'already'

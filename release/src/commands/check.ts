@@ -61,7 +61,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   out.hide(...secretsOf(current))
   const other = current.App__Name
   if (other !== undefined && other !== service.folder) {
-    throw new ReleaseError('platform', `${operator.app} is the app of ${other}; the two services need an app each`, {
+    throw new ReleaseError('platform', `${operator.app} is the app of ${other}; every service needs one of its own`, {
       nextStep: `another APP for ${service.folder}`,
     })
   }

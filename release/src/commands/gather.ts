@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { ReleaseError } from '../lib/error.ts'
 import type { Output } from '../lib/output.ts'
 import { readPrivate, releaseFolder, shown } from '../record/private-file.ts'
-import { type ConfigVars, isSecret, type Resolved, resolveConfigVars, secretsOf } from '../settings/config-vars.ts'
+import { type ConfigVars, isSecret, secretsOf } from '../settings/config-vars.ts'
 import { ask } from '../settings/prompt.ts'
+import { type Resolved, resolveConfigVars } from '../settings/resolve-config-vars.ts'
 import type { Service } from '../settings/services.ts'
 
 export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string {
@@ -16,9 +17,9 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
  */
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
-  let resolved = resolveConfigVars(service, env, earlier)
+  let resolved = await resolveConfigVars(service, env, earlier)
   if (process.stdin.isTTY && process.stderr.isTTY) {
-    resolved = resolveConfigVars(service, { ...env, ...(await askFor(resolved)) }, earlier)
+    resolved = await resolveConfigVars(service, { ...env, ...(await askFor(resolved)) }, earlier)
   }
   out.hide(...secretsOf(resolved.vars))
   return resolved

@@ -26,8 +26,8 @@ export function instructions({ service, target, configVarsFile }: InstructionsOp
 \`make release-${service.name} APP=<app_name>\` does all of this in one step, checks it, and can be undone.
 
 In this file replace \`<app_name>\` by the name of the app and \`<ACCESS_TOKEN>\` by a token of the platform's API. Run the commands
-in the repository's folder, and remove the file afterwards: it holds the token then. The two services need two different
-apps, and each app's stack must be \`container\`.
+in the repository's folder, and remove the file afterwards: it holds the token then. Every service needs an app of its own, whose
+stack must be \`container\`.
 
 ## 1. Set the config vars
 

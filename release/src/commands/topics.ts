@@ -1,17 +1,17 @@
 import { ensureTopics, kafkaConnection, topics } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
 import type { Output } from '../lib/output.ts'
-import { services } from '../settings/services.ts'
+import { type Service, services } from '../settings/services.ts'
 import { gatherConfigVars } from './gather.ts'
 
 /**
- * `make release-topics`: creates the topics that are missing on the stream of order-service's config vars, which both
- * services share.
+ * `make release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
+ * say, or of the first service there is: they share one stream.
  * @throws {StackError} `usage` naming a setting that is missing or wrong
  * @throws {ReleaseError} `unreachable` when the brokers cannot be reached or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {
-  const { vars } = await gatherConfigVars(services.order, env, out)
+  const { vars } = await gatherConfigVars(serviceWhoseStream(env.SERVICE), env, out)
   const connection = kafkaConnection(vars)
   try {
     for (const warning of await ensureTopics(connection)) out.complain(`warning: ${warning}`)
@@ -22,6 +22,15 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
     })
   }
   for (const { name, partitions } of topics) out.print(`${name}: there, ${partitions} partitions`)
+}
+
+function serviceWhoseStream(folder: string | undefined): Service {
+  const [first] = services
+  const service = folder ? services.find((one) => one.folder === folder) : first
+  if (service) return service
+  throw new ReleaseError('usage', `SERVICE (${folder}) is not a service`, {
+    nextStep: `one of ${services.map((one) => one.folder).join(', ')}`,
+  })
 }
 
 /** The client's errors say little; what is behind them says it. */

@@ -43,7 +43,7 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
 export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<void> {
   const args = ['--platform', 'linux/amd64', '--build-arg', `SERVICE=${service.folder}`, '--target', 'release']
   const env = { BUILDX_NO_DEFAULT_ATTESTATIONS: '1' }
-  await docker(['build', ...args, '-t', image, '.'], { cwd: repository, env, onLine, signal })
+  await docker(['build', ...args, '-t', image, repository], { env, onLine, signal })
 }
 
 /**

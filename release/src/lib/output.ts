@@ -1,4 +1,4 @@
-import { formsOf } from '../settings/secret-forms.ts'
+import { formsOf } from './secret-forms.ts'
 
 /** Where the words of a command go. Nothing that was declared secret is ever among them. */
 export interface Output {

@@ -2,13 +2,13 @@ import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureTopics, type KafkaConnection, kafkaImage } from '@orderflow/stack'
-import type { Certificate } from './certificate.ts'
+import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 
 export interface KafkaOptions {
   folder: string
   containers: Containers
-  certificate: Certificate
+  certificate: CertificateFiles
   user: string
   password: string
   /** For programs on this machine; the containers use kafka:9093. */

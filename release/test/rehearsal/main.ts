@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import { ReleaseError } from '../../src/lib/error.ts'
 import { createOutput } from '../../src/lib/output.ts'
 import { releaseFolder, shown } from '../../src/record/private-file.ts'
+import { services } from '../../src/settings/services.ts'
 import { startRehearsal } from './rehearsal.ts'
 
-const apps = { order: 'my-orders', payment: 'my-payments' }
+const apps = services.map(({ name }) => ({ name, app: `my-${name}` }))
 const out = createOutput()
 
 /** `make release-rehearsal`: runs until Ctrl-C. */
 async function run(): Promise<void> {
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   const folder = join(releaseFolder(process.env), 'rehearsal')
-  const stacks = Object.fromEntries(Object.values(apps).map((app) => [app, 'container']))
+  const stacks = Object.fromEntries(apps.map(({ app }) => [app, 'container']))
   const rehearsal = await startRehearsal({ folder, apps: stacks, onProgress: out.progress })
   const file = join(folder, 'env')
   // For curl, where the steps are done by hand.
@@ -21,22 +22,23 @@ async function run(): Promise<void> {
   const lines = Object.entries({ ...rehearsal.env, ...trusting }).map(([name, value]) => `export ${name}='${value}'\n`)
   writeFileSync(file, lines.join(''), { mode: 0o600 })
   out.print(`
-The rehearsal is ready, with apps ${Object.values(apps).join(' and ')}. In another terminal:
+The rehearsal is ready, with apps ${apps.map(({ app }) => app).join(', ')}. In another terminal:
 
     . ${shown(file)}
     printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
-    make export-order
-    make release-order APP=${apps.order} DRY_RUN=1
-    make release-order APP=${apps.order}
-    make release-payment APP=${apps.payment}
-    make open-order APP=${apps.order}
+${apps.map(stepsOf).join('\n')}
 
-The topics are there. Released containers reach Kafka and MongoDB by names of their own network, which this machine does not know.
-Ctrl-C here ends it and removes all of it.`)
+DRY_RUN=1 shows what a release would do. The topics are there. Released containers reach Kafka and MongoDB by names of their own
+network, which this machine does not know. Ctrl-C here ends it and removes all of it.`)
   await stopped
   out.print('removing all of it')
   await rehearsal.close()
   rmSync(folder, { recursive: true })
+}
+
+function stepsOf({ name, app }: { name: string; app: string }): string {
+  const commands = [`export-${name}`, `release-${name} APP=${app}`, `open-${name} APP=${app}`]
+  return commands.map((command) => `    make ${command}`).join('\n')
 }
 
 await run().catch((error: unknown) => {

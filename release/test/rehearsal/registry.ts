@@ -6,7 +6,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hash } from 'bcryptjs'
-import type { Certificate } from './certificate.ts'
+import type { CertificateFiles } from './certificate-files.ts'
 import type { FindImage } from './platform/index.ts'
 import { registryProgram } from './registry-program.ts'
 
@@ -15,7 +15,7 @@ export interface RegistryOptions {
   port: number
   /** The password of user `_`, and of the nameless user that the platform's own tool signs in as. */
   token: string
-  certificate: Certificate
+  certificate: CertificateFiles
   onProgress: (line: string) => void
 }
 

@@ -10,7 +10,7 @@ import {
   kafkaImage,
   mongoImage,
 } from '@orderflow/stack'
-import { makeCertificate } from './certificate.ts'
+import { writeCertificate } from './certificate-files.ts'
 import { openContainers } from './containers.ts'
 import { startKafka } from './kafka.ts'
 import { startMongo } from './mongo.ts'
@@ -47,7 +47,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   }
   const [token, password] = [newSecret(), newSecret()]
   const ports = await freePorts()
-  const certificate = await makeCertificate(folder, ['kafka'])
+  const certificate = await writeCertificate(folder, ['kafka'])
   const registry = await startRegistry({
     folder: join(folder, 'registry'),
     port: ports.kafkaController,

@@ -5,10 +5,10 @@ import { createRegistry } from '../../src/image/registry.ts'
 import { createHttp } from '../../src/platform/http.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { openJournal } from '../../src/record/journal.ts'
-import { services } from '../../src/settings/services.ts'
 import { type RunningPlatform, startPlatform } from '../rehearsal/platform/index.ts'
 import { capturedOutput } from './captured-output.ts'
 import { operatorOf, token } from './operator.ts'
+import { serviceNamed } from './service-named.ts'
 import { simulatedRuntime } from './simulated-runtime.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -59,7 +59,7 @@ export function contextFor(platform: FakePlatform, changes: { app?: string; toke
   const send = createHttp({ sleep: async () => {}, timeoutMs: 500, signal: stopped.signal })
   const env = { RELEASE_FOLDER: temporaryFolder() }
   const context: Context = {
-    service: services.order,
+    service: serviceNamed('order'),
     operator,
     env,
     out,

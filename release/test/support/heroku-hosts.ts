@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type Server } from 'node:http'
 import { createServer as createSecureServer, request as httpsRequest } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import { makeCertificate } from '../rehearsal/certificate.ts'
+import { writeCertificate } from '../rehearsal/certificate-files.ts'
 
 export interface HerokuHosts {
   /** With these the official tool believes itself at heroku.com. */
@@ -16,7 +16,7 @@ export interface HerokuHosts {
  * connection to one TLS server, which hands requests on to a rehearsal's API and registry. Nothing leaves this machine.
  */
 export async function herokuHosts(folder: string, env: Record<string, string>): Promise<HerokuHosts> {
-  const certificate = await makeCertificate(folder, ['api.heroku.com', 'registry.heroku.com'])
+  const certificate = await writeCertificate(folder, ['api.heroku.com', 'registry.heroku.com'])
   const files = { cert: certificate.certificate, key: readFileSync(certificate.keyFile) }
   const registryCa = readFileSync(env.NODE_EXTRA_CA_CERTS ?? '')
   const front = createSecureServer(files, (incoming, outgoing) => {

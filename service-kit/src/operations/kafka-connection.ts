@@ -1,27 +1,17 @@
-import type { StreamSettings } from '../runtime/settings.ts'
+import {
+  kafkaConnection as connectionOf,
+  type KafkaConnection,
+  type StreamSettings,
+} from '../stream/kafka-connection.ts'
 import { OperationError } from './operation-error.ts'
 
-/** How a plain Kafka client reaches the broker: options that every client of @platformatic/kafka takes. */
-export interface KafkaConnection {
-  bootstrapBrokers: string[]
-  sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
-  tls?: { ca?: string }
-}
+export type { KafkaConnection }
 
-/** Dapr's names of the mechanisms (components/kafka.yaml), and everybody else's. */
-const mechanisms = { PLAINTEXT: 'PLAIN', 'SHA-256': 'SCRAM-SHA-256', 'SHA-512': 'SCRAM-SHA-512' } as const
-
-/** @throws {OperationError} when no broker is named */
+/** As for everybody else. @throws {OperationError} when no broker is named */
 export function kafkaConnection(stream: StreamSettings): KafkaConnection {
-  const bootstrapBrokers = stream.Brokers.split(',').filter(Boolean)
-  if (bootstrapBrokers.length === 0) {
-    throw new OperationError('no Kafka is named', { nextStep: 'set the variable Stream__Brokers to host:port' })
-  }
-  if (stream.AuthType === 'none') return { bootstrapBrokers }
-  const { SaslUsername: username, SaslPassword: password } = stream
-  const sasl = { mechanism: mechanisms[stream.SaslMechanism], username, password }
-  if (stream.DisableTls) return { bootstrapBrokers, sasl }
-  return { bootstrapBrokers, sasl, tls: stream.CaCert ? { ca: stream.CaCert } : {} }
+  const connection = connectionOf(stream)
+  if (connection) return connection
+  throw new OperationError('no Kafka is named', { nextStep: 'set the variable Stream__Brokers to host:port' })
 }
 
 /** An error of the Kafka client as the operator's: what could not be done, at which broker, and why. */

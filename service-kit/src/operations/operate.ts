@@ -1,23 +1,13 @@
-import { type BaseSettings, SettingsError } from '../runtime/settings.ts'
-import { createSidecar, type Sidecar } from '../sidecar/sidecar.ts'
+import { createParts } from '../runtime/create-app.ts'
+import type { ServiceDefinition } from '../runtime/define-service.ts'
+import { readSettings, SettingsError } from '../runtime/settings.ts'
+import { createSidecar } from '../sidecar/sidecar.ts'
+import { createDocuments } from '../state/documents.ts'
+import { createLog } from '../telemetry/log.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { kafkaConnection } from './kafka-connection.ts'
 import { OperationError } from './operation-error.ts'
-import type { RebuildReactions } from './rebuild.ts'
 import { rebuildCommand } from './rebuild-command.ts'
-
-export interface RebuildDependencies<S extends BaseSettings> {
-  settings: S
-  sidecar: Sidecar
-  now: () => Date
-}
-
-/** What is to be known of a service to operate it. */
-export interface Operable<S extends BaseSettings> {
-  readSettings: (env: NodeJS.ProcessEnv) => S
-  /** What the service rebuilds its store from, by topic, in the order in which the topics are read. */
-  rebuildFrom: (dependencies: RebuildDependencies<S>) => Record<string, RebuildReactions>
-}
 
 const usage = 'rebuild or dead-letters'
 
@@ -25,13 +15,13 @@ const usage = 'rebuild or dead-letters'
  * Runs what an operator asks of a service's log and store, with the settings of the service:
  * `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`.
  */
-export async function operate<S extends BaseSettings>(service: Operable<S>): Promise<void> {
+export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
   // A reader that leaves early (| head) must not end a command in the middle of its work.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
   try {
-    process.exitCode = await run(service, process.argv.slice(2))
+    process.exitCode = await command(service, process.argv.slice(2))
   } catch (error) {
     if (!(error instanceof OperationError || error instanceof SettingsError)) throw error
     process.stderr.write(`error: ${error.message}\n`)
@@ -40,21 +30,30 @@ export async function operate<S extends BaseSettings>(service: Operable<S>): Pro
   }
 }
 
-async function run<S extends BaseSettings>(
-  { readSettings, rebuildFrom }: Operable<S>,
-  [command, ...args]: string[],
+async function command<S extends object>(
+  service: ServiceDefinition<S>,
+  [name, ...args]: string[],
 ): Promise<number> {
-  const settings = readSettings(process.env)
+  const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
-  switch (command) {
-    case 'rebuild': {
-      const reactions = rebuildFrom({ settings, sidecar: createSidecar(settings), now: () => new Date() })
-      await rebuildCommand(args, { app: settings.App.Name, kafka, reactions })
-      return 0
-    }
-    case 'dead-letters':
-      return await deadLettersCommand(args, kafka)
-    default:
-      throw new OperationError(`unknown command ${command ?? '(none)'}`, { nextStep: usage })
-  }
+  if (name === 'dead-letters') return await deadLettersCommand(args, kafka)
+  if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: usage })
+  const now = () => new Date()
+  const { rebuild } = createParts(service, {
+    settings,
+    log: createLog(settings.App.Name, 'silent'),
+    publish: async () => {
+      throw new Error('a rebuild publishes nothing')
+    },
+    documents: createDocuments(createSidecar(settings), now),
+    now,
+    newId: () => crypto.randomUUID(),
+  })
+  await rebuildCommand(args, {
+    app: settings.App.Name,
+    kafka,
+    refusals: new Set(Object.keys(service.refusals)),
+    rebuild,
+  })
+  return 0
 }

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
+import type { Reactions } from '../stream/intake.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { openLog } from './log-reader.ts'
 import { OperationError } from './operation-error.ts'
-import { type RebuildCounts, type RebuildReactions, rebuildTopic } from './rebuild.ts'
+import { type RebuildCounts, rebuildTopic } from './rebuild.ts'
 import { printLines } from './terminal.ts'
 
 const usage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
@@ -11,17 +12,18 @@ a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the 
 export interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
-  /** By topic, in the order in which the topics are read. */
-  reactions: Record<string, RebuildReactions>
+  refusals: ReadonlySet<string>
+  /** What the service rebuilds from, by topic in the order in which they are read. */
+  rebuild: Reactions<boolean>
 }
 
 /** Runs `rebuild`: rebuilds the service's store from the log, and says what came of it. */
-export async function rebuildCommand(args: string[], { app, kafka, reactions }: RebuildCommandOptions): Promise<void> {
+export async function rebuildCommand(args: string[], { app, kafka, refusals, rebuild }: RebuildCommandOptions): Promise<void> {
   const { topic, ...range } = readArguments(args)
-  const chosen = Object.entries(reactions).filter(([name]) => topic === undefined || name === topic)
+  const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {
     throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
-      nextStep: `--topic is one of ${Object.keys(reactions).join(', ')}, or left out`,
+      nextStep: `--topic is one of ${Object.keys(rebuild).join(', ')}, or left out`,
     })
   }
   const log = openLog(kafka)
@@ -30,6 +32,7 @@ export async function rebuildCommand(args: string[], { app, kafka, reactions }: 
       const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
       const counts = await rebuildTopic(name, own, {
         app,
+        refusals,
         log,
         range,
         onProgress: (topic, { read }, total) => tell(`${topic}: ${read} of ${total} records`),

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deadLetterTopic, type EventName } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { originOf } from '../stream/delivery.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
-import { type Handler, take } from '../stream/intake.ts'
+import { createIntake, type Handlers } from '../stream/intake.ts'
 import { placeText } from '../stream/place.ts'
 import { resentFrom } from '../stream/record-headers.ts'
 import { slices } from '../stream/slices.ts'
@@ -10,9 +10,6 @@ import { readLetters } from './dead-letters/letter.ts'
 import type { LogReader, TimeRange } from './log-reader.ts'
 import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
 import { OperationError } from './operation-error.ts'
-
-/** What a service rebuilds from one topic: like what it does with the topic's events, but it publishes nothing. */
-export type RebuildReactions = Handler<EventName, boolean>
 
 /** What became of the records of a topic. All but `read` add up to `read`. */
 export interface RebuildCounts {
@@ -32,6 +29,8 @@ export interface RebuildCounts {
 export interface RebuildOptions {
   /** The service's name, as on its dead letters. */
   app: string
+  /** Codes of its domain's errors. */
+  refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, total: bigint) => void
@@ -47,19 +46,20 @@ const retryMs = 500
 const maxSliceEvents = 500
 
 /**
- * Feeds what the log holds of a topic to the service's reactions, in the order of arrival, and publishes nothing. Safe beside the
- * running service and to be run again: a reaction changes nothing twice.
+ * Feeds what the log holds of a topic to handlers that answer whether they changed anything, in the order of arrival, and publishes
+ * nothing. Safe beside the running service and to be run again: a handler changes nothing twice.
  * @throws {OperationError} the log cannot be read, or the store stays away
  */
 export async function rebuildTopic(
   topic: string,
-  reactions: RebuildReactions,
-  { app, log, range, onProgress, onWait, patienceMs = 60_000 }: RebuildOptions,
+  handlers: Handlers<boolean>,
+  { app, refusals, log, range, onProgress, onWait, patienceMs = 60_000 }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
   const total = spans.reduce((sum, { start, end }) => sum + end - start, 0n)
   const aside = await asideOf(app, topic, log)
+  const intake = createIntake(handlers)
   onProgress(topic, counts, total)
 
   async function settle(record: LogRecord): Promise<void> {
@@ -67,11 +67,11 @@ export async function rebuildTopic(
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const origin = originOf(placeOf(record), headerOf(record, resentFrom))
-      const changed = await patiently(() => take(reactions, record.value, origin))
+      const changed = await patiently(() => intake(record.value, origin))
       counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      tally(counts.faulty, faultOf(error).code)
+      tally(counts.faulty, faultOf(error, refusals).code)
     }
   }
 

@@ -1,32 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
-import { guid } from './guid.ts'
-
-/**
- * How to reach Kafka: for the sidecar (components/kafka.yaml, with Dapr's names and values), and for what an operator
- * runs (operations/).
- */
-export interface StreamSettings {
-  /** Bootstrap servers, separated by commas. */
-  Brokers: string
-  AuthType: 'none' | 'password'
-  SaslMechanism: 'PLAINTEXT' | 'SHA-256' | 'SHA-512'
-  SaslUsername: string
-  SaslPassword: string
-  DisableTls: boolean
-  /** PEM; empty for the authorities that the system trusts. */
-  CaCert: string
-}
+import type { SidecarSettings } from '../sidecar/sidecar.ts'
+import type { StreamSettings } from '../stream/kafka-connection.ts'
+import { guid } from '../web/guid.ts'
 
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
   AppChannel: { Host: string; Port: number; Token: string }
-  Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
-  /** `PubSub`: the components to publish through, separated by commas; the next one after a failure. */
-  Stream: { PubSub: string } & StreamSettings
-  State: { Store: string }
+  Sidecar: SidecarSettings['Sidecar']
+  Stream: SidecarSettings['Stream'] & StreamSettings
+  State: SidecarSettings['State']
   Log: { Level: string }
 }
 
@@ -88,7 +73,10 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
 }
 
-/** Settings that others have a name for already: Dapr for the tokens, hosting platforms for the port. */
+/**
+ * Settings that others have a name for, too: Dapr for the tokens, hosting platforms for the port. Where both are set our own
+ * counts: whoever wrote it meant this service, while a PORT may be left over in a shell.
+ */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
   Sidecar__Token: 'DAPR_API_TOKEN',
@@ -107,9 +95,7 @@ export function loadSettings<T extends BaseSettings>(
 ): T {
   const schemas: Record<string, Section> = { ...baseSections, ...sections }
   const settings = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, unknown>>
-  const others = Object.entries(otherNames).map(([setting, variable]) => [setting, env[variable]] as const)
-  const given = others.filter(([, value]) => value !== undefined)
-  for (const [variable, value] of [...Object.entries(env), ...given]) {
+  for (const [variable, value] of [...fromOthers(env), ...Object.entries(env)]) {
     const [name, key, ...rest] = variable.split('__')
     const schema = name && Object.hasOwn(schemas, name) ? schemas[name] : undefined
     if (!name || !key || !schema || rest.length > 0) continue
@@ -117,14 +103,24 @@ export function loadSettings<T extends BaseSettings>(
   }
   const validate = new Ajv({ allErrors: true }).compile(section(schemas))
   if (validate(settings)) return withLowerCaseId(settings as unknown as T)
-  /** The port has a value in the file: it goes by its other name only where that was used. */
-  const nameOf = (setting: string) =>
-    setting === 'Web__HttpPort' && env.PORT === undefined ? setting : (otherNames[setting] ?? setting)
   const problems = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
   throw new SettingsError(
     file.pathname,
-    problems.map((error) => describe(error, nameOf)),
+    problems.map((error) => describe(error, env)),
   )
+}
+
+/** Under our own names, what the environment says by the others' names. */
+function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
+  const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
+  return given.map(([setting, other]) => [setting, env[other]])
+}
+
+/** The variable that a wrong value came from, or that a missing one should come from: the others' name is the usual one. */
+function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
+  const other = otherNames[setting]
+  if (other === undefined || env[setting] !== undefined) return setting
+  return isMissing || env[other] !== undefined ? other : setting
 }
 
 /** As envelopes have it. */
@@ -139,11 +135,11 @@ function fromText(value: string | undefined, type: string | undefined): unknown 
   return isNumber && /^-?\d+(\.\d+)?$/.test(value ?? '') ? Number(value) : value
 }
 
-function describe(error: ErrorObject, nameOf: (setting: string) => string): string {
+function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
   const extra = (error.params as { additionalProperty?: string; missingProperty?: string }) ?? {}
   const path = [...error.instancePath.split('/').slice(1), extra.additionalProperty ?? extra.missingProperty]
   const [name = '', key] = path.filter((part) => part !== undefined)
-  const variable = nameOf([name, key].filter(Boolean).join('__'))
+  const variable = variableOf([name, key].filter(Boolean).join('__'), extra.missingProperty !== undefined, env)
   if (extra.additionalProperty) return `${variable}: no such setting`
   if (extra.missingProperty || error.keyword === 'minLength') return `${variable}: is missing; set this variable`
   if (error.keyword === 'enum') return `${variable}: must be one of ${error.params.allowedValues.join(', ')}`

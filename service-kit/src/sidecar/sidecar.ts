@@ -10,7 +10,6 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import type { BaseSettings } from '../runtime/settings.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
 export interface OutgoingEvent {
@@ -59,6 +58,14 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
 }
 
+/** How to reach the sidecar, and the names of its components. */
+export interface SidecarSettings {
+  Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
+  /** `PubSub`: the components to publish through, separated by commas; the next one after a failure. */
+  Stream: { PubSub: string }
+  State: { Store: string }
+}
+
 /** The sidecar as the services see it: batches only, every result checked, every failure a `SidecarError`. */
 export interface Sidecar {
   /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
@@ -67,11 +74,13 @@ export interface Sidecar {
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** All writes or none. */
   transact(writes: Write[]): Promise<void>
-  /** Whether the sidecar is healthy and its store answers. */
-  isReady(): Promise<boolean>
+  /** What of it is not ready, in words: its own health, and the store behind it. Empty when all is. */
+  missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
 const callTimeoutMs = 10_000
+/** Whoever asks whether a service is ready waits for a few seconds only. */
+const readyTimeoutMs = 2_000
 /** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
 const readParallelism = 16
 
@@ -87,9 +96,7 @@ const channelOptions = {
  * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
  * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
  */
-export function createSidecar(
-  settings: Pick<BaseSettings, 'Sidecar' | 'State'> & { Stream: Pick<BaseSettings['Stream'], 'PubSub'> },
-): Sidecar {
+export function createSidecar(settings: SidecarSettings): Sidecar {
   const { Sidecar: sidecar, Stream: stream, State: state } = settings
   const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
   const metadata = new Metadata()
@@ -99,9 +106,10 @@ export function createSidecar(
     what: string,
     { parent, name, input, output }: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
+    timeoutMs = callTimeoutMs,
   ): Promise<MessageShape<O>> {
     const path = `/${parent.typeName}/${name}`
-    const options = { deadline: Date.now() + callTimeoutMs }
+    const options = { deadline: Date.now() + timeoutMs }
     const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
     return new Promise((resolve, reject) => {
@@ -121,9 +129,9 @@ export function createSidecar(
   }
   const { bulkPublishEventAlpha1, getBulkState, executeStateTransaction } = daprProto.Dapr.method
 
-  async function read(keys: string[]): Promise<Map<string, StoredDocument>> {
+  async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
     const request = { storeName: state.Store, keys, parallelism: readParallelism }
-    const response = await call('read state', getBulkState, request)
+    const response = await call('read state', getBulkState, request, timeoutMs)
     const found = new Map<string, StoredDocument>()
     for (const item of response.items) {
       if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
@@ -156,7 +164,7 @@ export function createSidecar(
       }
     },
 
-    read,
+    read: (keys) => read(keys),
 
     async transact(writes) {
       const operations = writes.map(({ key, value, guard }) => ({
@@ -171,11 +179,17 @@ export function createSidecar(
       await call('write state', executeStateTransaction, { storeName: state.Store, operations })
     },
 
-    async isReady() {
+    async missing() {
       const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
-      const health = fetch(url, { signal: AbortSignal.timeout(2_000) }).then(({ ok }) => ok)
-      const answers = await Promise.all([health, read(['readiness']).then(() => true)]).catch(() => [false])
-      return answers.every(Boolean)
+      const health = fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) }).then(
+        ({ ok, status }) => (ok ? {} : { sidecar: `its health answers ${status}` }),
+        () => ({ sidecar: 'does not answer' }),
+      )
+      const store = read(['readiness'], readyTimeoutMs).then(
+        () => ({}),
+        () => ({ store: 'does not answer' }),
+      )
+      return Object.assign({}, ...(await Promise.all([health, store])))
     },
   }
 }

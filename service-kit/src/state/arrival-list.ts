@@ -16,11 +16,11 @@ export interface Root {
 
 /** What one batch adds to the list. It becomes part of the list when its documents are written. */
 export interface ListDraft {
-  /** Puts an id at the newest end. Answers its place, which the listed document keeps in `listed`. */
+  /** Puts an id at the newest end. Answers its slot, which the listed document keeps in `listed`. */
   append(id: string): string
   documents(): { key: string; value: unknown; guarded: boolean }[]
   /** The documents are written: the next draft goes on from here. */
-  committed(): void
+  written(): void
 }
 
 export interface ArrivalList {
@@ -63,7 +63,7 @@ export function createArrivalList(now: () => Date): ArrivalList {
           const written = { key: chunkKey(name), value: chunk, guarded: false }
           return goesOn ? [written] : [written, { key: listRootKey, value: { newest: name }, guarded: true }]
         },
-        committed() {
+        written() {
           if (chunk.ids.length > before) mine = { name, chunk, begun }
         },
       }

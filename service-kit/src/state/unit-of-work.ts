@@ -7,11 +7,9 @@ import { type ArrivalList, type ListDraft, listRootKey } from './arrival-list.ts
 /** What a piece of work sees of the store: the documents it named, as the work before it in the batch left them. */
 export interface View {
   get<T>(key: string): T | undefined
-  /** Writes the document; the last writer wins. For facts, of which every writer writes the same. */
-  overwrite(key: string, value: unknown): void
   /** Writes the document unless somebody else has since it was read: then the work runs again on what is there. */
-  writeIfUnchanged(key: string, value: unknown): void
-  /** Puts an id at the newest end of the service's list. Answers its place, to be kept in the document as `listed`. */
+  write(key: string, value: unknown): void
+  /** Puts an id at the newest end of the service's list. Answers its slot, to be kept in the document as `listed`. */
   list(id: string): string
 }
 
@@ -26,14 +24,14 @@ export interface Work<R> {
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
 
 /**
- * Every transaction writes this document. One that finds it as it was read knows that no other writer came between, and so needs
- * no guard on any other document; a guard costs the store four times a plain write (docs/adr/0009).
+ * Every transaction writes this document. Invariant: while it is as it was read, nobody else has written anything. So its guard is
+ * enough for all other documents of the transaction, and a guard costs the store four times a plain write (docs/adr/0009).
  *
- * Its name sorts before all others: MongoDB reads in the order of keys and not at one moment, and a fence that were read later than
- * a document would not tell that the document had changed in between.
+ * It is read first. MongoDB reads in the order of keys and not at one moment; a fence read after a document would not tell that
+ * the document had changed in between. Hence its name, which sorts before all others.
  */
 const fenceKey = 'fence'
-/** For so long after a lost race each document is guarded by itself: replicas that take turns would lose too many. */
+/** For so long after a lost race each document is guarded by itself: by the fence alone, replicas would take turns. */
 const cautiousMs = 10_000
 const maxAttempts = 8
 const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000, minIntervalMs }
@@ -58,7 +56,7 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
       try {
         await sidecar.transact(writes)
         await confirm(sidecar, writes)
-        draft.committed()
+        draft.written()
         return results
       } catch (error) {
         list.forget()
@@ -69,8 +67,8 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
       }
     }
   }
-  const commit = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits })
-  return <R>(work: Work<R>) => commit(work) as Promise<R>
+  const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits })
+  return <R>(work: Work<R>) => queue(work) as Promise<R>
 }
 
 /**
@@ -114,14 +112,10 @@ class Stage {
   run<R>(work: Work<R>): Settled<R> {
     const own = new Map<string, Staged>()
     const current = (key: string) => own.get(key) ?? this.#staged.get(key)
-    const write = (key: string, value: unknown, guarded: boolean) => {
-      own.set(key, staged(value, guarded || (current(key)?.guarded ?? false)))
-    }
     try {
       const value = work.decide({
         get: <T>(key: string) => (current(key) ?? this.#read.get(key))?.value as T | undefined,
-        overwrite: (key, document) => write(key, document, false),
-        writeIfUnchanged: (key, document) => write(key, document, true),
+        write: (key, document) => void own.set(key, staged(document, true)),
         list: (id) => this.#draft.append(id),
       })
       for (const [key, document] of own) this.#staged.set(key, document)

@@ -1,30 +1,32 @@
-import type { EventName } from '@orderflow/envelope-schema'
+import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { deadLetterOf } from './dead-letter.ts'
+import { deadLetterOf, minimalDeadLetter } from './dead-letter.ts'
 import { type BulkEntry, type Delivery, readDelivery } from './delivery.ts'
 import { faultOf, isInfrastructure } from './fault.ts'
-import { type Handler, take } from './intake.ts'
-import type { Publish } from './publisher.ts'
+import { createIntake, type Handlers, type Reactions } from './intake.ts'
+import type { PublishRecord } from './publisher.ts'
 import { slices } from './slices.ts'
+import { createUnhandledCounter } from './unhandled.ts'
 
-export interface ConsumerOptions<N extends EventName> extends Handler<N> {
+export interface ConsumerOptions {
+  /** The service's name, as on its dead letters. */
   app: string
-  topic: string
-  publish: Publish
+  publish: PublishRecord
+  /** Codes of the domain's errors, which become the reasons of dead letters. */
+  refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
 }
 
 export type Consumer = (entries: BulkEntry[]) => Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
 
-/** A consumer for each topic's handler. */
-export function createConsumers<N extends EventName>(
-  handlers: Record<string, Handler<N>>,
-  common: Omit<ConsumerOptions<N>, 'topic' | keyof Handler<N>>,
-): Record<string, Consumer> {
-  return Object.fromEntries(
-    Object.entries(handlers).map(([topic, handler]) => [topic, createConsumer<N>({ ...common, topic, ...handler })]),
-  )
+/** A consumer for each topic. */
+export function createConsumers(reactions: Reactions, options: ConsumerOptions): Record<string, Consumer> {
+  const consumers = Object.entries(reactions).map(([topic, handlers]) => [
+    topic,
+    createConsumer(topic, handlers, options),
+  ])
+  return Object.fromEntries(consumers)
 }
 
 /**
@@ -32,17 +34,30 @@ export function createConsumers<N extends EventName>(
  * (a permanent fault), or as RETRY (the sidecar, store or broker failed). With a RETRY all later entries of its key are
  * delivered again too, so that what comes again comes in order.
  */
-export function createConsumer<N extends EventName>(options: ConsumerOptions<N>): Consumer {
-  const { app, topic, publish, log, now } = options
+export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
+  const { app, publish, refusals, log, now } = options
+  const intake = createIntake(handlers, createUnhandledCounter(topic, log))
 
   async function settle(delivery: Delivery): Promise<void> {
     try {
-      await take(options, delivery.value, delivery.origin)
+      await intake(delivery.value, delivery.origin)
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      const fault = faultOf(error)
-      await publish(deadLetterOf(delivery, fault, app, now()))
+      const fault = faultOf(error, refusals)
+      await publishLetter(deadLetterOf(delivery, fault, app, now()), () =>
+        minimalDeadLetter(delivery, fault, app, now()),
+      )
       log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+    }
+  }
+
+  /** What its topic refuses would come again for ever: then as much of it as the topic takes. */
+  async function publishLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
+    try {
+      await publish(whole)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      await publish(minimal())
     }
   }
 

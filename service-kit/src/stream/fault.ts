@@ -8,16 +8,6 @@ export interface Fault {
   detail: string
 }
 
-/** An event that contradicts what is known and always will: it becomes a dead letter with this code. */
-export class PermanentFault extends Error {
-  readonly fault: Fault
-  constructor(code: string, detail: string) {
-    super(`${code}: ${detail}`)
-    this.name = 'PermanentFault'
-    this.fault = { code, detail }
-  }
-}
-
 /** Codes that blame us and not the event: the same bytes may pass once the service or its platform is mended. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', 'handler-error'])
 
@@ -26,10 +16,21 @@ export function isInfrastructure(error: unknown): boolean {
   return error instanceof OverloadError || (error instanceof SidecarError && error.failure !== 'refused')
 }
 
-/** What can never succeed: an invalid event, a contradiction, or a bug in the handler that this event meets. */
-export function faultOf(error: unknown): Fault {
-  if (error instanceof PermanentFault) return error.fault
+/**
+ * What can never succeed: an invalid event, one that breaks a rule of the domain, or a bug in the handler that this event
+ * meets.
+ * @param refusals codes of the domain's errors
+ */
+export function faultOf(error: unknown, refusals: ReadonlySet<string>): Fault {
   if (error instanceof EnvelopeError) return { code: error.code, detail: JSON.stringify(error.problems) }
   if (error instanceof SidecarError) return { code: 'refused', detail: error.message }
+  const code = refusalCode(error, refusals)
+  if (code !== undefined) return { code, detail: (error as Error).message }
   return { code: 'handler-error', detail: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
+}
+
+/** The code of an error that the domain threw, when it is one of its refusals. */
+function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  return refusals.has(error.code) ? error.code : undefined
 }

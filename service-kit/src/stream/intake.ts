@@ -1,43 +1,48 @@
 import {
-  checkPayload,
   completeEnvelope,
-  type Envelope,
   EnvelopeError,
-  type EventName,
-  type EventOf,
+  type EventType,
+  type FullEvent,
   parseEnvelope,
+  selectEvent,
+  typeOf,
 } from '@orderflow/envelope-schema'
 import type { Place } from './place.ts'
 
-/** A valid event, with every id it needs: those a reduced envelope lacks are derived from its place in the log. */
-export type Received<N extends EventName> = { [K in N]: EventOf<K> & Envelope }[N]
+/**
+ * What a service does with the events of one topic: a function for each `Name@Version` that it handles, called for a whole
+ * batch at once, in order. A rejection is infrastructure, one of the service's refusals, or a bug.
+ */
+export type Handlers<R = unknown> = { readonly [T in EventType]?: (event: FullEvent<T>) => Promise<R> }
 
-/** What a service does with the events of one topic. */
-export interface Handler<N extends EventName, R = unknown> {
-  /** Names this service reacts to; all others pass unnoticed. */
-  handles: readonly N[]
-  /** Called for a whole batch at once, in order. A rejection is infrastructure, `PermanentFault`, or a bug. */
-  handle(event: Received<N>): Promise<R>
-}
+/** The same by topic. */
+export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
 /**
- * Parses the event in a record's value and hands it over. Answers what the handler did, or undefined for a name that
- * it does not handle, whose payload is nobody's business here.
+ * Parses the event in a record's value and hands it over. Answers what the handler did; undefined for an event that none of
+ * them is for, whose payload is nobody's business here.
  * @param origin where the event first stood in the log
- * @throws {EnvelopeError} the event is not valid
+ * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
  */
-export async function take<N extends EventName, R>(
-  handler: Handler<N, R>,
-  value: Uint8Array,
-  origin: Place,
-): Promise<R | undefined> {
-  const envelope = parseEnvelope(value)
-  if (!handler.handles.includes(envelope.Name as N)) return undefined
-  const event = completeEnvelope(checkPayload(envelope), origin) as Received<N>
-  return await handler.handle(event).catch(rethrow)
-}
+export type Intake<R> = (value: Uint8Array, origin: Place) => Promise<R | undefined>
 
-/** An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to. */
-function rethrow(error: unknown): never {
-  throw error instanceof EnvelopeError ? new Error('the reaction is not a valid event', { cause: error }) : error
+/** @param onUnhandled told the `Name@Version` of each event that no handler is for */
+export function createIntake<R>(handlers: Handlers<R>, onUnhandled: (type: string) => void = () => {}): Intake<R> {
+  const types = Object.keys(handlers) as EventType[]
+  const byType = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventType>) => Promise<R>>
+  return async (value, origin) => {
+    const envelope = parseEnvelope(value)
+    const event = selectEvent(envelope, types)
+    const handle = event && byType.get(typeOf(event))
+    if (!handle) {
+      onUnhandled(typeOf(envelope))
+      return undefined
+    }
+    try {
+      return await handle(completeEnvelope(event, origin) as FullEvent<EventType>)
+    } catch (error) {
+      // An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to.
+      throw error instanceof EnvelopeError ? new Error('the reaction is not a valid event', { cause: error }) : error
+    }
+  }
 }

@@ -4,14 +4,17 @@ import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.
 import { traceparentOf } from '../telemetry/trace.ts'
 
 /**
- * Publishes one event; resolves when the broker has it.
+ * Publishes one record; resolves when the broker has it.
  * @throws {SidecarError} it is not known whether the event is out
  * @throws {OverloadError} it is not
  */
-export type Publish = (event: OutgoingEvent) => Promise<void>
+export type PublishRecord = (event: OutgoingEvent) => Promise<void>
+
+/** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
+export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
 /**
- * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/topics.json) is the
+ * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, of every topic) is the
  * limit of a batch, not of a record: so it must hold when all of them go to one partition.
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minIntervalMs }
@@ -20,9 +23,9 @@ const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minInt
  * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of
  * its own, so that one which hangs holds up no other.
  */
-export function createPublisher(sidecar: Sidecar): Publish {
-  const queues = new Map<string, Publish>()
-  const open = (topic: string): Publish => {
+export function createPublisher(sidecar: Sidecar): PublishRecord {
+  const queues = new Map<string, PublishRecord>()
+  const open = (topic: string): PublishRecord => {
     const flush = async (events: OutgoingEvent[]) => {
       await sidecar.publish(topic, events)
       return events.map(() => ({ ok: true as const, value: undefined }))

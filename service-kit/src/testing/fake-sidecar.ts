@@ -52,8 +52,8 @@ export class FakeSidecar implements Sidecar {
     for (const { key, value } of writes) this.set(key, JSON.parse(value))
   }
 
-  async isReady(): Promise<boolean> {
-    return true
+  async missing(): Promise<{ sidecar?: string; store?: string }> {
+    return {}
   }
 
   /** Writes as another replica's unit of work would: every transaction of theirs moves the fence. */

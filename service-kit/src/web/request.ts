@@ -1,6 +1,6 @@
 import { type EventName, type Problem as FieldProblem, fieldValidator, isGuidField } from '@orderflow/envelope-schema'
 import type { Request } from 'express'
-import { guid } from '../runtime/guid.ts'
+import { guid } from './guid.ts'
 import { type FieldError, invalid } from './problem.ts'
 
 /**

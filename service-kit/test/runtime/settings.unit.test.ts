@@ -65,10 +65,21 @@ describe('settings', () => {
     expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
   })
 
-  it('take the port of a hosting platform over their own', () => {
-    expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '1' }).Web.HttpPort).to.equal(8080)
+  it('take the port of a hosting platform, unless their own says another: a PORT may be left over in a shell', () => {
+    expect(load({ ...tokens, PORT: '8080' }).Web.HttpPort).to.equal(8080)
+    expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
+    expect(load({ ...tokens, PORT: 'eighty', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
+    expect(load({ ...tokens, APP_API_TOKEN: 'a', AppChannel__Token: 'b' }).AppChannel.Token).to.equal('b')
+  })
+
+  it('name the variable that a wrong value came from, by either name', () => {
     expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
     expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
+    expect(problemsOf({ ...tokens, PORT: '1', Web__HttpPort: 'x' })).to.deep.equal([
+      'Web__HttpPort: must be integer, in plain digits',
+    ])
+    const Web = { ...settings.Web, HttpPort: 'x' }
+    expect(problemsOf(tokens, { ...settings, Web })).to.deep.equal(['Web__HttpPort: must be integer, in plain digits'])
   })
 
   it('say what a stream that asks for a password lacks, and what it may be', () => {

@@ -17,7 +17,7 @@ describe('list of arrivals', () => {
 
   const writer = () => createUnitOfWork(sidecar, createArrivalList(now))
   const add = (commit: UnitOfWork, id: string) =>
-    commit({ keys: [id], bytes: 10, decide: (view) => view.overwrite(id, { listed: view.list(id) }) })
+    commit({ keys: [id], bytes: 10, decide: (view) => view.write(id, { listed: view.list(id) }) })
   const page = (limit: number, cursor?: string) =>
     readPage(
       (keys) => sidecar.read(keys),

@@ -6,22 +6,22 @@ import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 describe('unit of work', () => {
   let sidecar: FakeSidecar
-  let commit: UnitOfWork
+  let change: UnitOfWork
   beforeEach(() => {
     sidecar = new FakeSidecar()
-    commit = createUnitOfWork(
+    change = createUnitOfWork(
       sidecar,
       createArrivalList(() => new Date()),
     )
   })
 
   const increment = (key: string) =>
-    commit({
+    change({
       keys: [key],
       bytes: 10,
       decide(view) {
         const next = (view.get<number>(key) ?? 0) + 1
-        view.writeIfUnchanged(key, next)
+        view.write(key, next)
         return next
       },
     })
@@ -88,24 +88,24 @@ describe('unit of work', () => {
         sidecar.writeElsewhere('c', 1)
       }
       await increment('a')
-      const add = (commit: UnitOfWork) =>
-        commit({
+      const add = (change: UnitOfWork) =>
+        change({
           keys: ['a'],
           bytes: 10,
-          decide: (view) => view.writeIfUnchanged('a', (view.get<number>('a') ?? 0) + 1),
+          decide: (view) => view.write('a', (view.get<number>('a') ?? 0) + 1),
         })
       sidecar.readTogether(2)
-      await Promise.all((first === 'it' ? [other, commit] : [commit, other]).map(add))
+      await Promise.all((first === 'it' ? [other, change] : [change, other]).map(add))
       expect(sidecar.documents.get('a')?.value).to.equal(3)
     })
   }
 
   it('fails alone, without its writes, when its decide throws', async () => {
-    const broken = commit({
+    const broken = change({
       keys: ['b'],
       bytes: 10,
       decide(view) {
-        view.overwrite('b', 1)
+        view.write('b', 1)
         throw new Error('no')
       },
     })
@@ -115,10 +115,10 @@ describe('unit of work', () => {
   })
 
   it('fails alone when what it writes nests too deep to be serialised', async () => {
-    const deep = commit({
+    const deep = change({
       keys: ['b'],
       bytes: 10,
-      decide: (view) => view.overwrite('b', JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))),
+      decide: (view) => view.write('b', JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))),
     })
     const [good, bad] = await Promise.allSettled([increment('a'), deep])
     expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
@@ -144,7 +144,7 @@ describe('unit of work', () => {
   })
 
   it('is not fooled by another writer who stored the same in one of its documents', async () => {
-    const write = (key: string) => commit({ keys: [key], bytes: 10, decide: (view) => view.overwrite(key, 'same') })
+    const write = (key: string) => change({ keys: [key], bytes: 10, decide: (view) => view.write(key, 'same') })
     const transact = sidecar.transact.bind(sidecar)
     let calls = 0
     sidecar.transact = async (writes) => {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope } from '@orderflow/envelope-schema'
+import { createEnvelope, EnvelopeError, type FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createConsumer } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
-import { PermanentFault } from '../../src/stream/fault.ts'
-import type { Received } from '../../src/stream/intake.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
@@ -31,9 +29,9 @@ function entry(value: object | string | null, key?: string): BulkEntry {
 
 describe('consumer', () => {
   let sidecar: FakeSidecar
-  let handled: Received<'OrderCreated'>[]
+  let handled: FullEvent<'OrderCreated@1'>[]
   let logged: string[]
-  let handle: (event: Received<'OrderCreated'>) => Promise<void>
+  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<void>
   beforeEach(() => {
     offset = 0
     sidecar = new FakeSidecar()
@@ -45,11 +43,10 @@ describe('consumer', () => {
   })
 
   async function consume(...entries: BulkEntry[]) {
-    const consumer = createConsumer<'OrderCreated'>({
+    const handlers = { 'OrderCreated@1': (event: FullEvent<'OrderCreated@1'>) => handle(event) }
+    const consumer = createConsumer('orderevents', handlers, {
       app: 'order-service',
-      topic: 'orderevents',
-      handles: ['OrderCreated'],
-      handle: (event) => handle(event),
+      refusals: new Set(['broken-rule']),
       publish: createPublisher(sidecar),
       log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
       now: () => new Date('2026-11-21T10:00:00Z'),
@@ -152,7 +149,7 @@ describe('consumer', () => {
 
   it('dead-letters what contradicts the known, and what a bug in the handler cannot take', async () => {
     handle = async () => {
-      throw new PermanentFault('conflicting-order', 'known with another payload')
+      throw Object.assign(new Error('known with another payload'), { code: 'broken-rule' })
     }
     expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
     handle = async () => {
@@ -160,7 +157,7 @@ describe('consumer', () => {
     }
     expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal([
-      'conflicting-order',
+      'broken-rule',
       'handler-error',
     ])
   })
@@ -204,14 +201,48 @@ describe('consumer', () => {
     handle = async () => {
       createEnvelope({
         app: { id: 'no guid', name: '' },
-        name: 'OrderCancelled',
-        version: 1,
+        type: 'OrderCancelled@1',
         payload: { OrderId: orderId },
         creationDate: new Date(),
       })
     }
     await consume(entry(envelope))
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
+  })
+
+  it('does not blame an event for a handler that throws before it returns a promise', async () => {
+    handle = () => {
+      throw new EnvelopeError({ code: 'invalid-payload', problems: [] })
+    }
+    await consume(entry(envelope))
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
+  })
+
+  it('dead-letters a version that no handler is for, and says which there are', async () => {
+    await consume(entry({ ...envelope, Version: 2 }))
+    expect(handled).to.deep.equal([])
+    expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-version' })
+    expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/OrderCreated.*1/)
+  })
+
+  for (const Name of ['orderCreated', 'OrderCreate', 'Order_Created', 'ORDER-CREATED', 'OrderCraeted']) {
+    it(`dead-letters ${Name}, which was meant to be OrderCreated`, async () => {
+      await consume(entry({ ...envelope, Name }))
+      expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-event' })
+      expect(sidecar.published[0]?.headers['deadletter-detail']).to.contain('write OrderCreated')
+    })
+  }
+
+  it('logs an event without a handler once, not each of them', async () => {
+    await consume(...Array.from({ length: 5 }, () => entry({ ...envelope, Name: 'OrderShipped' })))
+    const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'OrderShipped@1')
+    expect(lines).to.have.length(1)
+  })
+
+  it('ends an event whose dead letter is refused, with as much of it as the topic takes', async () => {
+    sidecar.failures.publish.push(new SidecarError('publish', new Error('message was too large'), 'refused'))
+    expect(await consume(entry('{'))).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['not-json'])
   })
 
   it('parses no more than two MiB at a time, in order', async () => {

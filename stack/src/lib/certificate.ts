@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 
+/** Paths of PEM files. */
 export interface CertificateFiles {
+  certificate: string
+  key: string
+}
+
+/** PEM texts. Whoever trusts the certificate trusts all that use it. */
+export interface Certificate {
   certificate: string
   key: string
 }
@@ -17,11 +24,11 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const pair = await generateLocalhost()
+    const made = await makeCertificate()
     // The key first: a certificate file means both are there.
     for (const [file, content] of [
-      [files.key, pair.private],
-      [files.certificate, pair.cert],
+      [files.key, made.key],
+      [files.certificate, made.certificate],
     ] as const) {
       writeFileSync(`${file}.new`, content, { mode: 0o600 })
       renameSync(`${file}.new`, file)
@@ -36,8 +43,11 @@ function isUsable({ certificate, key }: CertificateFiles): boolean {
   return validTo > Date.now() + 7 * dayMs
 }
 
-function generateLocalhost() {
-  return generate([{ name: 'commonName', value: 'localhost' }], {
+/** A new certificate that nobody signed: for this machine's names for itself, and for the hosts of `names` besides. */
+export async function makeCertificate(names: string[] = []): Promise<Certificate> {
+  const hosts = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
+  const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
+  const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',
     notAfterDate: new Date(Date.now() + validDays * dayMs),
@@ -45,14 +55,8 @@ function generateLocalhost() {
       { name: 'basicConstraints', cA: false, critical: true },
       { name: 'keyUsage', digitalSignature: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
-      },
+      { name: 'subjectAltName', altNames: [...hosts, ...addresses] },
     ],
   })
+  return { certificate: pair.cert, key: pair.private }
 }

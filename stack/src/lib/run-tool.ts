@@ -4,7 +4,8 @@ import { StackError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
-  env?: Record<string, string>
+  /** Over this process's own; what is undefined here the program does not see. */
+  env?: Record<string, string | undefined>
   /** Called for each line it prints. */
   onLine?: (line: string) => void
   signal?: AbortSignal | undefined

@@ -1,0 +1,23 @@
+import { fieldOf, isGuid, schemaOf } from './schemas.ts'
+import type { EventType } from './types.ts'
+
+/** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema. */
+const keywords = ['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description']
+
+/**
+ * A payload field's schema for an OpenAPI 3.0 document, without references: a GUID is `format: uuid`, a date is
+ * `format: date-time`. It describes the field; what is accepted is for `fieldValidator` to say.
+ * @throws {Error} when the type's schema does not name the field
+ */
+export function fieldSchema(type: EventType, field: string): Record<string, unknown> {
+  const schema = fieldOf(type, field)
+  const format = isGuid(schema) ? 'uuid' : schema.format
+  const described = format ? { ...schema, format, pattern: undefined } : schema // the format says what the pattern spells out
+  const found = keywords.filter((keyword) => described[keyword] !== undefined)
+  return Object.fromEntries(found.map((keyword) => [keyword, described[keyword]]))
+}
+
+/** The fields that the schema of a payload names, in its order. */
+export function payloadFields(type: EventType): readonly string[] {
+  return [...schemaOf(type).fields.keys()]
+}

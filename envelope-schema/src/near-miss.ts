@@ -1,0 +1,34 @@
+/** The longest name that any rule of the contract allows (schemas/common.json): nothing longer was meant to be one. */
+const maxLength = 200
+
+/** What makes `appId`, `app_id` and `APPID` the same name. */
+export function fold(name: string): string {
+  return name.toLowerCase().replaceAll(/[_. -]/g, '')
+}
+
+/**
+ * Finds the name of `known` that another one was probably meant to be: the two differ in case and separators alone, or
+ * else, these left aside, by one edit. The time of a search grows with the length of the name, and nothing is kept of it.
+ * @returns a function that answers the known name, or undefined; a known name is its own
+ */
+export function nearMissIn(known: Iterable<string>): (name: string) => string | undefined {
+  const names = Array.from(known, (name) => ({ name, folded: fold(name) }))
+  return (name) => {
+    if (name.length > maxLength) return undefined
+    const folded = fold(name)
+    const meant =
+      names.find((other) => other.folded === folded) ?? names.find((other) => isWithinOneEdit(other.folded, folded))
+    return meant?.name
+  }
+}
+
+/** Whether inserting, deleting or replacing one character, or swapping two neighbours, makes `a` and `b` the same. */
+export function isWithinOneEdit(a: string, b: string): boolean {
+  if (a.length < b.length) return isWithinOneEdit(b, a)
+  if (a.length - b.length > 1) return false
+  let start = 0
+  while (start < b.length && a[start] === b[start]) start++
+  const same = (fromA: number, fromB: number) => a.slice(start + fromA) === b.slice(start + fromB)
+  if (a.length > b.length) return same(1, 0)
+  return same(1, 1) || (a[start] === b[start + 1] && a[start + 1] === b[start] && same(2, 2))
+}

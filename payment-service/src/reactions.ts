@@ -1,0 +1,65 @@
+import { type FullEvent, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { Reactions, ServiceContext } from '@orderflow/service-kit'
+import { announce, announcedFact, refundOf, resultOf } from './announcements.ts'
+import { type Cause, decide } from './domain/payment.ts'
+import { PaymentError } from './domain/payment-error.ts'
+import type { Policy } from './domain/policy.ts'
+import type { PaymentStore } from './store.ts'
+
+type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now'>
+
+/** What payment-service does with each topic's events: it charges what was ordered and refunds what was cancelled. */
+export function createReactions(
+  { saveFact }: Pick<PaymentStore, 'saveFact'>,
+  policy: Policy,
+  { app, publish, now }: Dependencies,
+): Reactions {
+  const causeOf = (event: FullEvent<'OrderCreated@1' | 'OrderCancelled@1'>): Cause => ({
+    causationId: event.Id,
+    correlationId: event.CorrelationId,
+    traceId: event.TraceId,
+    at: now().toISOString(),
+  })
+
+  async function charge(event: FullEvent<'OrderCreated@1'>): Promise<void> {
+    const { OrderId: orderId, Total: amount } = event.Payload
+    const charge = { ...causeOf(event), orderId, amount, source: 'OrderCreated' as const }
+    const { state } = await saveFact(orderId, (known) => decide(known, { type: 'charge', charge }, policy))
+    if (state.decision?.source === 'OrderCreated' && state.decision.amount !== amount) {
+      throw new PaymentError('conflicting-order', 'this OrderId was charged with another total')
+    }
+    await announce(publish, resultOf(app, state), orderId)
+  }
+
+  async function cancel(event: FullEvent<'OrderCancelled@1'>): Promise<void> {
+    const orderId = event.Payload.OrderId
+    const cause = causeOf(event)
+    const { state } = await saveFact(orderId, (known) => decide(known, { type: 'cancel', cause }, policy))
+    await announce(publish, refundOf(app, state), orderId)
+  }
+
+  return { [orderEvents]: { 'OrderCreated@1': charge, 'OrderCancelled@1': cancel } }
+}
+
+/**
+ * How payment-service rebuilds its store from the log: decisions and refunds as it announced them, never decided anew.
+ * A cancellation that refunds nothing announces nothing, so those come from the orders' own events.
+ */
+export function createRebuild(
+  { saveFact }: Pick<PaymentStore, 'saveFact'>,
+  { app }: Pick<Dependencies, 'app'>,
+): Reactions<boolean> {
+  async function restore(
+    event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
+  ): Promise<boolean> {
+    const fact = announcedFact(app, event)
+    return (await saveFact(event.Payload.OrderId, () => fact)).changed
+  }
+  async function restoreCancellation({ Payload }: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
+    return (await saveFact(Payload.OrderId, () => ({ type: 'cancelled' }))).changed
+  }
+  return {
+    [paymentEvents]: { 'PaymentApproved@1': restore, 'PaymentRejected@1': restore, 'PaymentRefunded@1': restore },
+    [orderEvents]: { 'OrderCancelled@1': restoreCancellation },
+  }
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { folderOf, services } from '../src/settings/services.ts'
+
+const settings = {
+  PORT: '8080',
+  Stream__Brokers: 'broker.example.com:9093',
+  State__ConnectionString: 'mongodb+srv://me:a-secret@store.example.com/',
+}
+
+describe('the settings of an image, before anything runs in it', () => {
+  for (const service of services) {
+    const read = (changes: Record<string, string> = {}) =>
+      spawnSync(process.execPath, [join(repository, 'release/image/settings.ts')], {
+        cwd: folderOf(service),
+        env: { PATH: process.env.PATH, ...settings, ...changes },
+        encoding: 'utf8',
+      })
+
+    it(`are what ${service.folder} and its sidecar need and the environment does not say`, () => {
+      const { status, stdout, stderr } = read()
+      expect(stderr).to.equal('')
+      expect(stdout)
+        .to.match(/^Stream__SessionTimeout=/m)
+        .and.not.match(/Stream__Brokers|State__ConnectionString|PORT/)
+      expect(status).to.equal(0)
+    })
+
+    it(`are refused by the rules of ${service.folder} and by those of a hosted stream and store`, () => {
+      const { status, stdout, stderr } = read({ Log__Level: 'loud', State__ConnectionString: '' })
+      expect(stderr)
+        .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- State__ConnectionString: is missing/)
+        .and.match(/\nnext: set them/)
+      expect(stdout).to.equal('')
+      expect(status).to.equal(1)
+    })
+  }
+})

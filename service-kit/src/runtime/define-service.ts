@@ -1,0 +1,49 @@
+import type { Reactions } from '../stream/intake.ts'
+import type { Publish } from '../stream/publisher.ts'
+import type { Documents } from '../state/documents.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { BaseSettings, Section } from './settings.ts'
+
+/** What a service is built from. */
+export interface ServiceContext<S extends object = object> {
+  /** AppId and AppName of what it publishes. */
+  app: { id: string; name: string }
+  settings: BaseSettings & S
+  log: Logger
+  publish: Publish
+  documents: Documents
+  now: () => Date
+  newId: () => string
+}
+
+/** What a service does. */
+export interface ServiceParts {
+  routes: Operation[]
+  /** What it does with the events that it consumes, by topic and `Name@Version`. */
+  reactions: Reactions
+  /** What it rebuilds its store from, by topic in the order in which they are read. Publishes nothing. */
+  rebuild: Reactions<boolean>
+}
+
+/**
+ * All that only a service can say of itself. The rest, from listeners to dead letters, is the same for each of them.
+ * @template S its own sections of the settings
+ */
+export interface ServiceDefinition<S extends object = object> {
+  /** The service's folder, which has its `appsettings.json`. */
+  root: URL
+  /** What it is, in a sentence or two, for the page of its operations. */
+  description: string
+  /** Sections of the settings besides those that every service has: a JSON Schema each. */
+  sections?: Record<keyof S & string, Section>
+  /** Names of fields that are personal data, masked should they come into the log. */
+  personal?: string[]
+  /** The errors of its domain, by `code`: what a request is answered with. To an event they are the reason of a dead letter. */
+  refusals: Record<string, { status: number; title: string }>
+  create(context: ServiceContext<S>): ServiceParts
+}
+
+/** Names the type of a service's own settings, and checks the rest against it. */
+export function defineService<S extends object = object>(definition: ServiceDefinition<S>): ServiceDefinition<S> {
+  return definition
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { localCertificate } from '../../../stack/src/lib/certificate.ts'
+import { keepBusy } from './support/busy-client.ts'
+
+const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
+const clients = 64
+/** A platform waits 10 s or more, and nobody is served meanwhile. */
+const quicklyMs = 1_000
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => server.close(done))
+  return port
+}
+
+describe('a service that is told to stop', function () {
+  this.timeout(40_000)
+  let folder: string
+  let service: ChildProcess
+  let urls: Record<'http' | 'https' | 'channel', string>
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'shutdown-'))
+  })
+  after(() => rmSync(folder, { recursive: true }))
+  afterEach(() => service.kill('SIGKILL'))
+
+  beforeEach(async () => {
+    const { certificate: CertificateFile, key: KeyFile } = await localCertificate(folder)
+    const [HttpPort, HttpsPort, Port] = [await freePort(), await freePort(), await freePort()]
+    const Host = '127.0.0.1'
+    const settings = { Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile }, AppChannel: { Host, Port } }
+    urls = {
+      http: `http://${Host}:${HttpPort}`,
+      https: `https://${Host}:${HttpsPort}`,
+      channel: `http://${Host}:${Port}`,
+    }
+    service = spawn(process.execPath, [tinyService, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    for await (const line of createInterface({ input: service.stdout as NodeJS.ReadableStream })) {
+      if (line.includes('"up"')) break
+    }
+  })
+
+  /** Tells it to stop, and answers how long it took and the status it ended with. */
+  async function stop(): Promise<{ tookMs: number; status: number | null }> {
+    const ended = new Promise<number | null>((resolve) => service.once('exit', resolve))
+    const begun = performance.now()
+    service.kill('SIGTERM')
+    const status = await ended
+    return { tookMs: performance.now() - begun, status }
+  }
+
+  for (const listener of ['http', 'https', 'channel'] as const) {
+    it(`breaks none of ${clients} busy connections on ${listener}, and ends within a second`, async () => {
+      const busy = Array.from({ length: clients }, () => keepBusy(urls[listener]))
+      await delay(1_500)
+      const { tookMs, status } = await stop()
+      const outcomes = await Promise.all(busy)
+      for (const { answered } of outcomes) expect(answered).to.be.above(5)
+      // Told to go, each found the listener closed: the request was never sent, and is safe to send elsewhere.
+      expect(outcomes.filter(({ end }) => end !== 'ECONNREFUSED')).to.deep.equal([])
+      expect(status).to.equal(0)
+      expect(tookMs).to.be.below(quicklyMs)
+    })
+  }
+
+  it('is not kept by connections that say nothing, nor by idle ones', async () => {
+    const silent = connect(Number(new URL(urls.http).port), '127.0.0.1')
+    const idle = connect(Number(new URL(urls.https).port), '127.0.0.1')
+    for (const socket of [silent, idle]) socket.on('error', () => {})
+    await (await fetch(urls.http)).text()
+    const { tookMs, status } = await stop()
+    for (const socket of [silent, idle]) socket.destroy()
+    expect(status).to.equal(0)
+    expect(tookMs).to.be.below(quicklyMs)
+  })
+
+  it('answers what it has begun, and tells the client to go', async () => {
+    const slow = fetch(`${urls.http}/slow`)
+    await delay(100)
+    const stopped = stop()
+    const response = await slow
+    expect(await response.text()).to.equal('ok')
+    expect(response.headers.get('connection')).to.equal('close')
+    expect((await stopped).status).to.equal(0)
+  })
+})

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePorts, testFolder } from '@orderflow/stack'
+import { Consumer } from '@platformatic/kafka'
+import { expect } from 'chai'
+import { ensureRunning } from '../../../stack/src/processes/ensure.ts'
+import { createPlan, type Plan } from '../../../stack/src/processes/plan.ts'
+import { runningStack } from '../../../stack/src/processes/running-stack.ts'
+import { claimFolder } from '../../../stack/src/processes/test-owner.ts'
+import { provision } from '../../../stack/src/provision/provision.ts'
+import { eventually } from '../../../test/support/eventually.ts'
+import { createStreamCheck, type StreamCheck } from '../../src/runtime/stream-check.ts'
+import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
+
+describe('what keeps a service from a real stream', function () {
+  this.timeout(120_000)
+  const group = 'a-service'
+  let plan: Plan
+  let Brokers: string
+  let check: StreamCheck
+  const startKafka = () => ensureRunning(plan, ['kafka'], { onProgress: () => {} })
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    await claimFolder(testFolder('stream-check'))
+    plan = await createPlan(testFolder('stream-check'), await freePorts())
+    Brokers = `127.0.0.1:${plan.ports.kafka}`
+    await startKafka()
+  })
+  after(() => runningStack(plan, false).stop())
+  beforeEach(() => {
+    check = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, group)
+  })
+
+  async function consume(): Promise<Consumer> {
+    const consumer = new Consumer({ groupId: group, clientId: 'test', bootstrapBrokers: [Brokers] })
+    const stream = await consumer.consume({ topics: ['orderevents'] })
+    stream.on('data', () => {})
+    return consumer
+  }
+
+  it('is that nobody consumes, until somebody does', async () => {
+    expect(await check()).to.match(/has no members/)
+    const consumer = await consume()
+    await delay(600)
+    expect(await check()).to.equal(undefined)
+    await consumer.close(true)
+    await delay(2_100)
+    expect(await check()).to.match(/has no members/)
+  })
+
+  it('is only the broker for a service that consumes nothing', async () => {
+    const brokerOnly = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, undefined)
+    expect(await brokerOnly()).to.equal(undefined)
+  })
+
+  it('is a broker that hangs, and nothing as soon as it goes on', async () => {
+    const consumer = await consume()
+    await runningStack(plan, false).kill('kafka', 'SIGSTOP')
+    const begun = performance.now()
+    expect(await check()).to.equal('the broker does not answer in time')
+    expect(performance.now() - begun).to.be.below(3_000)
+    await runningStack(plan, false).kill('kafka', 'SIGCONT')
+    await eventually(async () => (await check()) === undefined || undefined, 'the broker to be back')
+    await consumer.close(true)
+  })
+
+  it('is a broker that was killed, and is back by itself', async () => {
+    await runningStack(plan, false).kill('kafka')
+    expect(await check()).to.equal('the broker does not answer')
+    await startKafka()
+    const consumer = await consume()
+    await eventually(async () => (await check()) === undefined || undefined, 'the group to be back')
+    await consumer.close(true)
+  })
+})
