@@ -1,6 +1,6 @@
 import type { Fault, Problem } from './error.ts'
 import { typeOf } from './event-type.ts'
-import { limitProblems } from './limits.ts'
+import { isObject, limitProblems } from './limits.ts'
 import { nearMissIn } from './near-miss.ts'
 import { onePerPointer, toProblems } from './problems.ts'
 import { envelopeValidators, knownVersions, payloadSchemas, type Variant } from './schemas.ts'
@@ -18,10 +18,6 @@ const cloudEvent: Problem = {
   pointer: '',
   message: 'is a CloudEvent, not an envelope',
   hint: 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)',
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 /** `specversion` is the attribute that every CloudEvent has (CloudEvents 1.0.2, required attributes). */
@@ -73,7 +69,7 @@ export function eventFault(document: unknown, variant: Variant): Fault | undefin
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Nesting and numbers that JSON allows and the contract does not. `document` comes straight from JSON.parse. */
+/** Nesting, numbers and texts that JSON allows and the contract does not. */
 export function limitFault(document: unknown): Fault | undefined {
   const problems = limitProblems(document)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined

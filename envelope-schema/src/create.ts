@@ -1,5 +1,5 @@
 import { v4 } from 'uuid'
-import { eventFault } from './check.ts'
+import { eventFault, limitFault, together } from './check.ts'
 import { refuse } from './error.ts'
 import { partsOf } from './event-type.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
@@ -26,7 +26,7 @@ export interface NewEvent<T extends EventType> {
 /**
  * A full envelope, its fields always in the same order, so that the same event is the same bytes; GUIDs in lower case,
  * as every receiver sees them.
- * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/)
+ * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
  */
 export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelope & EventOf<T> {
   const { Name, Version } = partsOf(event.type)
@@ -43,6 +43,6 @@ export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelop
     CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
     Payload: event.payload,
   }
-  refuse(eventFault(envelope, 'full'))
+  refuse(together(limitFault(envelope), eventFault(envelope, 'full')))
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }

@@ -1,18 +1,25 @@
 import type { Problem } from './error.ts'
-import { toProblems } from './problems.ts'
+import { limitProblems } from './limits.ts'
+import { onePerPointer, toProblems } from './problems.ts'
 import { compileFields, fieldOf, isGuid } from './schemas.ts'
 import type { EventType } from './types.ts'
 
 /**
  * A check for another JSON document, such as a request's body, whose fields become fields of an event: each obeys the
- * rules of the payload field it is mapped to, in that version of the event. All of them are required.
+ * rules of the payload field it is mapped to, in that version of the event, and the limits of every event (limits.ts). All
+ * of them are required.
  * @returns a function that lists every problem of a document; the list is empty if there is none
  */
 export function fieldValidator(
   fields: Record<string, readonly [type: EventType, field: string]>,
 ): (body: unknown) => Problem[] {
   const validate = compileFields(fields)
-  return (body) => (validate(body) ? [] : toProblems(validate.errors ?? []))
+  const names = Object.keys(fields)
+  return (body) => {
+    const problems = validate(body) ? [] : toProblems(validate.errors ?? [])
+    const given = Object(body) as Record<string, unknown>
+    return onePerPointer([...problems, ...limitProblems(Object.fromEntries(names.map((name) => [name, given[name]])))])
+  }
 }
 
 /**

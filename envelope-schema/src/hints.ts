@@ -29,6 +29,7 @@ const guidMistakes: [RegExp, string][] = [
 
 const dateMistakes: [RegExp, string][] = [
   [/^\s|\s$/, 'remove the white space around it'],
+  [/^0000-/, 'give a year from 0001 to 9999'],
   [/^\d{4}-\d\d-\d\d[ t]/, 'put T between the date and the time'],
   [/^\d{4}-\d\d-\d\d$/, 'add the time and an offset, such as T00:00:00Z'],
   [/T\d\d:\d\d(:\d\d([.,]\d+)?)?$/, 'add Z or an offset such as +00:00'],
@@ -38,6 +39,9 @@ const dateMistakes: [RegExp, string][] = [
 function hintFrom(mistakes: [RegExp, string][]): (value: string) => string | undefined {
   return (value) => mistakes.find(([mistake]) => mistake.test(value))?.[1]
 }
+
+/** W3C Trace Context, section 3.2.2.3: all bytes as zero is an invalid trace-id. */
+export const zeroHint = 'make a new GUID: W3C Trace Context has no trace-id of zeros'
 
 export const guidHint = hintFrom(guidMistakes)
 export const dateTimeHint = hintFrom(dateMistakes)

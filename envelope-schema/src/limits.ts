@@ -13,32 +13,54 @@ const plainKey = /^\w{1,64}$/
 const pointerLevels = 2
 
 interface Place {
-  value: unknown
+  value: object
   level: number
   /** Of this place, or of the nearest place around it that can be named. */
   pointer: string
   named: boolean
 }
 
+const tooLarge = { message: 'has a number that is too large for a 64-bit double' }
+const notPortable = {
+  message: 'has U+0000 or a lone surrogate in a text or key',
+  hint: 'leave it out: not every language and database can hold it',
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** What is wrong with a value or a key itself, whatever it holds. */
+function faultOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
+  return value === Infinity || value === -Infinity ? tooLarge : undefined
+}
+
 /**
- * What JSON can write and no schema can refuse: nesting without end, and numbers that no 64-bit double can hold
- * (JSON.parse reads 1e400 as Infinity, which would be written back as null). Walks with its own stack, since
- * `document` may nest deeper than the call stack.
- * @param document straight from JSON.parse
+ * What JSON can write and no schema can refuse in every language: nesting without end; numbers that no 64-bit double can
+ * hold (JSON.parse reads 1e400 as Infinity, which would be written back as null); and texts and keys with U+0000, which
+ * MongoDB refuses in a key and PostgreSQL anywhere, or with a lone surrogate, which UTF-8 cannot write (RFC 7493,
+ * section 2.1). Walks with its own stack, since `document` may nest deeper than the call stack.
+ * @returns one problem for each pointer
  */
 export function limitProblems(document: unknown): Problem[] {
-  const infinite = new Set<string>()
-  const waiting: Place[] = [{ value: document, level: 1, pointer: '', named: true }]
+  const problems = new Map<string, Problem>()
+  const report = (pointer: string, value: unknown) => {
+    const fault = faultOf(value)
+    if (fault && !problems.has(pointer)) problems.set(pointer, { pointer, ...fault })
+  }
+  report('', document)
+  const waiting: Place[] = isObject(document) ? [{ value: document, level: 1, pointer: '', named: true }] : []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { value, level, pointer } = next
-    if (value === Infinity || value === -Infinity) infinite.add(pointer)
-    if (typeof value !== 'object' || value === null) continue
     if (level > maxLevels) return [{ pointer: '', message: `nests deeper than ${maxLevels} levels` }]
     for (const [key, child] of Object.entries(value)) {
-      if (typeof child !== 'object' && typeof child !== 'number') continue
+      report(pointer, key)
       const named = next.named && level <= pointerLevels && plainKey.test(key)
-      waiting.push({ value: child, level: level + 1, pointer: named ? `${pointer}/${key}` : pointer, named })
+      const place = named ? `${pointer}/${key}` : pointer
+      report(place, child)
+      if (isObject(child)) waiting.push({ value: child, level: level + 1, pointer: place, named })
     }
   }
-  return [...infinite].map((pointer) => ({ pointer, message: 'has a number that is too large for a 64-bit double' }))
+  return [...problems.values()]
 }

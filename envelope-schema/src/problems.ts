@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { Problem } from './error.ts'
-import { dateTimeHint, guidHint, missingFieldHint, typeHint } from './hints.ts'
+import { dateTimeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 import { sharedRules } from './schemas.ts'
 
 /** Every problem that Ajv found, one for each field. `base` is the pointer of what was validated. */
@@ -29,8 +29,12 @@ function toProblem(error: ErrorObject, base: string): Problem {
   if (error.parentSchema === sharedRules.guid) {
     return problem(pointer, 'must be a GUID: hex digits, 8-4-4-4-12', guidHint(text))
   }
+  if (error.parentSchema === sharedRules.nonZeroGuid) return problem(pointer, 'must not be all zeros', zeroHint)
   if (error.parentSchema === sharedRules.dateTime) {
     return problem(pointer, 'must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z', dateTimeHint(text))
+  }
+  if (error.parentSchema === sharedRules.notBlank && error.keyword === 'pattern') {
+    return problem(pointer, 'must not be blank')
   }
   return problem(pointer, limitMessage(error))
 }

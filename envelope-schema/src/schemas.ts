@@ -19,8 +19,8 @@ ajv.addFormat('date-time', fullFormats['date-time'])
 const common = read('common.json')
 ajv.addSchema(common)
 
-/** The rules of common.json by name: the very objects that Ajv's errors point to as their `parentSchema`. */
-export const sharedRules = common.$defs as { guid: AnySchemaObject; dateTime: AnySchemaObject }
+/** Rules of common.json by name: the very objects that Ajv's errors point to as their `parentSchema`. */
+export const sharedRules = common.$defs as Record<'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank', AnySchemaObject>
 
 /** Validators of the envelope alone, compiled once. */
 export const envelopeValidators = {

@@ -15,11 +15,11 @@ export interface FullEnvelope {
    */
   Id: string
   /**
-   * Correlates related events, made by the publisher of the first one.
+   * Correlates related events, made by the publisher of the first one. Not all zeros, since it stands in for a missing TraceId.
    */
   CorrelationId: string
   /**
-   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID.
+   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
    */
   TraceId: string
   /**
@@ -27,7 +27,7 @@ export interface FullEnvelope {
    */
   AppId: string
   /**
-   * The publishing application's name, 1 to 200 characters.
+   * The publishing application's name, 1 to 200 characters, not blank.
    */
   AppName: string
   /**
@@ -35,11 +35,11 @@ export interface FullEnvelope {
    */
   Version: number
   /**
-   * What happened, for example OrderCreated, 1 to 200 characters.
+   * What happened, for example OrderCreated, 1 to 200 characters, not blank.
    */
   Name: string
   /**
-   * When the event was made: ISO 8601 date-time with T and an offset.
+   * When the event was made: ISO 8601 date-time with T and an offset, years 0001 to 9999.
    */
   CreationDate: string
   /**
@@ -73,11 +73,11 @@ export interface ReceivedEnvelope {
    */
   Id?: string
   /**
-   * Correlates related events, made by the publisher of the first one.
+   * Correlates related events, made by the publisher of the first one. Not all zeros, since it stands in for a missing TraceId.
    */
   CorrelationId?: string
   /**
-   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID.
+   * Distributed tracing: the 32 hex digits of the W3C trace-id, written as a GUID. Not all zeros, which W3C Trace Context forbids.
    */
   TraceId?: string
   /**
@@ -85,7 +85,7 @@ export interface ReceivedEnvelope {
    */
   AppId: string
   /**
-   * The publishing application's name, 1 to 200 characters.
+   * The publishing application's name, 1 to 200 characters, not blank.
    */
   AppName: string
   /**
@@ -93,11 +93,11 @@ export interface ReceivedEnvelope {
    */
   Version: number
   /**
-   * What happened, for example OrderCreated, 1 to 200 characters.
+   * What happened, for example OrderCreated, 1 to 200 characters, not blank.
    */
   Name: string
   /**
-   * When the event was made: ISO 8601 date-time with T and an offset.
+   * When the event was made: ISO 8601 date-time with T and an offset, years 0001 to 9999.
    */
   CreationDate: string
   /**
@@ -135,11 +135,11 @@ export type OrderCreatedV1 = {
    */
   OrderId: string
   /**
-   * The customer's name, 1 to 200 characters.
+   * The customer's name, 1 to 200 characters, not blank.
    */
   CustomerName: string
   /**
-   * The customer's tax id, free text of 1 to 64 characters. Personal data: keep it out of logs.
+   * The customer's tax id, free text of 1 to 64 characters, not blank. Personal data: keep it out of logs.
    */
   CustomerTaxId: string
   /**

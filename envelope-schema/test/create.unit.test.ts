@@ -70,6 +70,20 @@ describe('createEnvelope', () => {
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/CreationDate'])
   })
 
+  it('refuses texts that no receiver takes', () => {
+    const payload = { ...orderCreated, CustomerName: 'Ada\ud800' }
+    const error = errorOf(() => createEnvelope({ ...event, payload, headers: { 'a\0': 1 } }))
+    expect(error.problems.map(({ pointer }) => pointer)).to.have.members(['/Headers', '/Payload/CustomerName'])
+  })
+
+  it('refuses a trace id of zeros, which no traceparent may have', () => {
+    const error = errorOf(() => createEnvelope({ ...event, traceId: '00000000-0000-0000-0000-000000000000' }))
+    expect(error.problems.map(({ pointer, message }) => `${pointer} ${message}`)).to.have.members([
+      '/TraceId must not be all zeros',
+      '/CorrelationId must not be all zeros',
+    ])
+  })
+
   it('refuses names and versions without a schema, which the compiler refuses too', () => {
     // @ts-expect-error no such event
     expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent@1' })).code).to.equal('unknown-event')

@@ -23,6 +23,14 @@ describe('fieldValidator', () => {
     ])
   })
 
+  it('refuses texts that no event may hold, in the fields of the event alone', () => {
+    const [problem, ...others] = validate({ name: 'Ada\0', total: 1, other: '\0' })
+    expect(problem).to.include({ pointer: '/name', message: 'has U+0000 or a lone surrogate in a text or key' })
+    expect(others).to.deep.equal([])
+    expect(validate({ name: '\ud800', total: -1 }).map(({ pointer }) => pointer)).to.have.members(['/name', '/total'])
+    expect(validate({ name: ' \u3000', total: 1 }).map(({ message }) => message)).to.deep.equal(['must not be blank'])
+  })
+
   it('refuses what is no object', () => {
     expect(validate(null).map(({ message }) => message)).to.deep.equal(['must be an object, not null'])
   })

@@ -45,8 +45,22 @@ describe('parseEnvelope', () => {
     expect(parseEnvelope(bytesOf(text))).to.include({ AppName: 'legacy-shop' })
   })
 
-  it('keeps lone surrogates', () => {
-    expect(parseEnvelope(withRaw(reduced({ AppName: 'HERE' }), '"\\ud800x\\udc00"')).AppName).to.equal('\ud800x\udc00')
+  it('says where a text cannot be held everywhere, without repeating it', () => {
+    const { problems } = errorOf(() =>
+      parseEnvelope(withRaw(reduced({ Headers: { Note: 'HERE' } }), '"\\ud800x\\u0000"')),
+    )
+    expect(problems).to.deep.equal([
+      {
+        pointer: '/Headers/Note',
+        message: 'has U+0000 or a lone surrogate in a text or key',
+        hint: 'leave it out: not every language and database can hold it',
+      },
+    ])
+  })
+
+  it('names a place once that breaks two limits', () => {
+    const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' } }), '[1e400, "\\u0000"]')))
+    expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
   })
 
   it('refuses nesting of any depth beyond 64 levels, the document being the first', () => {

@@ -4,11 +4,16 @@ import fc from 'fast-check'
 import { createEnvelope, EnvelopeError, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, reduced } from './support/documents.ts'
 
-/** Any UTF-16 text, lone surrogates included, with a length that the schema allows. */
+/** Any text that can be seen, of any characters but U+0000, with a length that the schema allows. */
 const text = (maxLength: number) =>
   fc
-    .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 1, maxLength })
-    .map((units) => String.fromCharCode(...units))
+    .tuple(fc.string({ unit: 'binary', maxLength: maxLength - 1 }), fc.constantFrom('a', '-', '\u{1f600}'))
+    .map((parts) => parts.join('').replaceAll('\0', 'b'))
+
+/** Any UTF-16 code units, with many of those that are no characters. */
+const codeUnits = fc
+  .array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constantFrom(0, 0x61)), { maxLength: 4 })
+  .map((units) => String.fromCharCode(...units))
 
 const validText = JSON.stringify(reduced())
 const damaged = fc
@@ -59,6 +64,20 @@ describe('for any text in an event', () => {
         const json = `{${JSON.stringify(key)}:${JSON.stringify(value)},${validText.slice(1)}`
         expect(JSON.stringify(parseEvent(bytesOf(json)))).to.equal(JSON.stringify(JSON.parse(json)))
       }),
+    )
+  })
+})
+
+describe('for any UTF-16 code units', () => {
+  it('a text or a key passes if UTF-8 and every database can hold it', () => {
+    fc.assert(
+      fc.property(codeUnits, fc.constantFrom('text', 'key'), (units, place) => {
+        const header = place === 'key' ? { [`x${units}`]: 1 } : units
+        const parse = () => parseEnvelope(bytesOf(reduced({ Headers: { list: [header] } })))
+        if (Buffer.from(units).toString() === units && !units.includes('\0')) parse()
+        else expect(errorOf(parse).problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/list'])
+      }),
+      { numRuns: 1000 },
     )
   })
 })

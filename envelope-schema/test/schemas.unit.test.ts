@@ -28,6 +28,13 @@ describe('schemas', () => {
       expect(schema.$id).to.equal(`https://orderflow.example/schemas/${file}`)
     })
 
+    it(`${file} has patterns that mean the same in ECMA-262, Python, Java and RE2`, () => {
+      for (const pattern of JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)) {
+        const text = JSON.parse(pattern[1] ?? '')
+        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // no groups with options, no classes but \s, no \u
+      }
+    })
+
     it(`${file} has a title and a description of itself and of every field`, () => {
       for (const [name, field] of Object.entries({ schema, ...schema.properties, ...schema.$defs })) {
         const shared = field.title ? undefined : common?.$defs?.[field.$ref?.split('/').at(-1) ?? '']
