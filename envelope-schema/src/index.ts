@@ -1,10 +1,19 @@
 export { createEnvelope, type NewEvent } from './create.ts'
-export { describeProblem, EnvelopeError, type EnvelopeErrorCode, type Problem } from './error.ts'
+export { describeProblem, EnvelopeError, type EnvelopeErrorCode, envelopeErrorCodes, type Problem } from './error.ts'
 export { typeOf } from './event-type.ts'
-export { fieldSchema, payloadFields } from './field-schema.ts'
+export { eventTypes, fieldSchema, payloadFields } from './field-schema.ts'
 export { fieldValidator, isGuidField } from './field-validator.ts'
 export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
 export { selectEvent } from './select.ts'
 export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
-export type { Envelope, EventName, EventOf, EventPayloads, EventType, FullEvent, KnownEvent, ReceivedEnvelope } from './types.ts'
+export type {
+  Envelope,
+  EventName,
+  EventOf,
+  EventPayloads,
+  EventType,
+  FullEvent,
+  KnownEvent,
+  ReceivedEnvelope,
+} from './types.ts'
