@@ -1,5 +1,5 @@
-# The images of both services, of one of them by SERVICE (order-service or payment-service):
-#   docker build --build-arg SERVICE=order-service --target service .
+# The image of a service of services.json:
+#   docker build --build-arg SERVICE=... --target service .
 #
 #   service   the service; its sidecar is a container of its own (docker-compose.yml)
 #   release   service and sidecar in one container, for platforms that run one image an application
@@ -31,8 +31,9 @@ WORKDIR /app/${SERVICE}
 FROM base AS setup
 USER root
 RUN install -d -o 10001 -g 10001 /certificates
+COPY services.json /app/services.json
 USER 10001:10001
-ENTRYPOINT ["node", "src/setup.ts", "/certificates"]
+ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 
 FROM base AS service
 COPY service-kit /app/service-kit

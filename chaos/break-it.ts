@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { entryOf } from '@orderflow/stack'
 import { readBacklog } from './backlog.ts'
 import { type Breakable, inflict } from './faults.ts'
 import type { Book } from './ledger/book.ts'
@@ -26,7 +27,7 @@ export async function breakIt(
   const startedAt = Date.now()
   let overAt = Number.POSITIVE_INFINITY
   const isOver = () => Date.now() > overAt
-  const clients = { urls: cluster.urls.order, book, tally, keys: seed, isOver, patienceMs: 250 }
+  const clients = { urls: entryOf(cluster.urls, 'order-service'), book, tally, keys: seed, isOver, patienceMs: 250 }
   const http = startHttpLoad((index) => httpOrder(seed, index), rate, clients)
   const outside = startOutsideLoad(seed, rate, { kafka: cluster.kafka, book, paid: probe.paid, isOver })
   onProgress(`load: ${rate} orders/s through HTTP and ${rate}/s from outside`)

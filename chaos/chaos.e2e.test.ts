@@ -1,4 +1,4 @@
-import { testFolder } from '@orderflow/stack'
+import { services, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import { formatReport } from './format.ts'
 import type { Report } from './report.ts'
@@ -19,7 +19,7 @@ const steps: Step[] = [
   },
   {
     faults: [
-      { kind: 'lock', store: 'order', ms: 4_000 },
+      { kind: 'lock', store: 'order-service', ms: 4_000 },
       { kind: 'kill', members: ['order-sidecar'], ms: 1_000 },
     ],
     apartMs: 1_000,
@@ -70,7 +70,7 @@ describe('under load, while processes are killed, frozen and locked out of their
       expect([source, stored > 50, paid > 50]).to.deep.equal([source, true, true])
     expect(cancellations.refunded).to.be.above(0)
     expect(poison.inLog).to.be.above(0)
-    expect(new Set(deadLetters.map(({ app }) => app)).size).to.equal(2)
+    expect(new Set(deadLetters.map(({ app }) => app)).size).to.equal(services.length)
     expect(events.map(({ name }) => name)).to.include.members([
       'OrderCreated',
       'OrderCancelled',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePorts, type KafkaConnection } from '@orderflow/stack'
+import { entryOf, freePorts, type KafkaConnection, ofServices, services, sidecarOf } from '@orderflow/stack'
 import {
   createPlan,
   ensureRunning,
@@ -17,20 +17,19 @@ import {
   startProcess,
   waitUntil,
 } from '@orderflow/stack/parts'
-import type { StateFiles } from './ledger/read-files.ts'
 
-export type Role = 'order' | 'payment'
 /** A process of the cluster; those that end in `-2` are second replicas. */
-export type Member = 'kafka' | `${Role}-${'service' | 'sidecar'}${'' | '-2'}`
+export type Member = string
 
 /** A stack of which every process can be started and ended alone, each service with its sidecar once or twice. */
 export interface Cluster {
   folder: string
   members: Member[]
   kafka: KafkaConnection
-  /** Of each replica. */
-  urls: Record<Role, string[]>
-  stateFiles: StateFiles
+  /** Of each replica, by service. */
+  urls: Record<string, string[]>
+  /** The database file of each service's store. */
+  stateFiles: Record<string, string>
   start(member: Member): void
   /** Signals a process that runs; returns when it is gone if the signal ends it. One that is gone already is fine. */
   signal(member: Member, signal: NodeJS.Signals): Promise<void>
@@ -55,7 +54,7 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
   await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
   if (replicas > 1) plans.push({ ...plan, ports: { ...(await freePorts()), kafka: plan.ports.kafka } })
 
-  const stateFiles = { order: join(folder, 'state/order.db'), payment: join(folder, 'state/payment.db') }
+  const stateFiles = ofServices(({ role }) => join(folder, 'state', `${role}.db`))
   const specs = new Map(plans.flatMap((each, index) => specsOf(each, index, stateFiles)))
   const members = [...specs.keys()]
   const kafka = localKafka(plan.ports.kafka)
@@ -66,11 +65,10 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
   const kafkaReady = () => wait('kafka', () => kafkaMissing(kafka))
   async function ready(): Promise<void> {
     await kafkaReady()
-    const services = members.filter((member) => member.includes('-service'))
+    const listening = services.flatMap(({ name }) => members.filter((member) => isReplicaOf(member, name)))
     await Promise.all([
-      ...services.map((member) => wait(member, () => serviceMissing(member, specOf(member).ports.http as number))),
-      wait('order-sidecar', () => groupMissing(kafka, 'order-service', new Set())),
-      wait('payment-sidecar', () => groupMissing(kafka, 'payment-service', new Set())),
+      ...listening.map((member) => wait(member, () => serviceMissing(member, specOf(member).ports.http as number))),
+      ...services.map((service) => wait(sidecarOf(service), () => groupMissing(kafka, service.name, new Set()))),
     ])
   }
 
@@ -78,7 +76,7 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
     folder,
     members,
     kafka,
-    urls: { order: plans.map((each) => urlOf(each, 'order')), payment: plans.map((each) => urlOf(each, 'payment')) },
+    urls: ofServices(({ name }) => plans.map((each) => urlOf(each, name))),
     stateFiles,
     start: (member) => void startProcess(folder, specOf(member)),
     async signal(member, signal) {
@@ -101,14 +99,19 @@ export async function startCluster(folder: string, replicas: number): Promise<Cl
   return cluster
 }
 
-const urlOf = (plan: Plan, role: Role) => `http://127.0.0.1:${plan.ports[role].http}`
+/** Whether a member is that process, or another replica of it. */
+export const isReplicaOf = (member: Member, name: string) => member.replace(/-2$/, '') === name
 
-function specsOf(plan: Plan, index: number, stateFiles: StateFiles): [Member, ProcessSpec][] {
-  const { kafka, ...others } = processSpecs(plan)
-  const replicas = Object.values(others).map((spec): [Member, ProcessSpec] => {
-    const name = `${spec.name}${index > 0 ? '-2' : ''}` as Member
-    const file = spec.name.startsWith('order') ? stateFiles.order : stateFiles.payment
-    return [name, { ...spec, name, env: { ...spec.env, State__ConnectionString: file } }]
+const urlOf = (plan: Plan, service: string) => `http://127.0.0.1:${entryOf(plan.ports.services, service).http}`
+
+/** The broker belongs to the first plan only; of the second the processes have other names. */
+function specsOf(plan: Plan, index: number, stateFiles: Cluster['stateFiles']): [Member, ProcessSpec][] {
+  const specs = processSpecs(plan)
+  const replicas = services.flatMap((service) => {
+    const sidecar = entryOf(specs, sidecarOf(service))
+    const env = { ...sidecar.env, State__ConnectionString: entryOf(stateFiles, service.name) }
+    return [entryOf(specs, service.name), { ...sidecar, env }]
   })
-  return index > 0 ? replicas : [['kafka', kafka], ...replicas]
+  if (index === 0) return [entryOf(specs, 'kafka'), ...replicas].map((spec) => [spec.name, spec])
+  return replicas.map((spec) => [`${spec.name}-2`, { ...spec, name: `${spec.name}-2` }])
 }

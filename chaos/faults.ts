@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
+import { entryOf } from '@orderflow/stack'
 import type { Cluster } from './cluster.ts'
 import type { Disk } from './disks.ts'
 import type { Fault, Step } from './schedule.ts'
@@ -34,7 +35,7 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
       await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGCONT')))
       return
     case 'lock':
-      return holdLock(cluster.stateFiles[fault.store], fault.ms)
+      return holdLock(entryOf(cluster.stateFiles, fault.store), fault.ms)
     case 'full disk':
       await disks?.[fault.disk].fill()
       await delay(fault.ms)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { entryOf } from '@orderflow/stack'
 import type { Order } from '../order-service/src/domain/order.ts'
 import { send } from '../test/support/api.ts'
 import type { Cluster } from './cluster.ts'
@@ -23,12 +24,13 @@ const pollMs = 25
 
 /** Measures how soon events flow again, with orders of its own beside the load. */
 export function createProbe(cluster: Cluster, book: Book, keys: string) {
+  const urls = entryOf(cluster.urls, 'order-service')
   const paid: KnownOrder[] = []
   let count = 0
 
   async function becomesPaid(order: KnownOrder, deadline: number): Promise<boolean> {
     for (let attempt = 0; performance.now() < deadline; attempt += 1) {
-      const url = cluster.urls.order[attempt % cluster.urls.order.length]
+      const url = urls[attempt % urls.length]
       const signal = AbortSignal.timeout(2_000)
       const answer = await send<Order>(`${url}/v1/orders/${order.id}`, { signal }).catch(() => undefined)
       if (answer?.body?.status === 'Paid') {
@@ -43,7 +45,7 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
   async function placed(since: number, deadline: number): Promise<Pick<Recovery, 'accepted' | 'paid'>> {
     const order = { name: `probe ${count}`, total: 10, cancelAfterMs: undefined }
     const isOver = () => performance.now() > deadline
-    const options = { urls: cluster.urls.order, book, tally: createTally(), keys, isOver, patienceMs: 50 }
+    const options = { urls, book, tally: createTally(), keys, isOver, patienceMs: 50 }
     const accepted = await createHttpClient(options).place(order)
     if (!accepted) return { accepted: undefined, paid: undefined }
     const acceptedAt = performance.now() - since

@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { topics } from '@orderflow/stack'
+import { entryOf, services, topics } from '@orderflow/stack'
 import { settle } from './backlog.ts'
 import { breakIt } from './break-it.ts'
+import { isReplicaOf } from './cluster.ts'
 import { audit } from './ledger/audit.ts'
 import { openBook } from './ledger/book.ts'
 import { readApi } from './ledger/read-api.ts'
@@ -43,7 +44,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   const book = openBook(consumers, bookFile)
   const supervisor = supervise(cluster, ({ member, exit }, isNews) => {
     if (isNews) onProgress(`${member} ended by itself (${exit}), and is started again until it stays`)
-    if (member.includes('-service')) book.surprise(`${member} ended by itself: ${exit}`)
+    if (services.some(({ name }) => isReplicaOf(member, name))) book.surprise(`${member} ended by itself: ${exit}`)
   })
 
   async function count(): Promise<Report> {
@@ -53,8 +54,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     onProgress('ledger: reading the log')
     await readLog(cluster.kafka, book)
     onProgress('ledger: reading the lists of the services, page by page')
-    const [orderUrl = '', paymentUrl = ''] = [cluster.urls.order[0], cluster.urls.payment[0]]
-    await readApi({ orderUrl, paymentUrl }, book)
+    await readApi((service) => entryOf(cluster.urls, service)[0] ?? '', book)
     onProgress('ledger: reading their files')
     await readFiles(cluster.stateFiles, book)
     const findings = audit(book, { views: ['api', 'file'], approveUpTo })

@@ -1,11 +1,12 @@
-import type { Member, Role } from './cluster.ts'
+import { serviceNamed, services, sidecarOf } from '@orderflow/stack'
+import type { Member } from './cluster.ts'
 import { createRandom, type Random } from './load/random.ts'
 
 /** Something that happens to the system, and for how long; times in milliseconds. */
 export type Fault =
   | { kind: 'kill'; members: Member[]; ms: number }
   | { kind: 'freeze'; members: Member[]; ms: number }
-  | { kind: 'lock'; store: Role; ms: number }
+  | { kind: 'lock'; store: string; ms: number }
   | { kind: 'full disk'; disk: 'state' | 'kafka'; ms: number }
   | { kind: 'restart all' }
 
@@ -28,8 +29,7 @@ export interface Targets {
   lockMs: number
 }
 
-const processes = ['order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'] as const
-const stores: Role[] = ['order', 'payment']
+const processes: readonly Member[] = services.flatMap((service) => [service.name, sidecarOf(service)])
 
 /**
  * Faults without end: each alone and, after every second one, a pair. All single ones come once before any comes again.
@@ -55,17 +55,17 @@ function allFaults(random: Random, targets: Targets): Fault[] {
 /** Faults that can go on at the same time as another of them. */
 function pairable(random: Random, { replicas, freezeMs, lockMs }: Targets): Fault[] {
   const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
-  const some = (name: (typeof processes)[number]) => someOf(random, name, replicas)
+  const some = (name: Member) => someOf(random, name, replicas)
   return [
     kill(['kafka']),
     ...processes.map((name) => kill(some(name))),
     ...processes.map((name): Fault => ({ kind: 'freeze', members: some(name), ms: freezeMs })),
-    ...stores.map((store): Fault => ({ kind: 'lock', store, ms: lockMs })),
+    ...services.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
   ]
 }
 
 /** One of the replicas, or all. */
-function someOf(random: Random, name: (typeof processes)[number], replicas: number): Member[] {
+function someOf(random: Random, name: Member, replicas: number): Member[] {
   const second: Member = `${name}-2`
   return replicas > 1 ? random.pick<Member[]>([[name], [second], [name, second]]) : [name]
 }
@@ -77,6 +77,9 @@ function pair(random: Random, targets: Targets): [Fault, Fault] {
   }
 }
 
+/** The database file of a service. */
+const storeName = (service: string) => `${serviceNamed(service).role}.db`
+
 const targetsOf = (fault: Fault): string[] => ('members' in fault ? fault.members : [fault.kind])
 
 /** What a fault is about, without the replica and the duration. */
@@ -86,7 +89,7 @@ export function faultName(fault: Fault): string {
     case 'freeze':
       return `${fault.kind} ${fault.members[0]?.replace('-2', '')}`
     case 'lock':
-      return `lock ${fault.store}.db`
+      return `lock ${storeName(fault.store)}`
     case 'full disk':
       return `full disk of ${fault.disk}`
     case 'restart all':
@@ -105,7 +108,7 @@ export function describeFault(fault: Fault): string {
     case 'freeze':
       return `${fault.kind} ${fault.members.join(' and ')}${seconds}`
     case 'lock':
-      return `lock ${fault.store}.db${seconds}`
+      return `lock ${storeName(fault.store)}${seconds}`
     case 'full disk':
       return `full disk of ${fault.disk}${seconds}`
     case 'restart all':

@@ -1,7 +1,6 @@
-import { readDeadLetters } from '@orderflow/service-kit/operations'
+import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { placeText } from '../service-kit/src/stream/place.ts'
 import { endOf, hostileRecords } from './support/hostile.ts'
 import { documentsIn, World } from './support/world.ts'
 
@@ -39,7 +38,7 @@ describe('any hostile record', function () {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (stack/topics.json).
+        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (stack/src/kafka/topics.ts).
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)

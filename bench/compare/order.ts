@@ -28,8 +28,7 @@ export function newOrder(input: PlaceOrder): Order {
 export function orderCreated(order: Order): Envelope {
   return createEnvelope({
     app: { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e001', name: 'naive-orders' },
-    name: 'OrderCreated',
-    version: 1,
+    type: 'OrderCreated@1',
     traceId: order.traceId,
     creationDate: new Date(order.createdAt),
     payload: {

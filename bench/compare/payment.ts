@@ -3,10 +3,10 @@ import {
   completeEnvelope,
   deterministicId,
   type Envelope,
+  type FullEvent,
   type Origin,
   parseEnvelope,
 } from '@orderflow/envelope-schema'
-import type { Received } from '@orderflow/service-kit'
 import { resultOf } from '../../payment-service/src/announcements.ts'
 import { decide, evolve, type PaymentState } from '../../payment-service/src/domain/payment.ts'
 import { amountLimit } from '../../payment-service/src/domain/policy.ts'
@@ -15,18 +15,18 @@ const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)
 
 /** An OrderCreated with the contract's validation; undefined for another event. @throws {EnvelopeError} */
-export function readOrderCreated(value: Uint8Array, origin: Origin): Received<'OrderCreated'> | undefined {
+export function readOrderCreated(value: Uint8Array, origin: Origin): FullEvent<'OrderCreated@1'> | undefined {
   const envelope = parseEnvelope(value)
   if (envelope.Name !== 'OrderCreated') return undefined
-  return completeEnvelope(checkPayload(envelope), origin) as Received<'OrderCreated'>
+  return completeEnvelope(checkPayload(envelope), origin) as FullEvent<'OrderCreated@1'>
 }
 
-export const paymentKey = ({ Payload }: Received<'OrderCreated'>) =>
+export const paymentKey = ({ Payload }: FullEvent<'OrderCreated@1'>) =>
   `payment/${deterministicId('payment', Payload.OrderId)}`
 
 /** The payment of an order, decided once: the same state, and the same announcement, when it is known already. */
 export function pay(
-  { Id, CorrelationId, TraceId, Payload }: Received<'OrderCreated'>,
+  { Id, CorrelationId, TraceId, Payload }: FullEvent<'OrderCreated@1'>,
   known: PaymentState | undefined,
 ): { state: PaymentState; announcement: Envelope } {
   const cause = { causationId: Id, correlationId: CorrelationId, traceId: TraceId, at: new Date().toISOString() }

@@ -1,4 +1,6 @@
 import { paymentEvents } from '@orderflow/envelope-schema'
+import { services } from '@orderflow/stack'
+import { processNames } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { plainEventBytes, publishOrders } from '../support/events.ts'
 import { atMost, type Chart, type Findings, mebibytes, number } from '../support/findings.ts'
@@ -17,9 +19,6 @@ interface Sample extends Size {
   perSecond: number
   peaks: PeakMemory
 }
-
-const services = ['order-service', 'payment-service']
-const processes = ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar']
 
 /** Does it stay as fast and as small with a larger backlog, and with larger events? EVENTS=1000000 for another largest backlog. */
 export const growth: Part = {
@@ -44,7 +43,7 @@ const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const stream = openStream(stack.kafka)
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
-  const started = Object.values(stack.specs).filter(({ name }) => name !== 'kafka')
+  const started = processNames.filter((name) => name !== 'kafka').map(stack.specOf)
   const before = await stream.ends(paymentEvents)
   const arrivals = countArrivals(stack.database('order'), '%/PaymentApproved')
   const stopWatching = watchMemory(stack.plan.folder)
@@ -72,7 +71,7 @@ const patienceMs = 10
 
 function findings(samples: Sample[]): Findings {
   const peakOf = ({ peaks }: Sample, name: string) => (peaks[name] ?? Number.NaN) / 2 ** 20
-  const largest = samples.flatMap((sample) => services.map((name) => peakOf(sample, name)))
+  const largest = samples.flatMap((sample) => services.map(({ name }) => peakOf(sample, name)))
   const chart = (name: string, title: string, unit: string, series: Chart['series']): Chart => ({
     name,
     title,
@@ -84,11 +83,11 @@ function findings(samples: Sample[]): Findings {
     tables: [
       {
         title: 'Events a second, from the first payment to the last order Paid; largest resident memory in MiB',
-        head: ['', 'events/s', ...processes],
+        head: ['', 'events/s', ...processNames],
         rows: samples.map((sample) => [
           nameOf(sample),
           number(sample.perSecond),
-          ...processes.map((name) => mebibytes(sample.peaks[name] ?? Number.NaN)),
+          ...processNames.map((name) => mebibytes(sample.peaks[name] ?? Number.NaN)),
         ]),
       },
     ],
@@ -101,7 +100,7 @@ function findings(samples: Sample[]): Findings {
         'memory',
         'Largest resident memory meanwhile',
         'MiB',
-        processes.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
+        processNames.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
       ),
     ],
     figures: samples,

@@ -1,3 +1,4 @@
+import { processNames } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
 import { type PlacedOrder, placeOrders } from '../support/load.ts'
@@ -23,22 +24,18 @@ export const latency: Part = {
   title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
 
   measure: (run) =>
-    withBenchStack(
-      ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
-      run.tell,
-      async (stack) => {
-        const rates = numbersFrom('RATES', '50 500 1000')
-        const seconds = run.quick ? 5 : 25
-        const samples: Sample[] = []
-        for (const rate of rates) {
-          run.tell(`${rate} orders/s: warming up`)
-          await measureRate(stack, rate, run.quick ? 1 : 5)
-          run.tell(`${rate} orders/s: for ${seconds} s`)
-          samples.push(await measureRate(stack, rate, seconds))
-        }
-        return findings(samples)
-      },
-    ),
+    withBenchStack(processNames, run.tell, async (stack) => {
+      const rates = numbersFrom('RATES', '50 500 1000')
+      const seconds = run.quick ? 5 : 25
+      const samples: Sample[] = []
+      for (const rate of rates) {
+        run.tell(`${rate} orders/s: warming up`)
+        await measureRate(stack, rate, run.quick ? 1 : 5)
+        run.tell(`${rate} orders/s: for ${seconds} s`)
+        samples.push(await measureRate(stack, rate, seconds))
+      }
+      return findings(samples)
+    }),
 }
 
 async function measureRate(stack: BenchStack, rate: number, seconds: number): Promise<Sample> {
@@ -49,7 +46,7 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
   const used = countProcessorTime(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)
   const accepted = placed.filter((order) => order.id !== undefined) as (PlacedOrder & { id: string })[]
-  await stack.wait('all orders to be Paid', Object.values(stack.specs), async () => {
+  await stack.wait('all orders to be Paid', processNames.map(stack.specOf), async () => {
     const open = accepted.filter(({ id }) => !paidAt.has(id)).length
     return open > 0 ? `${open} of ${accepted.length} orders are not` : undefined
   })

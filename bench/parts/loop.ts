@@ -1,4 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { processNames } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
@@ -26,26 +27,22 @@ export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 
   measure: (run) =>
-    withBenchStack(
-      ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'],
-      run.tell,
-      async (stack) => {
-        const { rounds, orders } = run.quick ? { rounds: 1, orders: 1_000 } : { rounds: 3, orders: 20_000 }
-        const stream = openStream(stack.kafka)
-        run.tell('warming up')
-        await placeUntilPaid(stack, stream, Math.min(2_000, orders))
-        const samples = await inTurn(run, [{ name: `${number(orders)} orders` }], rounds, () =>
-          placeUntilPaid(stack, stream, orders),
-        )
-        await requirePaid(stack, stream)
-        await stream.close()
-        return findings(orders, [...samples.values()].flat())
-      },
-    ),
+    withBenchStack(processNames, run.tell, async (stack) => {
+      const { rounds, orders } = run.quick ? { rounds: 1, orders: 1_000 } : { rounds: 3, orders: 20_000 }
+      const stream = openStream(stack.kafka)
+      run.tell('warming up')
+      await placeUntilPaid(stack, stream, Math.min(2_000, orders))
+      const samples = await inTurn(run, [{ name: `${number(orders)} orders` }], rounds, () =>
+        placeUntilPaid(stack, stream, orders),
+      )
+      await requirePaid(stack, stream)
+      await stream.close()
+      return findings(orders, [...samples.values()].flat())
+    }),
 }
 
 async function placeUntilPaid(
-  { ordersUrl, plan, specs, database, wait }: BenchStack,
+  { ordersUrl, plan, specOf, database, wait }: BenchStack,
   stream: Stream,
   amount: number,
 ): Promise<Sample> {
@@ -53,7 +50,7 @@ async function placeUntilPaid(
   const before = await stream.ends(paymentEvents)
   const used = countProcessorTime(plan.folder)
   const load = await postOrders(ordersUrl, { connections, amount })
-  await wait('all orders to be Paid', Object.values(specs), async () => {
+  await wait('all orders to be Paid', processNames.map(specOf), async () => {
     const published = distance(before, await stream.ends(paymentEvents))
     if (published < load.answered) return `${published} payments of ${load.answered} orders`
     return arrivals.missing(load.answered)

@@ -74,7 +74,7 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
     },
     {
       name: 'orderflow',
-      specs: [stack.specs['payment-service'], stack.specs['payment-sidecar']],
+      specs: [stack.specOf('payment-service'), stack.specOf('payment-sidecar')],
       topic: paymentEvents,
       database: 'payment',
     },

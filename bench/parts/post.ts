@@ -27,7 +27,7 @@ export const post: Part = {
 
       /** What order-service's subscription has still to do must not be the next contender's burden. */
       const caughtUp = () =>
-        stack.wait('order-service to catch up', [stack.specs['order-sidecar']], async () => {
+        stack.wait('order-service to catch up', [stack.specOf('order-sidecar')], async () => {
           const lag = await stream.lag(orderEvents, 'order-service')
           return lag > 0 ? `${lag} events behind` : undefined
         })

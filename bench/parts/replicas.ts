@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
 import { withAdmin } from '@orderflow/stack'
-import type { ProcessSpec } from '@orderflow/stack/parts'
+import { lanes, type ProcessSpec } from '@orderflow/stack/parts'
 import { paymentIdOf } from '../../payment-service/src/store.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { orderEvents } from '../support/events.ts'
@@ -113,10 +113,7 @@ function publishSteadily(stream: Stream) {
   }
 }
 
-/** Kafka components of a sidecar that consume orderevents (components/subscriptions.yaml): each is a member of the group. */
-const lanes = 3
-
-/** Undefined once the group has the members of so many replicas, and the partitions are given out. */
+/** Undefined once the group has the members of so many replicas, one for each of a sidecar's lanes, and the partitions are given out. */
 async function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
   const name = 'payment-service'
   // Until the first member ever asks for it, the broker has no coordinator to describe a group.
@@ -124,7 +121,7 @@ async function unsettled({ kafka }: BenchStack, replicas: number): Promise<strin
   const group = groups?.get(name)
   const members = [...(group?.members.values() ?? [])]
   const given = members.flatMap(({ assignments }) => assignments?.get(orderEventsTopic)?.partitions ?? [])
-  if (group?.state === 'Stable' && members.length === replicas * lanes && given.length > 0) return undefined
+  if (group?.state === 'Stable' && members.length === replicas * lanes.length && given.length > 0) return undefined
   return `the group is ${group?.state ?? 'not there'}, with ${members.length} members`
 }
 

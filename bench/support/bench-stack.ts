@@ -1,6 +1,13 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts, type KafkaConnection, type ProcessName, type ServicePorts, testFolder } from '@orderflow/stack'
+import {
+  entryOf,
+  freePorts,
+  freeServicePorts,
+  type KafkaConnection,
+  type ProcessName,
+  type ServicePorts,
+  testFolder,
+} from '@orderflow/stack'
 import {
   claimFolder,
   createPlan,
@@ -25,8 +32,8 @@ export interface BenchStack {
   kafka: KafkaConnection
   /** Where orders are posted. */
   ordersUrl: string
-  /** How the stack's own processes are started. */
-  specs: Record<ProcessName, ProcessSpec>
+  /** How one of the stack's own processes is started. */
+  specOf: (name: ProcessName) => ProcessSpec
   /** Starts processes and waits for nothing. */
   launch: (specs: ProcessSpec[]) => void
   /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
@@ -50,7 +57,7 @@ const tellEveryMs = 10_000
 
 /** Runs `work` with these parts of a new, empty stack, and ends them. */
 export async function withBenchStack<Result>(
-  names: ProcessName[],
+  names: readonly ProcessName[],
   tell: (line: string) => void,
   work: (stack: BenchStack) => Promise<Result>,
 ): Promise<Result> {
@@ -73,7 +80,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
   const taken = new Set(numbersOf(ports))
 
   async function morePorts(): Promise<ServicePorts> {
-    const { order: found } = await freePorts()
+    const found = await freeServicePorts()
     if (numbersOf(found).some((port) => taken.has(port))) return morePorts()
     for (const port of numbersOf(found)) taken.add(port)
     return found
@@ -82,8 +89,8 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
   return {
     plan,
     kafka: localKafka(ports.kafka),
-    ordersUrl: `http://127.0.0.1:${ports.order.http}/v1/orders`,
-    specs,
+    ordersUrl: `http://127.0.0.1:${entryOf(ports.services, 'order-service').http}/v1/orders`,
+    specOf: (name) => entryOf(specs, name),
     launch: (started) => {
       for (const spec of started) startProcess(folder, spec)
     },
@@ -99,8 +106,9 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {
       const processes = ['kafka', ...on.map(({ name }) => name)]
       let toldAt = performance.now()
-      return waitUntil(what, { folder, processes, timeoutMs }, async () => {
-        const missing = await askOften(probe)
+      // Figures depend on when an answer comes.
+      return waitUntil(what, { folder, processes, timeoutMs, everyMs: 10 }, async () => {
+        const missing = await probe()
         if (missing === undefined || performance.now() - toldAt < tellEveryMs) return missing
         toldAt = performance.now()
         tell(`${what}: ${missing}`)
@@ -109,16 +117,6 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     },
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
-  }
-}
-
-/** Figures depend on when an answer comes, and looking at the processes each time would cost more than the question. */
-async function askOften(probe: () => Promise<string | undefined>): Promise<string | undefined> {
-  const until = performance.now() + 500
-  for (;;) {
-    const missing = await probe()
-    if (missing === undefined || performance.now() > until) return missing
-    await delay(10)
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { repository, type ServicePorts } from '@orderflow/stack'
+import { entryOf, repository, type ServicePorts } from '@orderflow/stack'
 import { componentSettings, daprdArguments, daprdFile, type ProcessSpec, processSpecs } from '@orderflow/stack/parts'
 import type { BenchStack } from './bench-stack.ts'
 
@@ -37,9 +37,9 @@ export function sidecar(
 
 /** Another payment-service with its sidecar: the same application, consumer group and store on ports of its own. */
 export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
-  const specs = processSpecs({ ...plan, ports: { ...plan.ports, payment: await morePorts() } })
-  const both = [specs['payment-service'], specs['payment-sidecar']]
-  return both.map((spec) => ({ ...spec, name: `${spec.name}-${number}` }))
+  const services = { ...plan.ports.services, 'payment-service': await morePorts() }
+  const specs = processSpecs({ ...plan, ports: { ...plan.ports, services } })
+  return ['payment-service', 'payment-sidecar'].map((name) => ({ ...entryOf(specs, name), name: `${name}-${number}` }))
 }
 
 /** A program of bench/compare that takes orders, once it answers. Returns where orders are posted. */

@@ -23,7 +23,7 @@ export interface Stream {
   close: () => Promise<void>
 }
 
-/** Kafka's max.message.bytes (stack/topics.json) limits a batch, and in the worst case all of it goes to one partition. */
+/** Kafka's max.message.bytes (stack/src/kafka/topics.ts) limits a batch, and in the worst case all of it goes to one partition. */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 

@@ -1,4 +1,4 @@
-import type { RunningStack } from '@orderflow/stack'
+import { type Addresses, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { orderWith } from '../../test/support/api.ts'
 import { approveUpTo } from '../load/orders.ts'
@@ -11,14 +11,11 @@ import { readLog } from './read-log.ts'
  * Waits until every order that the book says was placed is Paid, and puts the ledger's questions about them to the log and the
  * services; others may have placed orders on the same stack. Answers how many there are.
  */
-export async function expectPaidOnce(
-  stack: Pick<RunningStack, 'orderUrl' | 'paymentUrl' | 'kafka'>,
-  book: Book,
-): Promise<number> {
+export async function expectPaidOnce(stack: Addresses, book: Book): Promise<number> {
   const placed = book.query<{ name: string; id: string }>('SELECT name, id FROM attempt')
-  for (const { id } of placed) await orderWith(stack.orderUrl, id, 'Paid', 60_000)
+  for (const { id } of placed) await orderWith(urlOf(stack, 'order-service'), id, 'Paid', 60_000)
   await readLog(stack.kafka, book)
-  await readApi(stack, book)
+  await readApi((service) => urlOf(stack, service), book)
   const own = new Set(placed.flatMap(({ name, id }) => [name, id]))
   const isOurs = (id: string) => own.has(id) || own.has(id.split(':')[0] ?? '')
   const findings = audit(book, { views: ['api'], approveUpTo })

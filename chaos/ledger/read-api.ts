@@ -1,19 +1,20 @@
-import type { RunningStack } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
 import { send } from '../../test/support/api.ts'
-import { eventually } from '../../test/support/eventually.ts'
 import type { Book } from './book.ts'
 
-/** Reads both services' whole lists into the book, page by page. */
-export async function readApi(stack: Pick<RunningStack, 'orderUrl' | 'paymentUrl'>, book: Book): Promise<void> {
+/** Reads the whole lists of orders and payments into the book, page by page. `urlOf` knows where a service answers. */
+export async function readApi(urlOf: (service: string) => string, book: Book): Promise<void> {
   const orders = async () => {
-    for await (const { id, customerName, total, status, payment } of list<Order>(`${stack.orderUrl}/v1/orders`)) {
+    for await (const { id, customerName, total, status, payment } of list<Order>(
+      `${urlOf('order-service')}/v1/orders`,
+    )) {
       book.order('api', { id, name: customerName, total, status, charged: payment?.amount })
     }
   }
   const payments = async () => {
-    for await (const payment of list<Payment>(`${stack.paymentUrl}/v1/payments`)) book.payment('api', payment)
+    for await (const payment of list<Payment>(`${urlOf('payment-service')}/v1/payments`)) book.payment('api', payment)
   }
   await book.together(async () => {
     await Promise.all([orders(), payments()])

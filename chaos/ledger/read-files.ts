@@ -1,17 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
+import { entryOf } from '@orderflow/stack'
 import type { Book, StoredOrder, StoredPayment } from './book.ts'
 
-/** The database files of the sidecars' state store (Dapr's state.sqlite). */
-export interface StateFiles {
-  order: string
-  payment: string
-}
-
-/** Reads what stands in the state store's files into the book, past services and sidecars. */
-export async function readFiles(files: StateFiles, book: Book): Promise<void> {
+/** Reads what stands in the files of the services' state stores (Dapr's state.sqlite) into the book, past services and sidecars. */
+export async function readFiles(files: Record<string, string>, book: Book): Promise<void> {
   await book.together(async () => {
-    for (const order of readOrders(files.order)) book.order('file', order)
-    for (const payment of readPayments(files.payment)) book.payment('file', payment)
+    for (const order of readOrders(entryOf(files, 'order-service'))) book.order('file', order)
+    for (const payment of readPayments(entryOf(files, 'payment-service'))) book.payment('file', payment)
   })
 }
 

@@ -1,5 +1,4 @@
-import { start } from '@orderflow/service-kit'
-import { createApp } from './app.ts'
-import { readSettings } from './settings.ts'
+import { run } from '@orderflow/service-kit'
+import { service } from './service.ts'
 
-await start(createApp, readSettings)
+await run(service)

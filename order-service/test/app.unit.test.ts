@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
-import { SidecarError } from '@orderflow/service-kit'
+import { type App, createApp, readSettings, SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
-import { capturedLog } from '../../service-kit/src/testing/captured-log.ts'
-import { FakeSidecar } from '../../service-kit/src/testing/fake-sidecar.ts'
-import { withServer } from '../../service-kit/src/testing/serve-app.ts'
+import { capturedLog, FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
-import { createApp } from '../src/app.ts'
 import type { Order } from '../src/domain/order.ts'
-import { readSettings } from '../src/settings.ts'
+import { service } from '../src/service.ts'
 
-const settings = readSettings({ APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const down = () => new SidecarError('call', new Error('connection refused'))
 
 describe('order-service when its platform fails', () => {
   let sidecar: FakeSidecar
-  let app: ReturnType<typeof createApp>
+  let app: App
   const captured = capturedLog()
   beforeEach(() => {
     sidecar = new FakeSidecar()
@@ -23,7 +20,7 @@ describe('order-service when its platform fails', () => {
   })
   /** A new process on the same store and log. */
   function restart(): void {
-    app = createApp({ settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
+    app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
   const place = (url: string, key?: string, total = anOrder.total) =>
@@ -77,8 +74,7 @@ describe('order-service when its platform fails', () => {
   const outsideOrder = (changes: object = {}) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
-      name: 'OrderCreated',
-      version: 1,
+      type: 'OrderCreated@1',
       creationDate: new Date(),
       payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
     })
@@ -87,8 +83,7 @@ describe('order-service when its platform fails', () => {
   const approved = (OrderId: string, Amount: number, date: string) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'payment-service' },
-      name: 'PaymentApproved',
-      version: 1,
+      type: 'PaymentApproved@1',
       creationDate: new Date(date),
       payload: { OrderId, PaymentId: randomUUID(), Amount, Policy: 'p', Source: 'OrderCreated' },
     })
@@ -261,8 +256,7 @@ describe('order-service when its platform fails', () => {
     const cancelled = (date: string) =>
       createEnvelope({
         app: { id: randomUUID(), name: 'older-application' },
-        name: 'OrderCancelled',
-        version: 1,
+        type: 'OrderCancelled@1',
         creationDate: new Date(date),
         payload: { OrderId: body.id },
       })

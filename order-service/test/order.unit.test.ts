@@ -6,7 +6,7 @@ import {
   isSameOrder,
   type OrderEvent,
   type OrderFacts,
-  orderEventNames,
+  factNames,
   orderOf,
 } from '../src/domain/order.ts'
 
@@ -62,7 +62,7 @@ describe('order', () => {
   it('comes to the same whatever the order and number of its events', () => {
     const anyEvent = fc
       .record({
-        name: fc.constantFrom(...orderEventNames),
+        name: fc.constantFrom(...factNames),
         id: fc.constantFrom('1', '2', '3'),
         date: fc.constantFrom('2026-11-21T10:00:00Z', '2026-11-21T12:00:00+02:00', '2026-11-21T11:00:00Z'),
       })
@@ -75,7 +75,7 @@ describe('order', () => {
         .sort((a, b) => a.place - b.place)
         .map(({ item }) => item)
       const known = (facts: OrderFacts) =>
-        orderEventNames.map((name) => [name, facts[name]?.Id, Date.parse(facts[name]?.CreationDate ?? '')])
+        factNames.map((name) => [name, facts[name]?.Id, Date.parse(facts[name]?.CreationDate ?? '')])
       expect(known(factsOf(...shuffled))).to.deep.equal(known(factsOf(...events)))
     })
     fc.assert(property)

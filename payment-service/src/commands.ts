@@ -51,11 +51,12 @@ export function createCommands(
         const detail = 'The payment is stored but may not be announced. Send the request again until it is not.'
         throw new UncertainError(detail, { paymentId }, error)
       })
-      if (state.decision?.causationId !== causationId) {
+      const { decision } = state
+      if (decision?.causationId !== causationId) {
         const message = `There is one payment per order; this one is at /v1/payments/${paymentId}.`
         throw new PaymentError('payment-exists', message, { paymentId })
       }
-      if (state.decision.amount !== amount) {
+      if (decision.amount !== amount) {
         const message = 'This key was used with another amount before. Send a new key, or leave it out.'
         throw new PaymentError('idempotency-key-reused', message, { paymentId })
       }

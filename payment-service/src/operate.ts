@@ -1,5 +1,4 @@
 import { operate } from '@orderflow/service-kit/operations'
-import { createReplay } from './replay.ts'
-import { readSettings } from './settings.ts'
+import { service } from './service.ts'
 
-await operate({ readSettings, rebuildFrom: createReplay })
+await operate(service)

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
-import { createLog, SidecarError } from '@orderflow/service-kit'
+import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { expect } from 'chai'
-import { FakeSidecar } from '../../service-kit/src/testing/fake-sidecar.ts'
-import { withServer } from '../../service-kit/src/testing/serve-app.ts'
+import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { type ProblemBody, paymentsOf, post, send } from '../../test/support/api.ts'
-import { createApp } from '../src/app.ts'
 import type { Payment } from '../src/domain/payment.ts'
-import { readSettings } from '../src/settings.ts'
+import { service } from '../src/service.ts'
 
-const settings = readSettings({ APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const down = () => new SidecarError('call', new Error('connection refused'))
 
 describe('payment-service when its platform fails', () => {
   let sidecar: FakeSidecar
-  let app: ReturnType<typeof createApp>
+  let app: App
   let clock: number
   let orderId: string
   beforeEach(() => {
@@ -23,13 +21,13 @@ describe('payment-service when its platform fails', () => {
     sidecar = new FakeSidecar()
     app = newProcess()
   })
-  function newProcess(): ReturnType<typeof createApp> {
+  function newProcess(): App {
     const log = createLog('payment-service', 'silent')
     const now = () => {
       clock += 1_000
       return new Date(clock)
     }
-    return createApp({ settings, log, sidecar, now, newId: randomUUID })
+    return createApp(service, { settings, log, sidecar, now, newId: randomUUID })
   }
 
   const eventOf = (name: 'OrderCreated' | 'OrderCancelled', OrderId = orderId) =>
@@ -42,7 +40,7 @@ describe('payment-service when its platform fails', () => {
       payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
     })
 
-  const deliver = (target: ReturnType<typeof createApp>, ...events: object[]) =>
+  const deliver = (target: App, ...events: object[]) =>
     withServer(target.channel, async (url) => {
       const entries = events.map((event, offset) => ({
         entryId: String(offset),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { readSettings, type ServiceDefinition } from '@orderflow/service-kit'
 
 type Variables = Record<string, string | undefined>
 
@@ -18,12 +19,12 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
 }
 
 /**
- * Reads the settings as the service in `folder` does at its start. Only here is it known how a service is asked for that; it
- * is loaded by its folder, since neither an image nor a release knows beforehand which services there are.
+ * Reads the settings as the service in `folder` does at its start. It is loaded by its folder, since neither an image nor a
+ * release knows beforehand which services there are.
  */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
-  const { readSettings } = (await import(pathToFileURL(join(folder, 'src/settings.ts')).href)) as {
-    readSettings: (env: Variables) => unknown
+  const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
+    service: ServiceDefinition
   }
-  readSettings(variables)
+  readSettings(service, variables)
 }

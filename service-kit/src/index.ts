@@ -1,17 +1,20 @@
-export { type BaseSettings, loadSettings, section } from './runtime/settings.ts'
-export { type App, type AppDependencies, start } from './runtime/start.ts'
+export { type App, type AppDependencies, createApp, createParts } from './runtime/create-app.ts'
+export {
+  defineService,
+  type ServiceContext,
+  type ServiceDefinition,
+  type ServiceParts,
+} from './runtime/define-service.ts'
+export { readSettings } from './runtime/read-settings.ts'
+export { run } from './runtime/run.ts'
+export { type BaseSettings, section } from './runtime/settings.ts'
 export { SidecarError } from './sidecar/sidecar.ts'
-export { createArrivalList } from './state/arrival-list.ts'
-export { type Page, readPage } from './state/list-page.ts'
-export { createReader, type Read } from './state/reader.ts'
-export { createUnitOfWork, type UnitOfWork } from './state/unit-of-work.ts'
-export { createAppChannel } from './stream/app-channel.ts'
+export { UncertainError } from './sidecar/uncertain-error.ts'
+export { createDocuments, type Documents } from './state/documents.ts'
+export type { Page, PageOptions } from './state/list-page.ts'
 export { type Consumer, createConsumers } from './stream/consumer.ts'
-export { isInfrastructure, PermanentFault } from './stream/fault.ts'
-export type { Handler, Received } from './stream/intake.ts'
+export { isInfrastructure } from './stream/fault.ts'
+export type { Handlers, Reactions } from './stream/intake.ts'
 export { createPublisher, type Publish, recordOf } from './stream/publisher.ts'
 export { createLog, type Logger } from './telemetry/log.ts'
 export { traceIdFrom } from './telemetry/trace.ts'
-export { notFound, Problem, unavailable } from './web/problem.ts'
-export { bodyReader, readGuid, readIdempotencyKey, readPageOptions, readQueryGuid } from './web/request.ts'
-export { createWeb } from './web/web.ts'

@@ -1,5 +1,6 @@
 import { clean, down, logs, scale, status, up } from './commands/commands.ts'
 import { demo } from './commands/demo.ts'
+import { generate } from './commands/generate.ts'
 import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
 import { engine, images } from './containers/provision-commands.ts'
@@ -18,6 +19,7 @@ const commands = [
   'publish',
   'dead-letters',
   'rebuild',
+  'generate',
   'provision',
   'engine',
   'images',
@@ -58,6 +60,9 @@ async function run([command, ...args]: string[]): Promise<number> {
       const [service, ...range] = args
       return await rebuild(service, range)
     }
+    case 'generate':
+      generate()
+      return 0
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
       return 0

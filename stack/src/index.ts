@@ -1,17 +1,32 @@
-export { engineMissing, ensureEngine } from './containers/engine.ts'
-export { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage } from './containers/image-names.ts'
+// What a stack is: to start one, to reach it, and what the release and the tests share with it.
+
+export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
+export { type Addresses, addressAt, type ServiceAddress, urlOf } from './kafka/addresses.ts'
 export { type KafkaConnection, kafkaConnection } from './kafka/connection.ts'
 export { type SeenEvent, watchEvents } from './kafka/event-watch.ts'
 export { ensureTopics, type TopicSpec, topics, withAdmin } from './kafka/topics.ts'
 export { makeCertificate } from './lib/certificate.ts'
 export { StackError, type StackErrorCode } from './lib/error.ts'
+export { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, serviceImage } from './lib/image-names.ts'
 export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts'
 export { withLock } from './lib/pid-lock.ts'
-export { runTool } from './lib/run-tool.ts'
-export { type Service, services, type Urgency } from './lib/services.ts'
+export { eventually, type PollOptions, poll, withRetries } from './lib/poll.ts'
+export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
+export { type RunToolOptions, runTool } from './lib/run-tool.ts'
+export { newSecret } from './lib/secret.ts'
+export {
+  entryOf,
+  ofServices,
+  partitions,
+  type Service,
+  serviceNamed,
+  services,
+  sidecarOf,
+  type Urgency,
+} from './lib/services.ts'
+export { freePorts, freeServicePorts } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'
-export { defaultPorts, freePorts, type ServicePorts, type StackPorts } from './processes/ports.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
 export type { ServiceTokens, StackTokens } from './processes/secrets.ts'
 export { type StartOptions, startStack } from './processes/start.ts'

@@ -1,12 +1,14 @@
-// The parts a stack is made of, for those who run some of them beside programs of their own (bench/, chaos/).
+// The parts a stack is made of, for those who run some of them beside programs of their own (test/, bench/, chaos/, release/).
 
+export { brokerSettings } from './kafka/broker-settings.ts'
 export { localKafka } from './kafka/connection.ts'
-export { groupMissing, kafkaMissing, serviceMissing } from './kafka/readiness.ts'
+export { lanes } from './kafka/lanes.ts'
+export { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from './kafka/readiness.ts'
 export { daprdFile, versions } from './lib/paths.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { timed } from './lib/terminal.ts'
 export { ensureRunning } from './processes/ensure.ts'
-export { createPlan, dataFolder, type Plan } from './processes/plan.ts'
+export { createPlan, databaseFile, dataFolder, type Plan, processNames } from './processes/plan.ts'
 export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
 export { daprdArguments, type ProcessSpec, processSpecs } from './processes/process-spec.ts'
 export { processState, recordedNames } from './processes/run-record.ts'

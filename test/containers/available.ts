@@ -1,9 +1,6 @@
-import { StackError } from '@orderflow/stack'
-import { hasCompose } from '../../stack/src/containers/compose-plugin.ts'
-import { engineMissing } from '../../stack/src/containers/engine.ts'
-import { testImages } from '../../stack/src/containers/image-names.ts'
-import { ensureImages } from '../../stack/src/containers/images.ts'
-import { timed } from '../../stack/src/lib/terminal.ts'
+import { ensureImages, StackError } from '@orderflow/stack'
+import { composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
+import { timed } from '@orderflow/stack/parts'
 import { leaveOut } from '../support/not-run.ts'
 
 /** Why this machine cannot run containers, or the error that came of trying. */
@@ -28,7 +25,7 @@ export function describeInContainers(title: string, tests: (this: Mocha.Suite) =
 }
 
 async function bring(): Promise<string | undefined> {
-  const noEngine = (await engineMissing()) ?? ((await hasCompose()) ? undefined : 'docker has no compose command')
+  const noEngine = (await engineMissing()) ?? (await composeMissing())
   if (noEngine) return `${noEngine}; next: make engine`
   const onProgress = timed()
   try {

@@ -1,25 +1,44 @@
-import { defaultPorts, type InnerRequest, type KafkaConnection } from '@orderflow/stack'
+import {
+  type InnerRequest,
+  type KafkaConnection,
+  type Service,
+  services,
+  sidecarOf,
+  withRetries,
+} from '@orderflow/stack'
+import { podOf } from '@orderflow/stack/containers'
+import { groupMembers, groupMissing, kafkaMissing, type Missing } from '@orderflow/stack/parts'
 import type { MongoClient } from 'mongodb'
-import { groupMembers, groupMissing, kafkaMissing, type Missing } from '../../stack/src/kafka/readiness.ts'
-import { withRetries } from '../../stack/src/lib/with-retries.ts'
 import { openContainer } from './container.ts'
 
-/** The services of docker-compose.yml that run on. A pod is the network that a service and its sidecar share. */
-export type ContainerName = 'kafka' | 'mongo' | `${'order' | 'payment'}-${'pod' | 'service' | 'sidecar'}`
+/** A service of docker-compose.yml that runs on. A pod is the network that a service and its sidecar share. */
+export type ContainerName = string
 
-const roleOf = (name: ContainerName) => (name.startsWith('order-') ? 'order' : 'payment')
+/** The service whose pod, sidecar or own container it is. */
+function serviceOf(name: ContainerName): Service {
+  const found = services.find((service) => podOf(service).includes(name))
+  if (!found) throw new Error(`${name} belongs to no service`)
+  return found
+}
+
+const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(service) === name)
 /** A sidecar's consumer group is its app-id (components/kafka.yaml). */
-const groupOf = (name: ContainerName) => `${roleOf(name)}-service`
+const groupOf = (name: ContainerName) => serviceOf(name).name
+/** The other containers of a pod, when the container is a pod. */
+function companionsOf(name: ContainerName): ContainerName[] {
+  const pods = services.map(podOf)
+  return pods.find(([pod]) => pod === name)?.slice(1) ?? []
+}
 
 /** Control over the containers of a project; ready means the same as for the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, mongo: MongoClient) {
   /** Sends a request from inside a service's container. */
-  async function ask(role: 'order' | 'payment', port: number, path: string, request: InnerRequest = {}) {
+  async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
       const answer = await fetch(url, request)
       console.log(JSON.stringify({ status: answer.status, body: await answer.text() }))`
     const asked = JSON.stringify({ url: `http://127.0.0.1:${port}${path}`, request })
-    const container = await openContainer(project, `${role}-service`)
+    const container = await openContainer(project, service)
     const printed = await container.exec(['node', '--input-type=module', '-e', script], { ASKED: asked })
     return JSON.parse(printed) as { status: number; body: string }
   }
@@ -27,9 +46,9 @@ export function controlContainers(project: string, kafka: KafkaConnection, mongo
   async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
     if (name === 'kafka') return await kafkaMissing(kafka)
     if (name === 'mongo') await mongo.db().command({ ping: 1 })
-    if (name === 'mongo' || name.endsWith('-pod')) return undefined
-    if (name.endsWith('-sidecar')) return await groupMissing(kafka, groupOf(name), stale)
-    const { status, body } = await ask(roleOf(name), defaultPorts[roleOf(name)].http, '/readyz')
+    if (name === 'mongo' || companionsOf(name).length > 0) return undefined
+    if (isSidecar(name)) return await groupMissing(kafka, groupOf(name), stale)
+    const { status, body } = await ask(name, serviceOf(name).http, '/readyz')
     return status === 200 ? undefined : `/readyz answers ${status} ${body}`
   }
 
@@ -53,12 +72,11 @@ export function controlContainers(project: string, kafka: KafkaConnection, mongo
 
     async restart(name: ContainerName): Promise<void> {
       // Who joined a pod's network has to join the new one.
-      const companions = ['sidecar', 'service'].map((part) => name.replace('pod', part) as ContainerName)
-      const names = name.endsWith('-pod') ? [name, ...companions] : [name]
+      const names = [name, ...companionsOf(name)]
       const containers = await Promise.all(names.map((part) => openContainer(project, part)))
       await Promise.all(containers.map((container) => container.stop()))
       // Members of a killed sidecar hold its partitions for a while; a sidecar we start is ready only without them.
-      const groups = names.filter((part) => part.endsWith('-sidecar')).map(groupOf)
+      const groups = names.filter(isSidecar).map(groupOf)
       const stale = groups.length > 0 ? await withRetries('Kafka', () => groupMembers(kafka, groups)) : undefined
       for (const container of containers) await container.start()
       await untilReady(names, stale)

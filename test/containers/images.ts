@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { repository, serviceImage, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
 import { send } from '../support/api.ts'
@@ -21,10 +21,10 @@ class Hardened extends GenericContainer {
 
 /** The services' images, each run alone. */
 export function images(): void {
-  for (const service of ['order-service', 'payment-service']) {
-    describe(`the image of ${service}`, function () {
+  for (const { name } of services) {
+    describe(`the image of ${name}`, function () {
       this.timeout(60_000)
-      const image = `orderflow/${service}`
+      const image = serviceImage(name)
       let started: StartedTestContainer
       before(async () => {
         started = await new Hardened(image)

@@ -1,13 +1,14 @@
+import { defaultPorts, entryOf, services, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
-import { withAdmin } from '../../stack/src/kafka/topics.ts'
-import { anOrder, orderWith, post } from '../support/api.ts'
+import { anOrder, orderUrl, orderWith, post } from '../support/api.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Ports of order-service and its sidecar: what the network may reach, and what only the two may. */
-const open = [5000, 5001]
-const closed = [5100, 3500, 3502, 9090]
+const { http, https, ...inner } = entryOf(defaultPorts.services, 'order-service')
+const open = [http, https]
+const closed = Object.values(inner)
 
 /** What containers keep from each other and from the machine they run on. */
 export function isolation(running: () => RunningContainers): void {
@@ -27,10 +28,10 @@ export function isolation(running: () => RunningContainers): void {
           console.log(JSON.stringify(found))
           process.exit()
         })`
-      const ask = async (ports: number[]) =>
+      const connect = async (ports: number[]) =>
         JSON.parse(await neighbour.exec(['node', '-e', script], { PORTS: ports.join() }))
-      expect(await ask(open)).to.deep.equal(open.map(() => 'open'))
-      expect(await ask(closed)).to.deep.equal(closed.map(() => 'ECONNREFUSED'))
+      expect(await connect(open)).to.deep.equal(open.map(() => 'open'))
+      expect(await connect(closed)).to.deep.equal(closed.map(() => 'ECONNREFUSED'))
     })
 
     it('asks for the password of Kafka', async () => {
@@ -56,19 +57,19 @@ export function isolation(running: () => RunningContainers): void {
       const bindings = containers.flatMap(({ HostConfig }) =>
         Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat(),
       )
-      expect(bindings.map(({ HostIp }) => HostIp)).to.deep.equal(Array(6).fill('127.0.0.1'))
+      expect(bindings.map(({ HostIp }) => HostIp)).to.deep.equal(Array(2 * services.length + 2).fill('127.0.0.1'))
     })
 
     it('has no secret and no tax id in arguments and logs', async () => {
       const customerTaxId = `TAX-${crypto.randomUUID()}`
-      const { body } = await post<{ id: string }>(`${stack.orderUrl}/v1/orders`, { ...anOrder, customerTaxId })
-      await orderWith(stack.orderUrl, body.id, 'Paid')
+      const { body } = await post<{ id: string }>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerTaxId })
+      await orderWith(orderUrl(stack), body.id, 'Paid')
       const log = await stack.log()
       expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
       const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
       const { KAFKA_PASSWORD, MONGO_PASSWORD, ...others } = stack.settings.variables
       const tokens = Object.entries(others).flatMap(([name, value]) => (name.endsWith('_TOKEN') ? value : []))
-      expect(tokens).to.have.length(4)
+      expect(tokens).to.have.length(2 * services.length)
       for (const secret of [KAFKA_PASSWORD, MONGO_PASSWORD, ...tokens, customerTaxId]) {
         for (const text of [log, ...started]) expect(text.includes(secret as string)).to.equal(false)
       }

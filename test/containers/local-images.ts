@@ -1,7 +1,7 @@
-import { hardenedRuns } from '../../stack/test/offline/contracts/hardened-runs.ts'
-import { kafkaContract } from '../../stack/test/offline/contracts/kafka.ts'
-import { mongoContract } from '../../stack/test/offline/contracts/mongo.ts'
-import { reaperContract } from '../../stack/test/offline/contracts/reaper.ts'
+import { hardenedRuns } from './contracts/hardened-runs.ts'
+import { kafkaContract } from './contracts/kafka.ts'
+import { mongoContract } from './contracts/mongo.ts'
+import { reaperContract } from './contracts/reaper.ts'
 
 /**
  * What this project relies on in the images that others make. The same holds for the real ones and for those that are built

@@ -1,3 +1,4 @@
+import { services } from '@orderflow/stack'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from '../support/documents.ts'
 import { inspectContainers, openContainer } from './container.ts'
@@ -15,7 +16,7 @@ export function containersOperator({ project, mongo }: RunningContainers): Opera
     },
 
     async loseStores() {
-      for (const role of ['order', 'payment']) await collection(role).deleteMany({})
+      for (const { role } of services) await collection(role).deleteMany({})
     },
 
     async rebuild(role, ...args) {

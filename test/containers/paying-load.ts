@@ -1,8 +1,9 @@
-import type { RunningStack } from '@orderflow/stack'
+import type { Addresses } from '@orderflow/stack'
 import { openBook } from '../../chaos/ledger/book.ts'
 import { expectPaidOnce } from '../../chaos/ledger/expect-paid-once.ts'
 import { startHttpLoad } from '../../chaos/load/http-load.ts'
 import { createTally } from '../../chaos/load/tally.ts'
+import { orderUrl } from '../support/api.ts'
 
 const patienceMs = 250
 /** Enough to be hit by anything that happens meanwhile, and not more than a slow database can list afterwards. */
@@ -17,17 +18,14 @@ export interface Paid {
 }
 
 /** Orders coming in at a steady pace until `endsPaidOnce`, which expects each of them to be paid once. */
-export function startPayingLoad(
-  stack: Pick<RunningStack, 'orderUrl' | 'paymentUrl' | 'kafka'>,
-  perSecond: number,
-): { endsPaidOnce: () => Promise<Paid> } {
+export function startPayingLoad(stack: Addresses, perSecond: number): { endsPaidOnce: () => Promise<Paid> } {
   const book = openBook({})
   const tally = createTally()
   const load = `load ${crypto.randomUUID()}`
   let overAt = Number.POSITIVE_INFINITY
   const isOver = () => Date.now() > overAt
   const plan = (index: number) => ({ name: `${load} ${index}`, total: 42.5, cancelAfterMs: undefined })
-  const options = { urls: [stack.orderUrl], book, tally, keys: 'k', isOver, patienceMs, maxOrders }
+  const options = { urls: [orderUrl(stack)], book, tally, keys: 'k', isOver, patienceMs, maxOrders }
   const clients = startHttpLoad(plan, perSecond, options)
   return {
     async endsPaidOnce() {

@@ -1,20 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderEvents } from '@orderflow/envelope-schema'
-import { defaultPorts } from '@orderflow/stack'
+import { defaultPorts, entryOf, eventually, partitions, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { openBook } from '../../chaos/ledger/book.ts'
 import { expectPaidOnce } from '../../chaos/ledger/expect-paid-once.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { withAdmin } from '../../stack/src/kafka/topics.ts'
-import { paymentsOf } from '../support/api.ts'
+import { paymentsOf, paymentUrl } from '../support/api.ts'
 import { full } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 import { createProducer } from '../support/kafka.ts'
 import { openContainer } from './container.ts'
 import { startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-const services = ['payment-service', 'payment-service-2', 'payment-service-3']
+/** As many as there are partitions. */
+const services = Array.from({ length: partitions }, (_, index) => `payment-service${index > 0 ? `-${index + 1}` : ''}`)
 const perSecond = 3
 
 /** One at a time: requests of one moment would share one transaction, and so be one race only. */
@@ -38,7 +37,7 @@ export function replicas(running: () => RunningContainers): void {
           const owners = members.flatMap(({ clientHost, assignments }) =>
             (assignments?.get(orderEvents)?.partitions ?? []).map(() => clientHost),
           )
-          return (owners.length === 3 && new Set(owners).size === 3) || undefined
+          return (owners.length === partitions && new Set(owners).size === partitions) || undefined
         },
         'each of three replicas to have one partition',
         60_000,
@@ -46,7 +45,7 @@ export function replicas(running: () => RunningContainers): void {
 
     it('join while orders come in, share the partitions, and lose nothing when some die', async function () {
       const load = startPayingLoad(stack, perSecond)
-      await stack.scale(3)
+      await stack.scale('payment-service', services.length)
       await untilShared()
       // The partition of the one moves to another replica; that of the other waits until its service is back.
       const dying = ['payment-sidecar', 'payment-service-2']
@@ -78,7 +77,7 @@ export function replicas(running: () => RunningContainers): void {
       const answers = await Promise.all(asking)
       await expectPaidOnce(stack, book)
       for (const [index, id] of ids.entries()) {
-        const [payment] = (await paymentsOf(stack.paymentUrl, id)) as [Payment]
+        const [payment] = (await paymentsOf(paymentUrl(stack), id)) as [Payment]
         const made = answers.filter((statuses) => statuses[index] === 201)
         const refused = answers.filter((statuses) => statuses[index] === 409)
         expect([made.length, refused.length]).to.deep.equal(payment.source === 'Manual' ? [1, 2] : [0, 3])
@@ -97,7 +96,7 @@ async function payAll(project: string, service: string, orderIds: string[], at: 
       return answer.status
     }
     console.log(JSON.stringify(await Promise.all(orderIds.map(pay))))`
-  const url = `http://127.0.0.1:${defaultPorts.payment.http}/v1/payments`
+  const url = `http://127.0.0.1:${entryOf(defaultPorts.services, 'payment-service').http}/v1/payments`
   const container = await openContainer(project, service)
   const asked = JSON.stringify({ url, orderIds, at, apartMs })
   return JSON.parse(await container.exec(['node', '--input-type=module', '-e', script], { ASKED: asked }))

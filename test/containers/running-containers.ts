@@ -1,25 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPorts, type RunningStack, repository, testFolder } from '@orderflow/stack'
+import {
+  defaultPorts,
+  entryOf,
+  type RunningStack,
+  repository,
+  runTool,
+  services,
+  sidecarOf,
+  testFolder,
+} from '@orderflow/stack'
+import { docker, writeReplicas } from '@orderflow/stack/containers'
 import { MongoClient } from 'mongodb'
 import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, Wait } from 'testcontainers'
-import { docker } from '../../stack/src/containers/docker.ts'
-import { writeReplicas } from '../../stack/src/containers/replicas.ts'
-import { runTool } from '../../stack/src/lib/run-tool.ts'
 import { openContainer } from './container.ts'
-import { type ContainerName, controlContainers } from './container-control.ts'
+import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings } from './settings.ts'
 
 /** A stack of containers, and what only containers have. */
-export interface RunningContainers extends RunningStack<ContainerName> {
+export interface RunningContainers extends RunningStack {
   /** The Compose project, by which its containers are found. */
   project: string
   settings: ComposeSettings
   /** A client of the sidecars' database server. */
   mongo: MongoClient
-  /** Runs payment-service `count` times, as `make scale` does. */
-  scale: (count: number) => Promise<void>
+  /** Runs a service `count` times, as `make scale` does. */
+  scale: (service: string, count: number) => Promise<void>
   /** What all containers have printed so far. */
   log: () => Promise<string>
 }
@@ -43,7 +50,8 @@ export async function buildImages(): Promise<void> {
  */
 export async function startContainers(suite: string): Promise<RunningContainers> {
   const settings = await composeSettings()
-  const { urls, kafka, tokens } = settings
+  const { addresses, tokens } = settings
+  const { kafka } = addresses
   const project = `orderflow-test-${suite}-${randomBytes(4).toString('hex')}`
   let environment = await up(project, settings, [composeFile])
   const mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
@@ -58,25 +66,24 @@ export async function startContainers(suite: string): Promise<RunningContainers>
 
   try {
     const { ask, untilReady, kill, restart } = controlContainers(project, kafka, mongo)
-    await untilReady(['order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'])
+    await untilReady(services.flatMap((service) => [service.name, sidecarOf(service)]))
     const readCertificate = 'process.stdout.write(fs.readFileSync(process.env.Web__CertificateFile))'
     return {
-      ...urls,
-      kafka,
+      ...addresses,
       tokens,
       project,
       settings,
       mongo,
-      certificate: await (await openContainer(project, 'order-service')).exec(['node', '-e', readCertificate]),
-      askInside: (role, listener, path, request) => {
-        const { channel, daprHttp } = defaultPorts[role]
-        return ask(role, listener === 'channel' ? channel : daprHttp, path, request)
+      certificate: await (await openContainer(project, services[0]?.name ?? '')).exec(['node', '-e', readCertificate]),
+      askInside: (service, listener, path, request) => {
+        const { channel, daprHttp } = entryOf(defaultPorts.services, service)
+        return ask(service, listener === 'channel' ? channel : daprHttp, path, request)
       },
       kill,
       restart,
-      async scale(count) {
+      async scale(service, count) {
         const replicas = join(folder, `${suite}-replicas.json`)
-        await writeReplicas({ 'payment-service': count }, replicas)
+        await writeReplicas({ [service]: count }, replicas)
         environment = await up(project, settings, [composeFile, replicas])
       },
       log,

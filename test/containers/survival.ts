@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { services } from '@orderflow/stack'
 import { expect } from 'chai'
-import { anOrder, orderWith, post } from '../support/api.ts'
+import { anOrder, orderUrl, orderWith, post } from '../support/api.ts'
 import type { ContainerName } from './container-control.ts'
 import { halfWritten } from './half-written.ts'
 import { startPayingLoad } from './paying-load.ts'
@@ -30,9 +31,7 @@ export function survival(running: () => RunningContainers): void {
       await stack.restart(name)
     }
     const nothingHalfWritten = async () => {
-      for (const service of ['order-service', 'payment-service']) {
-        expect(await halfWritten(stack.mongo, service)).to.deep.equal([])
-      }
+      for (const { name } of services) expect(await halfWritten(stack.mongo, name)).to.deep.equal([])
     }
 
     for (const name of [...accepting, ...paying]) {
@@ -54,8 +53,8 @@ export function survival(running: () => RunningContainers): void {
       const lists = { _id: { $regex: '^order-service\\|\\|list/' } }
       const documents = stack.mongo.db('order-service').collection<{ _id: string }>('daprCollection')
       expect((await documents.updateMany(lists, { $set: { held: true } }, { session })).matchedCount).to.be.above(0)
-      const { body } = await post<{ id: string }>(`${stack.orderUrl}/v1/orders`, anOrder)
-      await orderWith(stack.orderUrl, body.id, 'Paid')
+      const { body } = await post<{ id: string }>(`${orderUrl(stack)}/v1/orders`, anOrder)
+      await orderWith(orderUrl(stack), body.id, 'Paid')
       await session.abortTransaction().catch(() => {})
       await session.endSession()
     })

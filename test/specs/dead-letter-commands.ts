@@ -3,11 +3,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
-import type { RunningStack, StackPorts } from '@orderflow/stack'
+import { eventually, type RunningStack, type StackPorts } from '@orderflow/stack'
 import { expect } from 'chai'
-import { orderWith } from '../support/api.ts'
+import { orderUrl, orderWith } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 import { createProducer, type OutsideRecord } from '../support/kafka.ts'
 import { type Ended, operate } from '../support/operate.ts'
 
@@ -77,7 +76,8 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     }
     const lastLines = ({ stdout }: Ended) => stdout.slice(stdout.lastIndexOf('\n\n')).trim().split('\n')
 
-    const run = (args: string[], env = {}) => operate(running(), 'order', ports().order, ['dead-letters', ...args], env)
+    const run = (args: string[], env = {}) =>
+      operate(running(), 'order-service', ports(), ['dead-letters', ...args], env)
 
     /** A program that takes the editor's place. */
     function editor(script: string): string {
@@ -139,7 +139,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       const { code, stdout } = await run(['resend', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
       expect([code, stdout]).to.deep.equal([0, stdout])
       expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
-      expect((await orderWith(running().orderUrl, OrderId, 'Paid')).customerTaxId).to.equal('SECRET-2')
+      expect((await orderWith(orderUrl(running()), OrderId, 'Paid')).customerTaxId).to.equal('SECRET-2')
       expect((await run(['show', id])).stdout).to.match(/resent, edited, as orderevents/)
     })
 
@@ -151,7 +151,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       const { code, stdout } = await run(['resend', short, '--file', file])
       expect([code, stdout]).to.deep.equal([0, stdout])
       expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
-      expect((await orderWith(running().orderUrl, wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
+      expect((await orderWith(orderUrl(running()), wrong.Payload.OrderId, 'Paid')).total).to.equal(2)
     })
 
     it('of a group are resent, each once, and what is refused among them costs the exit code', async () => {
@@ -162,7 +162,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       expect([first.code, lastLines(first)[0]]).to.deep.equal([1, '60 resent, 1 refused, 0 resent before'])
       // A note beside the letters for each record.
       expect(await counts()).to.deep.equal([events + 60, letters + 60])
-      for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
+      for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
 
       const again = await run(['resend', 'handler-error/payment-service'])
       expect([again.code, lastLines(again)[0]]).to.deep.equal([1, '0 resent, 1 refused, 60 resent before'])
@@ -183,7 +183,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       expect([real.code, lastLines(real)[0]]).to.deep.equal([1, `${ready} ${others}`])
       // Two apps may have a record in common.
       expect((await counts())[0]).to.be.within((before[0] ?? 0) + 3, (before[0] ?? 0) + Number(ready))
-      for (const { Payload } of orders) await orderWith(running().orderUrl, Payload.OrderId, 'Paid')
+      for (const { Payload } of orders) await orderWith(orderUrl(running()), Payload.OrderId, 'Paid')
       const done = await run(['resend', 'refused/payment-service'])
       expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 resent, 0 refused, 3 resent before']])
     })

@@ -9,12 +9,11 @@ import {
   readDeadLetters,
   resendDeadLetters,
 } from '@orderflow/service-kit/operations'
-import type { RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { orderWith, paymentsOf, send } from '../support/api.ts'
+import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 
 const topic = 'orderevents'
 
@@ -83,9 +82,9 @@ export function deadLetters(running: () => RunningStack): void {
       expect(first).to.deep.include({ result: 'resent' })
       expect(second && 'as' in second && second.as).to.equal(first && 'as' in first && first.as)
 
-      const order = await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      const order = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       expect(order.correlationId).to.equal(deterministicId('trace', topic, '1', offset))
-      expect(await paymentsOf(stack.paymentUrl, order.id)).to.have.length(1)
+      expect(await paymentsOf(paymentUrl(stack), order.id)).to.have.length(1)
       const now = await entriesOf(offset)
       expect(now.map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
       expect(now.map(openAttempt)).to.deep.equal([undefined, undefined])
@@ -100,7 +99,7 @@ export function deadLetters(running: () => RunningStack): void {
       const event = reduced({ Total: 20_000 })
       const { OrderId } = event.Payload
       await publish({ value: bytesOf(event) })
-      await orderWith(stack.orderUrl, OrderId, 'PaymentRejected')
+      await orderWith(orderUrl(stack), OrderId, 'PaymentRejected')
       const approved = (Amount: unknown) => {
         const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
         return bytesOf({ ...event, Name: 'PaymentApproved', Payload })
@@ -114,7 +113,7 @@ export function deadLetters(running: () => RunningStack): void {
       expect(entries.map(({ app }) => app)).to.deep.equal(['order-service'])
       const [outcome] = await resend(entries, { edited: approved(20_000) })
       expect(outcome && 'as' in outcome && outcome.as).to.match(/^paymentevents\/0\//)
-      const { payment } = await orderWith(stack.orderUrl, OrderId, 'Paid')
+      const { payment } = await orderWith(orderUrl(stack), OrderId, 'Paid')
       expect(payment?.policy).to.equal('by-hand@1')
     })
 
@@ -130,7 +129,7 @@ export function deadLetters(running: () => RunningStack): void {
         ],
       }
       const place = await publish(record)
-      await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       const [entry] = await ourFault(place, record.value)
       const [outcome] = await resend(entry ? [entry] : [])
       expect(outcome?.result).to.equal('resent')
@@ -150,7 +149,7 @@ export function deadLetters(running: () => RunningStack): void {
       const [entry] = await ourFault({ topic, partition: 1, offset: '987654321' }, bytesOf(event))
       const [outcome] = await resend(entry ? [entry] : [])
       expect(outcome?.result).to.equal('resent')
-      await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       const [, , offset = ''] = (outcome && 'as' in outcome ? outcome.as : '').split('/')
       expect((await log.at({ topic, partition: 1, offset }))?.key?.toString('hex')).to.equal('00ff2b20')
     })
@@ -194,7 +193,7 @@ export function deadLetters(running: () => RunningStack): void {
     it('count once however often they are resent and fail again', async () => {
       const event = reduced()
       await publish({ value: bytesOf(event) })
-      const known = await orderWith(stack.orderUrl, event.Payload.OrderId, 'Paid')
+      const known = await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
       const contradiction = (Total: number) => bytesOf({ ...event, Payload: { ...event.Payload, Total } })
       const { offset, entries } = await failing({ value: contradiction(11) })
       const [refused] = await resend(entries)
@@ -213,7 +212,7 @@ export function deadLetters(running: () => RunningStack): void {
       const attempt = thrice[0] && openAttempt(thrice[0])
       const letter = attempt && (await log.at(attempt.stands))
       expect(letter?.value.toString()).to.equal(contradiction(13).toString())
-      expect((await send(`${stack.orderUrl}/v1/orders/${known.id}`)).body).to.deep.equal(known)
+      expect((await send(`${orderUrl(stack)}/v1/orders/${known.id}`)).body).to.deep.equal(known)
     })
   })
 }

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ProcessName, RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack, services, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
-import { anOrder, orderWith, type ProblemBody, paymentsOf, post, send } from '../support/api.ts'
-import { eventually } from '../support/eventually.ts'
+import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 
 /** What any order comes to when a process dies or hangs in between. */
 export function killedProcesses(running: () => RunningStack): void {
@@ -13,13 +12,13 @@ export function killedProcesses(running: () => RunningStack): void {
     let orders: string
     before(() => {
       stack = running()
-      orders = `${stack.orderUrl}/v1/orders`
+      orders = `${orderUrl(stack)}/v1/orders`
     })
 
     /** What must come of any order, whatever was killed in between. */
     async function isPaidOnce(id: string): Promise<void> {
-      await orderWith(stack.orderUrl, id, 'Paid')
-      expect(await paymentsOf(stack.paymentUrl, id)).to.have.length(1)
+      await orderWith(orderUrl(stack), id, 'Paid')
+      expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
       const { body } = await send<{ items: Order[] }>(`${orders}?limit=100`)
       expect(body.items.filter((order) => order.id === id)).to.have.length(1)
     }
@@ -60,7 +59,7 @@ export function killedProcesses(running: () => RunningStack): void {
       const [key = ''] = newKeys(1)
       const refused = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
       expect(refused.status).to.equal(503)
-      expect((await send(`${stack.orderUrl}/readyz`)).status).to.equal(503)
+      expect((await send(`${orderUrl(stack)}/readyz`)).status).to.equal(503)
       await stack.restart('order-sidecar')
       const [placed] = await placeAll([key])
       expect(placed?.status).to.equal(201)
@@ -74,7 +73,7 @@ export function killedProcesses(running: () => RunningStack): void {
       expect(new Set(refused.map((answer) => answer?.status))).to.deep.equal(new Set([503]))
       await stack.kill('order-sidecar', 'SIGCONT')
       await eventually(
-        async () => (await send(`${stack.orderUrl}/readyz`)).status === 200 || undefined,
+        async () => (await send(`${orderUrl(stack)}/readyz`)).status === 200 || undefined,
         'the service to be ready',
       )
       for (const placed of await placeAll(keys)) {
@@ -100,9 +99,9 @@ export function killedProcesses(running: () => RunningStack): void {
 
     it('orders survive a stop and start of everything', async () => {
       const { body } = await post<Order>(orders, anOrder)
-      const paid = await orderWith(stack.orderUrl, body.id, 'Paid')
-      const others: ProcessName[] = ['payment-sidecar', 'payment-service', 'order-sidecar', 'order-service']
-      for (const name of [...others, 'kafka'] as const) await stack.kill(name, 'SIGTERM')
+      const paid = await orderWith(orderUrl(stack), body.id, 'Paid')
+      const others = services.flatMap((service) => [sidecarOf(service), service.name])
+      for (const name of [...others, 'kafka']) await stack.kill(name, 'SIGTERM')
       await stack.restart('kafka')
       await Promise.all(others.map((name) => stack.restart(name)))
       expect((await send(`${orders}/${body.id}`)).body).to.deep.equal(paid)

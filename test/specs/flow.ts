@@ -1,10 +1,9 @@
 import { parseFullEnvelope } from '@orderflow/envelope-schema'
-import type { RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { anOrder, orderWith, type ProblemBody, paymentsOf, post, send } from '../support/api.ts'
-import { eventually } from '../support/eventually.ts'
+import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 import { openLog } from '../support/kafka.ts'
 
 /** What becomes of an order: paid, rejected, cancelled, refunded, listed. */
@@ -16,7 +15,7 @@ export function theOrderFlow(running: () => RunningStack): void {
     before(async function () {
       this.timeout(120_000)
       stack = running()
-      orders = `${stack.orderUrl}/v1/orders`
+      orders = `${orderUrl(stack)}/v1/orders`
       log = await openLog(stack.kafka, ['orderevents', 'paymentevents'])
     })
     after(() => log.close())
@@ -34,12 +33,12 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect(created.body).to.include({ ...anOrder, status: 'Created' })
       expect(created.headers.get('location')).to.equal(`/v1/orders/${created.body.id}`)
 
-      const paid = await orderWith(stack.orderUrl, created.body.id, 'Paid')
-      const [payment] = await paymentsOf(stack.paymentUrl, paid.id)
+      const paid = await orderWith(orderUrl(stack), created.body.id, 'Paid')
+      const [payment] = await paymentsOf(paymentUrl(stack), paid.id)
       expect(payment).to.include({ orderId: paid.id, amount: 42.5, status: 'Approved', source: 'OrderCreated' })
       expect(payment?.policy).to.equal('amount-limit@1')
       expect(paid.payment).to.deep.equal({ id: payment?.id, amount: 42.5, policy: 'amount-limit@1' })
-      const byId = await send<Payment>(`${stack.paymentUrl}/v1/payments/${payment?.id}`)
+      const byId = await send<Payment>(`${paymentUrl(stack)}/v1/payments/${payment?.id}`)
       expect(byId.body).to.deep.equal(payment)
     })
 
@@ -61,7 +60,7 @@ export function theOrderFlow(running: () => RunningStack): void {
 
     it('rejects a payment above the limit and says why', async () => {
       const { body } = await post<Order>(orders, { ...anOrder, total: 10_000.01 })
-      const order = await orderWith(stack.orderUrl, body.id, 'PaymentRejected')
+      const order = await orderWith(orderUrl(stack), body.id, 'PaymentRejected')
       expect(order.payment?.reason).to.equal('the amount is above the limit of 10000')
       const cancel = await post<ProblemBody>(`${orders}/${body.id}/cancel`, undefined)
       expect(cancel.status).to.equal(409)
@@ -70,13 +69,13 @@ export function theOrderFlow(running: () => RunningStack): void {
 
     it('refunds a paid order that is cancelled, once', async () => {
       const { body } = await post<Order>(orders, anOrder)
-      await orderWith(stack.orderUrl, body.id, 'Paid')
+      await orderWith(orderUrl(stack), body.id, 'Paid')
       const cancelled = await post<Order>(`${orders}/${body.id}/cancel`, undefined)
       expect([cancelled.status, cancelled.body.status]).to.deep.equal([200, 'Cancelled'])
-      await orderWith(stack.orderUrl, body.id, 'Refunded')
+      await orderWith(orderUrl(stack), body.id, 'Refunded')
       const again = await post<Order>(`${orders}/${body.id}/cancel`, undefined)
       expect([again.status, again.body.status]).to.deep.equal([200, 'Refunded'])
-      const payments = await paymentsOf(stack.paymentUrl, body.id)
+      const payments = await paymentsOf(paymentUrl(stack), body.id)
       expect(payments.map((payment) => payment.status)).to.deep.equal(['Refunded'])
       expect(eventsOf(body.id).filter(({ envelope }) => envelope.Name === 'OrderCancelled')).to.have.length(1)
     })
@@ -86,12 +85,12 @@ export function theOrderFlow(running: () => RunningStack): void {
       const answers = await Promise.all(Array.from({ length: 8 }, () => post<Order>(orders, anOrder, headers)))
       expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).to.equal(1)
       const id = answers[0]?.body.id ?? ''
-      const paid = await orderWith(stack.orderUrl, id, 'Paid')
+      const paid = await orderWith(orderUrl(stack), id, 'Paid')
       const late = await post<Order>(orders, anOrder, headers)
       expect([late.status, late.body]).to.deep.equal([201, paid])
       const published = eventsOf(id).filter(({ envelope }) => envelope.Name === 'OrderCreated')
       expect(new Set(published.map(({ record }) => record.value.toString())).size).to.equal(1)
-      expect(await paymentsOf(stack.paymentUrl, id)).to.have.length(1)
+      expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
     })
 
     it('refuses an Idempotency-Key that stands for another order', async () => {
@@ -104,12 +103,15 @@ export function theOrderFlow(running: () => RunningStack): void {
 
     it('takes one payment by hand for an order that has none, and no second one', async () => {
       const orderId = crypto.randomUUID()
-      const made = await post<Payment>(`${stack.paymentUrl}/v1/payments`, { orderId: orderId.toUpperCase(), amount: 7 })
+      const made = await post<Payment>(`${paymentUrl(stack)}/v1/payments`, {
+        orderId: orderId.toUpperCase(),
+        amount: 7,
+      })
       expect(made.status).to.equal(201)
       expect(made.body).to.include({ orderId, amount: 7, status: 'Approved', source: 'Manual' })
       expect(made.headers.get('location')).to.equal(`/v1/payments/${made.body.id}`)
       await eventNamed(orderId, 'PaymentApproved')
-      const second = await post<ProblemBody>(`${stack.paymentUrl}/v1/payments`, { orderId, amount: 7 })
+      const second = await post<ProblemBody>(`${paymentUrl(stack)}/v1/payments`, { orderId, amount: 7 })
       expect(second.status).to.equal(409)
       expect(second.body.paymentId).to.equal(made.body.id)
     })
@@ -121,8 +123,8 @@ export function theOrderFlow(running: () => RunningStack): void {
       const second = await send<{ items: Order[]; next: string }>(`${orders}?limit=2&cursor=${first.body.next}`)
       expect([...first.body.items, ...second.body.items].map(({ id }) => id)).to.deep.equal(ids)
       // Five orders lie on several partitions, so the newest may be paid before an older one.
-      await Promise.all(ids.map((id) => orderWith(stack.orderUrl, id, 'Paid')))
-      const payments = await send<{ items: Payment[] }>(`${stack.paymentUrl}/v1/payments?limit=100`)
+      await Promise.all(ids.map((id) => orderWith(orderUrl(stack), id, 'Paid')))
+      const payments = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
       expect(payments.body.items.map(({ orderId }) => orderId)).to.include.members(ids)
     })
   })

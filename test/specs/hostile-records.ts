@@ -6,13 +6,12 @@ import {
   placeText,
   readDeadLetters,
 } from '@orderflow/service-kit/operations'
-import type { RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { orderWith, send } from '../support/api.ts'
+import { orderUrl, orderWith, paymentUrl, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 import { endOf, type HostileRecord, hostileRecords } from '../support/hostile.ts'
 import { type Operator, type Role, roles } from './rebuild.ts'
 
@@ -75,7 +74,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       for (const { size } of Object.values(stored)) expect(size).to.be.within(10, count - 10)
       const others = [...deadIn(await readDeadLetters(log), 'payment')].filter((place) => place.startsWith('payment'))
       expect(others).to.deep.equal([])
-      for (const url of [stack.orderUrl, stack.paymentUrl]) expect((await send(`${url}/readyz`)).status).to.equal(200)
+      for (const url of [orderUrl(stack), paymentUrl(stack)]) expect((await send(`${url}/readyz`)).status).to.equal(200)
     })
 
     for (const [what, { key, headers }] of Object.entries(large)) {
@@ -87,7 +86,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
           { ...common, value },
           { ...common, value: Buffer.from('{') },
         ])
-        await orderWith(stack.orderUrl, orderId, 'Paid')
+        await orderWith(orderUrl(stack), orderId, 'Paid')
         await eventually(async () => {
           const letters = await readDeadLetters(log)
           return roles.every((role) => deadIn(letters, role).has(place))
@@ -115,7 +114,7 @@ async function publish(stack: RunningStack, records: HostileRecord[]): Promise<s
         ],
       })
     }
-    for (const { orderId } of healthy) await orderWith(stack.orderUrl, orderId, 'Paid')
+    for (const { orderId } of healthy) await orderWith(orderUrl(stack), orderId, 'Paid')
     return places
   } finally {
     await producer.close()

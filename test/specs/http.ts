@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import type { RunningStack } from '@orderflow/stack'
+import { entryOf, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { type ProblemBody, send } from '../support/api.ts'
+import { orderUrl, type ProblemBody, paymentUrl, send } from '../support/api.ts'
 import { type BadRequest, badOrders, badPayments, json } from './bad-requests.ts'
 
 interface OpenApi {
@@ -30,11 +30,11 @@ export function servicesOverHttp(running: () => RunningStack): void {
         })
       }
     }
-    refuses('order-service', badOrders, () => stack.orderUrl)
-    refuses('payment-service', badPayments, () => stack.paymentUrl)
+    refuses('order-service', badOrders, () => orderUrl(stack))
+    refuses('payment-service', badPayments, () => paymentUrl(stack))
 
     it('document the problems of every operation', async () => {
-      for (const url of [stack.orderUrl, stack.paymentUrl]) {
+      for (const url of [orderUrl(stack), paymentUrl(stack)]) {
         const { body } = await send<OpenApi>(`${url}/openapi.json`)
         expect(body.components.schemas.Problem.properties).to.include.keys('orderId', 'paymentId')
         for (const [path, operations] of Object.entries(body.paths)) {
@@ -46,9 +46,9 @@ export function servicesOverHttp(running: () => RunningStack): void {
       }
     })
 
-    it('serve https with the local certificate, on both', async () => {
+    it('serve https with the local certificate, all of them', async () => {
       const ca = stack.certificate
-      for (const url of [stack.orderHttpsUrl, stack.paymentHttpsUrl]) {
+      for (const url of Object.values(stack.services).map(({ httpsUrl }) => httpsUrl)) {
         const response = await new Promise<IncomingMessage>((resolve, reject) => {
           request(`${url.replace('127.0.0.1', 'localhost')}/healthz`, { ca }, resolve)
             .on('error', reject)
@@ -62,24 +62,24 @@ export function servicesOverHttp(running: () => RunningStack): void {
     it('keep events off the public port, and off the sidecar port without the token', async () => {
       const event = { method: 'POST', headers: json, body: '{"entries":[]}' }
       const path = '/subscriptions/orderevents'
-      expect((await send(stack.orderUrl + path, event)).status).to.equal(404)
-      expect((await stack.askInside('order', 'channel', path, event)).status).to.equal(401)
-      const headers = { ...json, 'dapr-api-token': stack.tokens.order.app }
-      const known = await stack.askInside('order', 'channel', path, { ...event, headers })
+      expect((await send(orderUrl(stack) + path, event)).status).to.equal(404)
+      expect((await stack.askInside('order-service', 'channel', path, event)).status).to.equal(401)
+      const headers = { ...json, 'dapr-api-token': entryOf(stack.tokens, 'order-service').app }
+      const known = await stack.askInside('order-service', 'channel', path, { ...event, headers })
       expect(known).to.deep.equal({ status: 200, body: '{"statuses":[]}' })
     })
 
     it('answer 503, not 404, to the sidecar for a path they do not know, since Dapr takes a 404 for an acknowledgement', async () => {
-      const headers = { 'dapr-api-token': stack.tokens.order.app }
+      const headers = { 'dapr-api-token': entryOf(stack.tokens, 'order-service').app }
       const unknown = { method: 'POST', headers }
-      expect((await stack.askInside('order', 'channel', '/subscriptions/other', unknown)).status).to.equal(503)
+      expect((await stack.askInside('order-service', 'channel', '/subscriptions/other', unknown)).status).to.equal(503)
     })
 
     it('let nobody use a sidecar without its token', async () => {
       const path = '/v1.0/metadata'
-      expect((await stack.askInside('payment', 'sidecar', path)).status).to.equal(401)
-      const headers = { 'dapr-api-token': stack.tokens.payment.dapr }
-      expect((await stack.askInside('payment', 'sidecar', path, { headers })).status).to.equal(200)
+      expect((await stack.askInside('payment-service', 'sidecar', path)).status).to.equal(401)
+      const headers = { 'dapr-api-token': entryOf(stack.tokens, 'payment-service').dapr }
+      expect((await stack.askInside('payment-service', 'sidecar', path, { headers })).status).to.equal(200)
     })
   })
 }

@@ -1,9 +1,9 @@
-import { findBrowser, type RunningStack } from '@orderflow/stack'
+import { entryOf, findBrowser, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { orderWith } from '../support/api.ts'
+import { orderUrl, orderWith } from '../support/api.ts'
 
 /** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
@@ -45,11 +45,11 @@ export function interactivePages(running: () => RunningStack): void {
     const exactly = (operation: string) => new RegExp(`^${(operation.split(' ')[1] ?? '').replace(/[{}/]/g, '.?$&')}$`)
 
     it('creates and reads an order on order-service’s page, which / leads to', async () => {
-      await page.goto(`${stack.orderUrl}/`)
-      expect(page.url()).to.equal(`${stack.orderUrl}/docs/`)
+      await page.goto(`${orderUrl(stack)}/`)
+      expect(page.url()).to.equal(`${orderUrl(stack)}/docs/`)
       const created = await tryOut<Order>('POST /v1/orders')
       expect(created.status).to.equal(201)
-      await orderWith(stack.orderUrl, created.body.id, 'Paid')
+      await orderWith(orderUrl(stack), created.body.id, 'Paid')
       const read = await tryOut<Order>('GET /v1/orders/{id}')
       expect([read.status, read.body.id, read.body.status]).to.deep.equal([200, created.body.id, 'Paid'])
       const list = await tryOut<{ items: Order[] }>('GET /v1/orders')
@@ -59,7 +59,7 @@ export function interactivePages(running: () => RunningStack): void {
     })
 
     it('makes and reads a payment on payment-service’s page, over https', async () => {
-      await page.goto(`${stack.paymentHttpsUrl}/`)
+      await page.goto(`${entryOf(stack.services, 'payment-service').httpsUrl}/`)
       const made = await tryOut<Payment>('POST /v1/payments')
       expect([made.status, made.body.status]).to.deep.equal([201, 'Approved'])
       const read = await tryOut<Payment>('GET /v1/payments/{id}')

@@ -42,7 +42,37 @@ export const poison: Record<string, { value: string | Buffer | null; reason: str
   'an unknown version': {
     value: JSON.stringify(reduced({}, { Version: 9 })),
     reason: 'unknown-version',
-    tells: 'known versions',
+    tells: 'handled versions',
+  },
+  'a misspelt name': {
+    value: JSON.stringify(reduced({}, { Name: 'Order_Created' })),
+    reason: 'unknown-event',
+    tells: 'write OrderCreated',
+  },
+  'a name of blanks': {
+    value: JSON.stringify(reduced({ CustomerName: ' \u00a0' })),
+    reason: 'invalid-payload',
+    tells: '/Payload/CustomerName',
+  },
+  'a NUL': {
+    value: JSON.stringify(reduced({ CustomerName: 'a\u0000b' })),
+    reason: 'not-an-envelope',
+    tells: 'U+0000',
+  },
+  'a lone surrogate': {
+    value: JSON.stringify(reduced({ CustomerName: 'a\ud800b' })),
+    reason: 'not-an-envelope',
+    tells: 'surrogate',
+  },
+  'a trace id of zeros': {
+    value: JSON.stringify(reduced({}, { TraceId: '00000000-0000-0000-0000-000000000000' })),
+    reason: 'not-an-envelope',
+    tells: '/TraceId',
+  },
+  'the year 0': {
+    value: JSON.stringify(reduced({}, { CreationDate: '0000-01-01T00:00:00Z' })),
+    reason: 'not-an-envelope',
+    tells: '/CreationDate',
   },
   'nesting of 20,000 levels': {
     value: JSON.stringify(reduced({ Note: 'DEEP' })).replace('"DEEP"', deep),

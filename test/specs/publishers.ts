@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
-import { anOrder, orderWith, paymentsOf, post, send } from '../support/api.ts'
+import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 import { full, reduced } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 import { createProducer, openLog } from '../support/kafka.ts'
 import { hostileTexts } from './hostile-texts.ts'
 import { poison } from './poison.ts'
@@ -31,10 +30,10 @@ export function outsidePublishers(running: () => RunningStack): void {
         it(`get an order and a payment for a ${variant} envelope ${keyed ? 'with' : 'without'} a key`, async () => {
           const envelope = make()
           await publish(envelope, keyed ? envelope.Payload.OrderId : undefined)
-          const order = await orderWith(stack.orderUrl, envelope.Payload.OrderId, 'Paid')
+          const order = await orderWith(orderUrl(stack), envelope.Payload.OrderId, 'Paid')
           expect(order).to.include({ customerName: 'Grace Hopper', total: 10, createdAt: '2026-11-21T09:30:00+01:00' })
           if ('CorrelationId' in envelope) expect(order.correlationId).to.equal(envelope.CorrelationId)
-          const [payment] = await paymentsOf(stack.paymentUrl, order.id)
+          const [payment] = await paymentsOf(paymentUrl(stack), order.id)
           // Both services derive the ids that a reduced envelope lacks from its place in the log.
           expect(payment).to.include({ correlationId: order.correlationId, traceId: order.traceId, amount: 10 })
         })
@@ -45,15 +44,15 @@ export function outsidePublishers(running: () => RunningStack): void {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
-      await orderWith(stack.orderUrl, orderId, 'Paid')
+      await orderWith(orderUrl(stack), orderId, 'Paid')
       for (const key of [orderId, undefined, 'another key']) await publish(envelope, key)
       const marker = full()
       for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await publish(marker, key)
-      await orderWith(stack.orderUrl, marker.Payload.OrderId, 'Paid')
-      expect(await paymentsOf(stack.paymentUrl, orderId)).to.have.length(1)
-      const { body } = await send<{ items: Order[] }>(`${stack.orderUrl}/v1/orders?limit=100`)
+      await orderWith(orderUrl(stack), marker.Payload.OrderId, 'Paid')
+      expect(await paymentsOf(paymentUrl(stack), orderId)).to.have.length(1)
+      const { body } = await send<{ items: Order[] }>(`${orderUrl(stack)}/v1/orders?limit=100`)
       expect(body.items.filter(({ id }) => id === orderId)).to.have.length(1)
-      const payments = await send<{ items: { orderId: string }[] }>(`${stack.paymentUrl}/v1/payments?limit=100`)
+      const payments = await send<{ items: { orderId: string }[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
       expect(payments.body.items.filter((payment) => payment.orderId === orderId)).to.have.length(1)
     })
 
@@ -61,21 +60,21 @@ export function outsidePublishers(running: () => RunningStack): void {
       const envelope = reduced({ Note: { nested: ['x'] } }, { Extra: 1 })
       const orderId = envelope.Payload.OrderId
       await publish({ ...envelope, Payload: { ...envelope.Payload, OrderId: orderId.toUpperCase() } })
-      await orderWith(stack.orderUrl, orderId, 'Paid')
+      await orderWith(orderUrl(stack), orderId, 'Paid')
     })
 
     for (const [what, text] of Object.entries(hostileTexts)) {
       it(`have ${what} stored exactly`, async () => {
         const envelope = full({ CustomerName: text, CustomerTaxId: text })
         await publish(envelope)
-        const order = await orderWith(stack.orderUrl, envelope.Payload.OrderId, 'Paid')
+        const order = await orderWith(orderUrl(stack), envelope.Payload.OrderId, 'Paid')
         expect([order.customerName, order.customerTaxId]).to.deep.equal([text, text])
-        const posted = await post<Order>(`${stack.orderUrl}/v1/orders`, {
+        const posted = await post<Order>(`${orderUrl(stack)}/v1/orders`, {
           ...anOrder,
           customerName: text,
           customerTaxId: text,
         })
-        const read = await orderWith(stack.orderUrl, posted.body.id, 'Paid')
+        const read = await orderWith(orderUrl(stack), posted.body.id, 'Paid')
         expect([read.customerName, read.customerTaxId]).to.deep.equal([text, text])
       })
     }
@@ -88,7 +87,7 @@ export function outsidePublishers(running: () => RunningStack): void {
           { topic: 'orderevents', key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } },
           { topic: 'orderevents', key, value: JSON.stringify(healthy) },
         )
-        await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+        await orderWith(orderUrl(stack), healthy.Payload.OrderId, 'Paid')
         const letters = await eventually(() => {
           const found = dead.records.filter((record) => record.key === key)
           const apps = new Set(found.map((record) => record.headers['deadletter-app']))
@@ -114,7 +113,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       // Whoever else listens has had more time by now than it took the order to be paid.
       const healthy = full()
       await publish(healthy)
-      await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+      await orderWith(orderUrl(stack), healthy.Payload.OrderId, 'Paid')
       await dead.caughtUp()
       const told = found().map(({ topic, headers }) => [topic, headers['deadletter-app'], headers['deadletter-reason']])
       expect(told).to.deep.equal([['paymentevents.dead', 'order-service', 'not-json']])
@@ -124,7 +123,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       const envelope = full()
       const orderId = envelope.Payload.OrderId
       await publish(envelope, orderId)
-      await orderWith(stack.orderUrl, orderId, 'Paid')
+      await orderWith(orderUrl(stack), orderId, 'Paid')
       const contradiction = { ...full(), Payload: { ...envelope.Payload, Total: 11 } }
       await publish(contradiction, orderId)
       const letters = await eventually(() => {
@@ -135,7 +134,7 @@ export function outsidePublishers(running: () => RunningStack): void {
         'conflicting-order',
         'conflicting-order',
       ])
-      expect((await orderWith(stack.orderUrl, orderId, 'Paid')).total).to.equal(10)
+      expect((await orderWith(orderUrl(stack), orderId, 'Paid')).total).to.equal(10)
     })
 
     it('may use event names that nobody here handles', async () => {
@@ -143,7 +142,7 @@ export function outsidePublishers(running: () => RunningStack): void {
       const healthy = full()
       await publish(unknown, 'same key')
       await publish(healthy, 'same key')
-      await orderWith(stack.orderUrl, healthy.Payload.OrderId, 'Paid')
+      await orderWith(orderUrl(stack), healthy.Payload.OrderId, 'Paid')
       expect(dead.records.filter((record) => record.value.includes('OrderShipped'))).to.deep.equal([])
     })
 
@@ -153,18 +152,18 @@ export function outsidePublishers(running: () => RunningStack): void {
       await publish({ ...full(), Name: 'OrderCancelled', Payload: { OrderId: orderId } }, orderId)
       await publish(envelope, orderId)
       await eventually(
-        async () => ((await paymentsOf(stack.paymentUrl, orderId)).length ? true : undefined),
+        async () => ((await paymentsOf(paymentUrl(stack), orderId)).length ? true : undefined),
         'the decision',
       )
-      const [payment] = await paymentsOf(stack.paymentUrl, orderId)
+      const [payment] = await paymentsOf(paymentUrl(stack), orderId)
       expect(payment).to.include({ status: 'Rejected', policy: 'cancelled-before-payment@1' })
-      expect((await orderWith(stack.orderUrl, orderId, 'Cancelled')).total).to.equal(10)
+      expect((await orderWith(orderUrl(stack), orderId, 'Cancelled')).total).to.equal(10)
     })
 
     it('may compress, but not to get past the size limit of an event', async () => {
       const small = full()
       await producer.sendCompressed({ topic: 'orderevents', value: JSON.stringify(small) })
-      await orderWith(stack.orderUrl, small.Payload.OrderId, 'Paid')
+      await orderWith(orderUrl(stack), small.Payload.OrderId, 'Paid')
       const large = JSON.stringify(full({ Note: 'x'.repeat(300_000) }))
       const error = await producer
         .sendCompressed({ topic: 'orderevents', value: large })

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openLog } from '@orderflow/service-kit/operations'
-import type { RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { anOrder, orderWith, type ProblemBody, paymentsOf, post, send } from '../support/api.ts'
+import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
-import { eventually } from '../support/eventually.ts'
 import { createProducer } from '../support/kafka.ts'
 
 export const roles = ['order', 'payment'] as const
@@ -47,7 +46,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       order: await operator().documents('order'),
       payment: await operator().documents('payment'),
     })
-    const orders = () => `${stack.orderUrl}/v1/orders`
+    const orders = () => `${orderUrl(stack)}/v1/orders`
 
     /** All ids of the list, newest first. */
     async function listed(): Promise<string[]> {
@@ -64,21 +63,21 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     /** Every way in which orders and payments come about, and end. */
     async function makeHistory(): Promise<void> {
       early = (await post<Order>(orders(), anOrder, { 'idempotency-key': key })).body
-      await orderWith(stack.orderUrl, early.id, 'Paid')
+      await orderWith(orderUrl(stack), early.id, 'Paid')
       const rejected = await post<Order>(orders(), { ...anOrder, total: 10_001 }, { 'idempotency-key': randomUUID() })
-      await orderWith(stack.orderUrl, rejected.body.id, 'PaymentRejected')
+      await orderWith(orderUrl(stack), rejected.body.id, 'PaymentRejected')
       const refunded = await post<Order>(orders(), anOrder)
-      await orderWith(stack.orderUrl, refunded.body.id, 'Paid')
+      await orderWith(orderUrl(stack), refunded.body.id, 'Paid')
       await post(`${orders()}/${refunded.body.id}/cancel`, undefined)
-      await orderWith(stack.orderUrl, refunded.body.id, 'Refunded')
-      await post(`${stack.paymentUrl}/v1/payments`, { orderId: randomUUID(), amount: 7 })
+      await orderWith(orderUrl(stack), refunded.body.id, 'Refunded')
+      await post(`${paymentUrl(stack)}/v1/payments`, { orderId: randomUUID(), amount: 7 })
       await publishOutside()
       // Kafka's moments are milliseconds, and a container's clock is this machine's.
       await delay(5)
       halfTime = new Date()
       await delay(5)
       late = (await post<Order>(orders(), anOrder)).body
-      await orderWith(stack.orderUrl, late.id, 'Paid')
+      await orderWith(orderUrl(stack), late.id, 'Paid')
     }
 
     async function publishOutside(): Promise<void> {
@@ -97,8 +96,8 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       await publish('e', cancelled(rejected))
       await publish('f', cancelled(neverCame))
       await producer.close()
-      for (const id of [cancelledFirst, rejected]) await orderWith(stack.orderUrl, id ?? '', 'Cancelled')
-      await eventually(async () => (await paymentsOf(stack.paymentUrl, twice ?? '')).length === 1, 'the payment')
+      for (const id of [cancelledFirst, rejected]) await orderWith(orderUrl(stack), id ?? '', 'Cancelled')
+      await eventually(async () => (await paymentsOf(paymentUrl(stack), twice ?? '')).length === 1, 'the payment')
     }
 
     /** The documents, once nothing changes them any more. */
@@ -141,8 +140,8 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await ends()).to.equal(before)
       expect(await documents()).to.deep.equal(live)
       expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
-      await orderWith(stack.orderUrl, early.id, 'Paid')
-      const { body } = await send<{ items: Payment[] }>(`${stack.paymentUrl}/v1/payments?limit=100`)
+      await orderWith(orderUrl(stack), early.id, 'Paid')
+      const { body } = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
       expect(body.items.map(({ orderId }) => orderId)).to.include.members([early.id, late.id])
     })
 
@@ -172,7 +171,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
       const printed = await rebuilds
       expect(printed.join()).to.match(/orderevents: \d+ read: 0 applied, [1-9]\d* known already/)
-      for (const { body } of placed) await orderWith(stack.orderUrl, body.id, 'Paid')
+      for (const { body } of placed) await orderWith(orderUrl(stack), body.id, 'Paid')
       const { order, payment } = await settled()
       expect(order).to.deep.include(live.order)
       expect(payment).to.deep.include(live.payment)

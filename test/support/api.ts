@@ -1,6 +1,6 @@
+import { type Addresses, eventually, urlOf } from '@orderflow/stack'
 import type { Order } from '../../order-service/src/domain/order.ts'
 import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { eventually } from './eventually.ts'
 
 export interface Answer<T> {
   status: number
@@ -32,13 +32,17 @@ export function post<T>(url: string, body: unknown, headers: Record<string, stri
   })
 }
 
+/** Where orders are placed, and where payments are. */
+export const orderUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'order-service')
+export const paymentUrl = (stack: Pick<Addresses, 'services'>) => urlOf(stack, 'payment-service')
+
 export const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 
 /** The order once it has the status. */
-export function orderWith(orderUrl: string, id: string, status: Order['status'], timeoutMs?: number): Promise<Order> {
+export function orderWith(url: string, id: string, status: Order['status'], timeoutMs?: number): Promise<Order> {
   return eventually(
     async () => {
-      const { body } = await send<Order>(`${orderUrl}/v1/orders/${id}`)
+      const { body } = await send<Order>(`${url}/v1/orders/${id}`)
       return body.status === status ? body : undefined
     },
     `order ${id} to be ${status}`,
@@ -46,6 +50,6 @@ export function orderWith(orderUrl: string, id: string, status: Order['status'],
   )
 }
 
-export async function paymentsOf(paymentUrl: string, orderId: string): Promise<Payment[]> {
-  return (await send<{ items: Payment[] }>(`${paymentUrl}/v1/payments?orderId=${orderId}`)).body.items
+export async function paymentsOf(url: string, orderId: string): Promise<Payment[]> {
+  return (await send<{ items: Payment[] }>(`${url}/v1/payments?orderId=${orderId}`)).body.items
 }

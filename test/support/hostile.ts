@@ -1,8 +1,16 @@
-import { type EventName, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import {
+  EnvelopeError,
+  type EventName,
+  type EventType,
+  orderEvents,
+  paymentEvents,
+  selectEvent,
+} from '@orderflow/envelope-schema'
+import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
+import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
+import { paymentIdOf } from '@orderflow/payment-service/store'
+import type { Reactions } from '@orderflow/service-kit'
 import fc from 'fast-check'
-import { createHandlers as orderHandlers } from '../../order-service/src/subscriptions.ts'
-import { paymentIdOf } from '../../payment-service/src/store.ts'
-import { createHandlers as paymentHandlers } from '../../payment-service/src/subscriptions.ts'
 import type { Role } from './world.ts'
 
 /** A record as no sane publisher writes it. */
@@ -139,18 +147,24 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** A topic takes 256 KiB a batch (stack/topics.json): what is larger its publisher is told of, and nobody else. */
+/** A topic takes 256 KiB a batch (stack/src/kafka/topics.ts): what is larger its publisher is told of, and nobody else. */
 const maxValueBytes = 250_000
 
-/** What each service listens to and handles, as it says itself; no handler is called here. */
-const handlers: Record<Role, Record<string, { handles: readonly EventName[] }>> = {
-  order: orderHandlers({} as Parameters<typeof orderHandlers>[0]),
-  payment: paymentHandlers({} as Parameters<typeof paymentHandlers>[0]),
+/** Names that each service handles, by topic, as it says itself; no reaction is called here. */
+const handled: Record<Role, Record<string, EventName[]>> = {
+  order: namesIn(orderReactions({} as Parameters<typeof orderReactions>[0])),
+  payment: namesIn(paymentReactions(...([{}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
 }
+
+function namesIn(reactions: Reactions): Record<string, EventName[]> {
+  const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as EventName)
+  return Object.fromEntries(Object.entries(reactions).map(([topic, handlers]) => [topic, names(handlers)]))
+}
+
 type TopicAndName = [topic: string, name: EventName]
 /** order-service listens to all of them. */
-const regular = Object.entries(handlers.order).flatMap(([topic, { handles }]) =>
-  handles.map((name): TopicAndName => [topic, name]),
+const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
+  names.map((name): TopicAndName => [topic, name]),
 )
 
 /** Mostly where it belongs, and often an OrderCreated, on which most depends. */
@@ -187,15 +201,28 @@ export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arb
 
 /**
  * How a record may end in a service without a dead letter: `unnoticed` when the service does not listen to its topic or
- * handle its name, or in a document. Undefined for what has no name that is text.
+ * handle its name, or in a document. Undefined for what has no name that is text, or one that is misspelt.
  */
 export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'unnoticed' | { key: string } | undefined {
-  const own = handlers[role][topic]
-  if (!own) return 'unnoticed'
+  const names = handled[role][topic]
+  if (!names) return 'unnoticed'
   const name = nameIn(value)
   if (name === undefined) return undefined
-  if (!own.handles.includes(name as EventName)) return 'unnoticed'
+  if (!names.includes(name as EventName)) return isMisspelt(name) ? undefined : 'unnoticed'
   return { key: role === 'order' ? `order/${orderId}/${name}` : `payment/${paymentIdOf(orderId)}` }
+}
+
+/** Whether a receiver of this name alone takes it for one that was meant otherwise. */
+function isMisspelt(name: string): boolean {
+  const types = Object.values(handled.order)
+    .flat()
+    .map((known) => `${known}@1` as EventType)
+  const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
+  try {
+    return selectEvent(envelope, types) !== undefined
+  } catch (error) {
+    return error instanceof EnvelopeError && error.code === 'unknown-event'
+  }
 }
 
 function nameIn(value: Buffer | null): string | undefined {

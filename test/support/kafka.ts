@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { KafkaConnection } from '@orderflow/stack'
+import { eventually, type KafkaConnection } from '@orderflow/stack'
 import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
-import '../../stack/src/kafka/resets.ts'
-import { eventually } from './eventually.ts'
+import '@orderflow/stack/resets'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
 export interface LogRecord {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { LocalStack, ProcessName, StackPorts } from '@orderflow/stack'
+import { type LocalStack, type Service, type StackPorts, serviceNamed, services, sidecarOf } from '@orderflow/stack'
+import { databaseFile } from '@orderflow/stack/parts'
 import type { Operator, Role } from '../specs/rebuild.ts'
 import { domainDocuments } from './documents.ts'
 import { operate } from './operate.ts'
@@ -14,11 +14,12 @@ interface Row {
 
 /** The operator of a stack of processes: its stores are files of Dapr's SQLite component. */
 export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
-  const file = (role: Role) => join(stack.folder, 'data', `${role}.db`)
+  const file = (service: Service) => databaseFile(stack.folder, service)
+  const serviceOf = (role: Role) => serviceNamed(`${role}-service`)
 
   return {
     documents(role) {
-      const database = new DatabaseSync(file(role), { readOnly: true })
+      const database = new DatabaseSync(file(serviceOf(role)), { readOnly: true })
       try {
         const rows = database.prepare('SELECT key, value, is_binary FROM state').all() as unknown as Row[]
         const text = ({ value, is_binary }: Row) => (is_binary ? Buffer.from(value, 'base64').toString() : value)
@@ -29,16 +30,16 @@ export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
     },
 
     async loseStores() {
-      const names: ProcessName[] = ['order-service', 'order-sidecar', 'payment-service', 'payment-sidecar']
+      const names = services.flatMap((service) => [service.name, sidecarOf(service)])
       for (const name of names) await stack.kill(name, 'SIGTERM')
-      for (const role of ['order', 'payment'] as const) {
-        for (const end of ['', '-wal', '-shm']) rmSync(file(role) + end, { force: true })
+      for (const service of services) {
+        for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
       }
       await Promise.all(names.map((name) => stack.restart(name)))
     },
 
     async rebuild(role, ...args) {
-      const { code, stdout, stderr } = await operate(stack, role, ports[role], ['rebuild', ...args])
+      const { code, stdout, stderr } = await operate(stack, serviceOf(role).name, ports, ['rebuild', ...args])
       if (code !== 0) throw new Error(stderr)
       return stdout
     },

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type RunningStack, repository, type ServicePorts } from '@orderflow/stack'
-import { cacheFolder } from '../../stack/src/lib/paths.ts'
+import { cacheFolder, entryOf, type RunningStack, repository, type StackPorts } from '@orderflow/stack'
 
 export interface Ended {
   code: number
@@ -13,19 +12,20 @@ export interface Ended {
 /** Runs what an operator runs: a service's `src/operate.ts`, with the settings the service has in a local stack. */
 export function operate(
   stack: RunningStack,
-  role: 'order' | 'payment',
-  ports: ServicePorts,
+  service: string,
+  ports: StackPorts,
   args: string[],
   env: Record<string, string> = {},
 ): Promise<Ended> {
+  const { app, dapr } = entryOf(stack.tokens, service)
   const settings = {
-    APP_API_TOKEN: stack.tokens[role].app,
-    DAPR_API_TOKEN: stack.tokens[role].dapr,
-    Sidecar__GrpcPort: String(ports.daprGrpc),
+    APP_API_TOKEN: app,
+    DAPR_API_TOKEN: dapr,
+    Sidecar__GrpcPort: String(entryOf(ports.services, service).daprGrpc),
     NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
     Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
   }
-  const file = join(repository, `${role}-service/src/operate.ts`)
+  const file = join(repository, service, 'src/operate.ts')
   return promisify(execFile)(process.execPath, [file, ...args], { env: { ...process.env, ...settings, ...env } })
     .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
     .catch((error: Ended) => error)

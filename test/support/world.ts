@@ -1,34 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { createLog, createPublisher, createReader, createUnitOfWork, SidecarError } from '@orderflow/service-kit'
-import { rebuildTopic } from '@orderflow/service-kit/operations'
 import {
   createCommands as createOrderCommands,
   type Commands as OrderCommands,
-} from '../../order-service/src/commands.ts'
-import { createReplay as createOrderReplay } from '../../order-service/src/replay.ts'
-import { readSettings as readOrderSettings } from '../../order-service/src/settings.ts'
-import { createStore as createOrderStore } from '../../order-service/src/store.ts'
-import { createSubscriptions as subscribeOrders } from '../../order-service/src/subscriptions.ts'
+} from '@orderflow/order-service/commands'
+import { createReactions as createOrderReactions } from '@orderflow/order-service/reactions'
+import { service as orderService } from '@orderflow/order-service/service'
+import { createStore as createOrderStore } from '@orderflow/order-service/store'
 import {
   createCommands as createPaymentCommands,
   type Commands as PaymentCommands,
-} from '../../payment-service/src/commands.ts'
-import { amountLimit } from '../../payment-service/src/domain/policy.ts'
-import { createReplay as createPaymentReplay } from '../../payment-service/src/replay.ts'
-import { readSettings as readPaymentSettings } from '../../payment-service/src/settings.ts'
-import { createStore as createPaymentStore } from '../../payment-service/src/store.ts'
-import { createSubscriptions as subscribePayments } from '../../payment-service/src/subscriptions.ts'
-import type { LogRecord } from '../../service-kit/src/operations/log-record.ts'
-import { createArrivalList } from '../../service-kit/src/state/arrival-list.ts'
-import type { Consumer } from '../../service-kit/src/stream/consumer.ts'
-import { FakeLog } from '../../service-kit/src/testing/fake-log.ts'
-import { FakeSidecar } from '../../service-kit/src/testing/fake-sidecar.ts'
+} from '@orderflow/payment-service/commands'
+import { amountLimit } from '@orderflow/payment-service/domain'
+import { createReactions as createPaymentReactions } from '@orderflow/payment-service/reactions'
+import { service as paymentService } from '@orderflow/payment-service/service'
+import { createStore as createPaymentStore } from '@orderflow/payment-service/store'
+import {
+  type Consumer,
+  createConsumers,
+  createDocuments,
+  createLog,
+  createParts,
+  createPublisher,
+  type Publish,
+  type Reactions,
+  readSettings,
+  recordOf,
+  type ServiceDefinition,
+  SidecarError,
+} from '@orderflow/service-kit'
+import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
+import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { domainDocuments } from './documents.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
-const settings = { order: readOrderSettings(tokens), payment: readPaymentSettings(tokens) }
+const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
 const silent = createLog('world', 'silent')
+const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
+const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
 /** What may go wrong once: a call fails before it has an effect, or after, or when only the first half of its events is out. */
@@ -88,14 +97,11 @@ export class World {
   /** Rebuilds a service's store from a log, as `make rebuild` does. */
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
     const sidecar = new FakeSidecar()
-    const now = () => this.#now()
-    const handlers =
-      role === 'order'
-        ? createOrderReplay({ settings: settings.order, sidecar, now })
-        : createPaymentReplay({ settings: settings.payment, sidecar, now })
-    for (const [topic, handler] of Object.entries(handlers)) {
-      await rebuildTopic(topic, handler, {
+    const reactions = role === 'order' ? this.#rebuild(orderService, sidecar) : this.#rebuild(paymentService, sidecar)
+    for (const [topic, handlers] of Object.entries(reactions)) {
+      await rebuildTopic(topic, handlers, {
         app: settings[role].App.Name,
+        refusals: refusals[role],
         log,
         range: {},
         onProgress: () => {},
@@ -105,6 +111,23 @@ export class World {
     return sidecar
   }
 
+  #rebuild<S extends object>(service: ServiceDefinition<S>, sidecar: FakeSidecar): Reactions<boolean> {
+    const now = () => this.#now()
+    const publish = async () => {
+      throw new Error('a rebuild publishes nothing')
+    }
+    const documents = createDocuments(sidecar, now)
+    const own = {
+      settings: readSettings(service, tokens),
+      log: silent,
+      publish,
+      documents,
+      now,
+      newId: () => guid('new'),
+    }
+    return createParts(service, own).rebuild
+  }
+
   #now(): Date {
     this.#clock += 7
     return new Date(this.#clock)
@@ -112,24 +135,28 @@ export class World {
 
   #replica(): Replica {
     const now = () => this.#now()
-    const parts = (role: Role) => ({
-      app: { id: settings[role].App.Id, name: settings[role].App.Name },
-      publish: createPublisher(this.stores[role]),
-      read: createReader(this.stores[role]),
-      commit: createUnitOfWork(this.stores[role], createArrivalList(now)),
-    })
-    const [order, payment] = [parts('order'), parts('payment')]
-    const orders = createOrderStore(order.app, order.read, order.commit)
-    const payments = createPaymentStore(payment.read, payment.commit, amountLimit(10_000))
     const newId = () => guid(`new ${++this.#ids}`)
+    const parts = (role: Role) => {
+      const publishRecord = createPublisher(this.stores[role])
+      const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope))
+      const { Id: id, Name: name } = settings[role].App
+      const consumers = (reactions: Reactions) =>
+        createConsumers(reactions, { app: name, publish: publishRecord, refusals: refusals[role], log: silent, now })
+      const documents = createDocuments(this.stores[role], now)
+      return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }
+    }
+    const [order, payment] = [parts('order'), parts('payment')]
+    const orders = createOrderStore(order.documents)
+    const payments = createPaymentStore(payment.documents)
+    const policy = amountLimit(10_000)
     return {
       commands: {
-        order: createOrderCommands({ ...order, store: orders, log: silent, now, newId }),
-        payment: createPaymentCommands({ ...payment, store: payments, now, newId }),
+        order: createOrderCommands(orders, order.context),
+        payment: createPaymentCommands(payments, policy, payment.context),
       },
       consumers: {
-        order: subscribeOrders({ ...order, store: orders, log: silent, now }),
-        payment: subscribePayments({ ...payment, store: payments, log: silent, now }),
+        order: order.consumers(createOrderReactions(orders)),
+        payment: payment.consumers(createPaymentReactions(payments, policy, payment.context)),
       },
     }
   }

@@ -4,6 +4,6 @@ export { type Outcome, type ResendOptions, resendDeadLetters } from './dead-lett
 export { type KafkaConnection, kafkaConnection } from './kafka-connection.ts'
 export { type LogReader, openLog } from './log-reader.ts'
 export type { LogRecord } from './log-record.ts'
-export { type Operable, operate, type RebuildDependencies } from './operate.ts'
+export { operate } from './operate.ts'
 export { OperationError } from './operation-error.ts'
-export { type RebuildCounts, type RebuildOptions, type RebuildReactions, rebuildTopic } from './rebuild.ts'
+export { type RebuildCounts, type RebuildOptions, rebuildTopic } from './rebuild.ts'

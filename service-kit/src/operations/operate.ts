@@ -1,6 +1,7 @@
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
-import { readSettings, SettingsError } from '../runtime/settings.ts'
+import { readSettings } from '../runtime/read-settings.ts'
+import { SettingsError } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -30,10 +31,7 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   }
 }
 
-async function command<S extends object>(
-  service: ServiceDefinition<S>,
-  [name, ...args]: string[],
-): Promise<number> {
+async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
   if (name === 'dead-letters') return await deadLettersCommand(args, kafka)

@@ -18,7 +18,10 @@ export interface RebuildCommandOptions {
 }
 
 /** Runs `rebuild`: rebuilds the service's store from the log, and says what came of it. */
-export async function rebuildCommand(args: string[], { app, kafka, refusals, rebuild }: RebuildCommandOptions): Promise<void> {
+export async function rebuildCommand(
+  args: string[],
+  { app, kafka, refusals, rebuild }: RebuildCommandOptions,
+): Promise<void> {
   const { topic, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
   if (chosen.length === 0) {

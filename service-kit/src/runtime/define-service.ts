@@ -1,6 +1,6 @@
+import type { Documents } from '../state/documents.ts'
 import type { Reactions } from '../stream/intake.ts'
 import type { Publish } from '../stream/publisher.ts'
-import type { Documents } from '../state/documents.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { BaseSettings, Section } from './settings.ts'
 

@@ -85,4 +85,3 @@ function decodeCursor(cursor: string): Slot {
   }
   return { chunk: match[1], before: match[2] ? Number(match[2]) : undefined, isGiven: true }
 }
-

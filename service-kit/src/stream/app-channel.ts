@@ -5,7 +5,7 @@ import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './delivery.ts'
 
 /**
- * Above any bulk delivery: 100 records (components/subscriptions.yaml) of 256 KiB (stack/topics.json). At worst they are
+ * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (stack/src/kafka/topics.ts). At worst they are
  * all key and headers, a byte of which takes up to six when it arrives escaped: 157 MB. There must be no refusal for size,
  * since Dapr would send the same delivery for ever.
  */
@@ -32,7 +32,7 @@ export function createAppChannel(options: {
   app.use((request, response) => {
     options.log.error(
       { path: request.path },
-      'the sidecar asked for an unknown path; check components/subscriptions.yaml',
+      'the sidecar asked for an unknown path; check components/subscriptions.*.yaml',
     )
     response.status(503).end()
   })

@@ -14,7 +14,7 @@ export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
 /**
- * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, of every topic) is the
+ * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/src/kafka/topics.ts) is the
  * limit of a batch, not of a record: so it must hold when all of them go to one partition.
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minIntervalMs }

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic, type FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { OperationError } from '../../src/operations/operation-error.ts'
 import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
-import { PermanentFault } from '../../src/stream/fault.ts'
-import type { Received } from '../../src/stream/intake.ts'
 import type { Place } from '../../src/stream/place.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 
-type Created = Received<'OrderCreated'>
+type Created = FullEvent<'OrderCreated@1'>
 
 const created = (total: number, changes: object = {}) =>
   JSON.stringify({
@@ -43,9 +41,10 @@ describe('a rebuild from a topic', () => {
   const totals = () => seen.map(({ Payload }) => Payload.Total)
 
   function rebuild(range = {}, onProgress: (counts: RebuildCounts, total: bigint) => void = () => {}) {
-    const reactions = { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) }
-    return rebuildTopic('orderevents', reactions, {
+    const handlers = { 'OrderCreated@1': (event: Created) => take(event) }
+    return rebuildTopic('orderevents', handlers, {
       app: 'order-service',
+      refusals: new Set(['conflicting-order']),
       log,
       range,
       onProgress: (_topic, counts, total) => onProgress(counts, total),
@@ -116,7 +115,7 @@ describe('a rebuild from a topic', () => {
     append(created(2))
     take = async (event) => {
       seen.push(event)
-      if (event.Payload.Total === 1) throw new PermanentFault('conflicting-order', 'x')
+      if (event.Payload.Total === 1) throw Object.assign(new Error('x'), { code: 'conflicting-order' })
       return true
     }
     const { faulty, applied } = await rebuild()

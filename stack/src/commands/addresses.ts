@@ -1,25 +1,15 @@
 import { readProject } from '../containers/project.ts'
 import { requireContainers } from '../containers/status.ts'
-import { type KafkaConnection, localKafka } from '../kafka/connection.ts'
+import { type Addresses, addressAt } from '../kafka/addresses.ts'
+import { localKafka } from '../kafka/connection.ts'
 import { localFolder } from '../lib/paths.ts'
-import { defaultPorts } from '../processes/ports.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { ofServices } from '../lib/services.ts'
 import { requireUp } from '../processes/status.ts'
 import { runningWay } from './way.ts'
 
-/** Where a stack is reached from this machine, however it was started. */
-export interface Addresses {
-  orderUrl: string
-  orderHttpsUrl: string
-  paymentUrl: string
-  paymentHttpsUrl: string
-  kafka: KafkaConnection
-}
-
 export const localAddresses: Addresses = {
-  orderUrl: `http://localhost:${defaultPorts.order.http}`,
-  orderHttpsUrl: `https://localhost:${defaultPorts.order.https}`,
-  paymentUrl: `http://localhost:${defaultPorts.payment.http}`,
-  paymentHttpsUrl: `https://localhost:${defaultPorts.payment.https}`,
+  services: ofServices((service) => addressAt('localhost', service)),
   kafka: localKafka(defaultPorts.kafka),
 }
 

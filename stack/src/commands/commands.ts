@@ -7,11 +7,12 @@ import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
+import { formatTable } from '../lib/table.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { followLog, logTail } from '../processes/logs.ts'
 import { logFile, processNames } from '../processes/plan.ts'
 import { startStack } from '../processes/start.ts'
-import { formatStatus, isUp, stackStatus } from '../processes/status.ts'
+import { formatStatus, stackStatus } from '../processes/status.ts'
 import { stopStack } from '../processes/stop.ts'
 import { localAddresses } from './addresses.ts'
 import { chooseWay, runningWay } from './way.ts'
@@ -24,8 +25,8 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   const addresses = way === 'local' ? localAddresses : await dockerUp({ onProgress, signal })
   onProgress(paint('green', 'up'))
   print()
-  print(`order-service    ${addresses.orderUrl}/  ${addresses.orderHttpsUrl}/`)
-  print(`payment-service  ${addresses.paymentUrl}/  ${addresses.paymentHttpsUrl}/`)
+  const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
+  for (const line of formatTable(rows)) print(line)
   print()
   print('next: make demo')
 }
@@ -45,25 +46,27 @@ async function projectWithContainers(): Promise<Project | undefined> {
   return containers.length > 0 ? project : undefined
 }
 
-/** Returns the exit code: 1 when something is down. */
+/** `make status`: an answer, and the exit code 1 when something that should run does not. A stack that is stopped is well. */
 export async function status(): Promise<number> {
   const project = await projectWithContainers()
-  const isWell = project ? await dockerStatus(project) : localStatus()
-  if (isWell) return 0
-  print()
-  print('next: make up')
-  return 1
+  const unwell = project ? await dockerStatus(project) : localStatus()
+  if (unwell === undefined) print('nothing runs')
+  if (unwell?.length) print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
+  if (unwell === undefined || unwell.length > 0) print('next: make up')
+  return unwell?.length ? 1 : 0
 }
 
-function localStatus(): boolean {
+/** Prints a line for each process; answers those that do not run, or undefined and nothing when none does. */
+function localStatus(): string[] | undefined {
   const rows = stackStatus(localFolder)
+  if (rows.every((row) => row.state === 'stopped')) return undefined
   const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
   const [header = '', ...lines] = formatStatus(rows)
   print(paint('bold', header))
   lines.forEach((line, index) => {
     print(paint(colours[rows[index]?.state ?? 'stopped'], line))
   })
-  return isUp(rows)
+  return rows.filter(({ state }) => state !== 'running').map(({ name, state }) => `${name} (${state})`)
 }
 
 /** The end of every log; of one and what follows when it is named. */

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { urlOf } from '../kafka/addresses.ts'
 import { type SeenEvent, watchEvents } from '../kafka/event-watch.ts'
 import { StackError } from '../lib/error.ts'
 import { stringifyMasked } from '../lib/mask.ts'
+import { poll } from '../lib/poll.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 
@@ -17,11 +18,12 @@ const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', tota
 
 /** `make demo`: places an order and shows its events and its status as they come, until it is paid. */
 export async function demo(): Promise<void> {
-  const { orderUrl, paymentUrl, kafka } = await requireRunning()
+  const addresses = await requireRunning()
+  const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
   let order: Order | undefined
   const early: SeenEvent[] = []
   let show = (event: SeenEvent) => void early.push(event)
-  const stopWatching = await watchEvents(kafka, [orderEvents, paymentEvents], (event) => show(event))
+  const stopWatching = await watchEvents(addresses.kafka, [orderEvents, paymentEvents], (event) => show(event))
   try {
     const tell = timed()
     tell(`POST ${orderUrl}/v1/orders ${stringifyMasked(newOrder)}`)
@@ -55,20 +57,19 @@ async function untilPaid(
   tell: (line: string) => void,
   names: Set<string>,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs
   let last = status
-  while (last !== 'Paid' || !names.has('OrderCreated') || !names.has('PaymentApproved')) {
-    if (Date.now() > deadline) {
-      const seen = [...names].join(', ') || 'no event'
-      throw new StackError('demo-failed', `after ${timeoutMs / 1000} s the order is ${last} and there was ${seen}`, {
-        nextStep: 'make status, make logs',
-      })
-    }
-    await sleep(20)
+  const isPaid = async () => {
+    if (last === 'Paid' && names.has('OrderCreated') && names.has('PaymentApproved')) return true
     const { status: now } = await call<Order>(url)
     if (now !== last) tell(`order ${id} is ${paint('bold', now)}`)
     last = now
+    return false
   }
+  if (await poll(isPaid, { timeoutMs })) return
+  const seen = [...names].join(', ') || 'no event'
+  throw new StackError('demo-failed', `after ${timeoutMs / 1000} s the order is ${last} and there was ${seen}`, {
+    nextStep: 'make status, make logs',
+  })
 }
 
 async function call<Body>(url: string, body?: object): Promise<Body> {

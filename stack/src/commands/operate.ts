@@ -4,13 +4,14 @@ import { type Container, containersOf, serviceOf } from '../containers/docker.ts
 import { type Project, readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { entryOf, type Service, serviceNamed, services, sidecarOf } from '../lib/services.ts'
 import { createPlan } from '../processes/plan.ts'
-import { defaultPorts } from '../processes/ports.ts'
 import { processSpecs } from '../processes/process-spec.ts'
 import { runningWay } from './way.ts'
 
-const services = ['order-service', 'payment-service'] as const
-type Service = (typeof services)[number]
+/** Dead letters are the same to all: whoever reads the stream sees them. */
+const anyService = services[0] as Service
 
 /**
  * `make dead-letters`: those of all services, for whoever reads the stream sees them all. Of the stack that runs, or of the
@@ -19,7 +20,7 @@ type Service = (typeof services)[number]
 export async function deadLetters(args: string[]): Promise<number> {
   const project = process.env.Stream__Brokers ? undefined : await runningProject()
   const settings = project ? await streamFromHere(project) : {}
-  return await runHere('order-service', ['dead-letters', ...args], settings)
+  return await runHere(anyService, ['dead-letters', ...args], settings)
 }
 
 /**
@@ -27,16 +28,10 @@ export async function deadLetters(args: string[]): Promise<number> {
  * @throws {StackError} `usage` for an unknown service, `not-running`
  */
 export async function rebuild(service: string | undefined, range: string[]): Promise<number> {
-  const name = services.find((known) => known === service)
-  if (!name) {
-    throw new StackError('usage', service ? `there is no service ${service}` : 'which service?', {
-      nextStep: `SERVICE is one of ${services.join(', ')}`,
-    })
-  }
+  const named = serviceNamed(service)
   const project = await runningProject()
-  return project
-    ? await runInside(project, name, ['rebuild', ...range])
-    : await runHere(name, ['rebuild', ...range], {})
+  const run = project ? runInside(project, named, ['rebuild', ...range]) : runHere(named, ['rebuild', ...range], {})
+  return await run
 }
 
 async function runningProject(): Promise<Project | undefined> {
@@ -44,28 +39,27 @@ async function runningProject(): Promise<Project | undefined> {
 }
 
 /** With the settings that the service has in the stack of `make up`, and those of the environment. */
-async function runHere(name: Service, args: string[], settings: Record<string, string>): Promise<number> {
-  const { env } = processSpecs(await createPlan(localFolder, defaultPorts))[name]
+async function runHere({ name }: Service, args: string[], settings: Record<string, string>): Promise<number> {
+  const { env } = entryOf(processSpecs(await createPlan(localFolder, defaultPorts)), name)
   return run(process.execPath, [join(repository, name, entry), ...args], { ...env, ...settings })
 }
 
 /** In the service's container, which shares a network with its sidecar; Kafka's password travels by environment. */
-async function runInside({ name: project }: Project, name: Service, args: string[]): Promise<number> {
+async function runInside({ name: project }: Project, service: Service, args: string[]): Promise<number> {
   const containers = await containersOf(project)
-  const container = running(containers, name)
-  const stream = streamOf(running(containers, sidecarOf(name)))
+  const container = running(containers, service.name)
+  const stream = streamOf(running(containers, sidecarOf(service)))
   const variables = Object.keys(stream).flatMap((variable) => ['--env', variable])
   return run('docker', ['exec', ...variables, container.Id, 'node', entry, ...args], stream)
 }
 
 /** The stream as a sidecar sees it, but for where Kafka is reached from this machine. */
 async function streamFromHere({ name, kafka }: Project): Promise<Record<string, string>> {
-  const stream = streamOf(running(await containersOf(name), sidecarOf('order-service')))
+  const stream = streamOf(running(await containersOf(name), sidecarOf(anyService)))
   return { ...stream, Stream__Brokers: kafka.bootstrapBrokers.join(',') }
 }
 
 const entry = 'src/operate.ts'
-const sidecarOf = (name: Service) => name.replace('-service', '-sidecar')
 
 function running(containers: Container[], service: string): Container {
   const found = containers.find((container) => serviceOf(container) === service && container.State.Status === 'running')

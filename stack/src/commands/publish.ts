@@ -1,10 +1,11 @@
 import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
 import { Producer } from '@platformatic/kafka'
 import { StackError } from '../lib/error.ts'
-import { type Addresses, requireRunning } from './addresses.ts'
 import '../kafka/resets.ts'
+import { type Addresses, urlOf } from '../kafka/addresses.ts'
 import type { KafkaConnection } from '../kafka/connection.ts'
 import { print } from '../lib/terminal.ts'
+import { requireRunning } from './addresses.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 
 export interface PublishOptions {
@@ -24,7 +25,8 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
 }
 
-function nextStep({ key, topic }: EventRecord, { orderUrl, paymentUrl }: Addresses): string {
+function nextStep({ key, topic }: EventRecord, addresses: Addresses): string {
+  const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
   if (!key) return 'next: make logs SERVICE=order-service'
   if (topic === paymentEvents) return `next: curl ${orderUrl}/v1/orders/${key}`
   return `next: curl ${orderUrl}/v1/orders/${key} and curl '${paymentUrl}/v1/payments?orderId=${key}'`

@@ -2,10 +2,10 @@ import { ensureReplicaSet } from '../containers/replica-set.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics } from '../kafka/topics.ts'
 import { localCertificate } from '../lib/certificate.ts'
+import { withRetries } from '../lib/poll.ts'
 import { timed } from '../lib/terminal.ts'
-import { withRetries } from '../lib/with-retries.ts'
 
-// What docker-compose.yml runs once before the sidecars start: `node src/setup.ts CERTIFICATE_FOLDER`, with the same variables
+// What docker-compose.yml runs once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`, with the same variables
 // for Kafka and MongoDB that a sidecar gets.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()

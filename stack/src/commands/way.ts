@@ -1,4 +1,4 @@
-import { hasCompose } from '../containers/compose-plugin.ts'
+import { composeMissing } from '../containers/compose-plugin.ts'
 import { containersOf } from '../containers/docker.ts'
 import { engineMissing } from '../containers/engine.ts'
 import { imagesMissing } from '../containers/images.ts'
@@ -44,7 +44,5 @@ export async function chooseWay(asked: string | undefined, onProgress: (line: st
 
 /** Why containers cannot run here as they are; undefined when they can. */
 async function containersMissing(): Promise<string | undefined> {
-  const engine = await engineMissing()
-  if (engine) return engine
-  return (await hasCompose()) ? await imagesMissing() : 'docker has no compose command'
+  return (await engineMissing()) ?? (await composeMissing()) ?? (await imagesMissing())
 }

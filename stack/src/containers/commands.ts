@@ -1,10 +1,10 @@
 import { groupMembers } from '../kafka/readiness.ts'
-import { topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
+import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
 import type { Project } from './project.ts'
-import { composeFiles, readReplicaCounts, removeReplicas, type Scalable, scalable, writeReplicas } from './replicas.ts'
+import { composeFiles, readReplicaCounts, removeReplicas, writeReplicas } from './replicas.ts'
 import { dockerUp } from './up.ts'
 
 /** Removes the containers; volumes, and so all data, stay. */
@@ -31,18 +31,16 @@ export async function dockerLogs(service: string | undefined): Promise<void> {
  */
 export async function dockerScale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined
-  if (!(scalable as readonly string[]).includes(service) || !count) {
-    throw new StackError('usage', `SERVICE=${service} N=${times}: SERVICE is ${scalable.join(' or ')}, N is 1 to 99`, {
-      nextStep: 'make scale SERVICE=payment-service N=3',
+  const names = services.map(({ name }) => name)
+  if (!names.includes(service) || !count) {
+    throw new StackError('usage', `SERVICE=${service} N=${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
+      nextStep: `make scale SERVICE=${names.at(-1)} N=3`,
     })
   }
   const onProgress = timed()
-  await writeReplicas({ ...readReplicaCounts(), [service as Scalable]: count })
+  await writeReplicas({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ onProgress, signal })
   const members = await groupMembers(kafka, [service])
-  const partitions = Math.max(
-    ...topics.filter(({ consumerGroups }) => consumerGroups.includes(service)).map((topic) => topic.partitions),
-  )
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
   if (count > partitions) onProgress(`warning: a topic has ${partitions} partitions, so the others wait in reserve`)
 }

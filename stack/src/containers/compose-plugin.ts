@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { cacheFolder, versions } from '../lib/paths.ts'
 import { goBuild } from '../provision/go-build.ts'
-import { type Provisioned, type ProvisionOptions, provisionTools } from '../provision/provision.ts'
+import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
+import { provisionTools } from '../provision/provision.ts'
 import { go } from '../provision/tools.ts'
 import { docker } from './docker.ts'
 
@@ -13,20 +14,20 @@ import { docker } from './docker.ts'
  * @throws {StackError} `provision-failed` when a plugin is there already and does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
-  if (await hasCompose()) return
+  if (!(await composeMissing())) return
   await provisionTools([composeTool()], options)
   link(join(composeTool().folder, 'docker-compose'), pluginFile())
-  if (await hasCompose()) return
+  if (!(await composeMissing())) return
   throw new StackError('provision-failed', `docker does not take ${pluginFile()} as its compose command`, {
     nextStep: 'docker compose version, to see why',
   })
 }
 
-/** Whether `docker compose` works. */
-export function hasCompose(): Promise<boolean> {
+/** Why `docker compose` cannot be used; undefined when it works. */
+export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
-    () => true,
-    () => false,
+    () => undefined,
+    () => 'docker has no compose command',
   )
 }
 

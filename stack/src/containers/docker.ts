@@ -25,7 +25,7 @@ export async function containersOf(project: string): Promise<Container[]> {
 }
 
 /** The name by which docker-compose.yml knows a container. */
-export function serviceOf({ Config }: Container): string {
+export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
   return Config.Labels['com.docker.compose.service'] ?? ''
 }
 

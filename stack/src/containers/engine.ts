@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StackError } from '../lib/error.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { withLock } from '../lib/pid-lock.ts'
+import { poll } from '../lib/poll.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { aptGetInstall, canAptGet } from '../provision/apt.ts'
-import type { ProvisionOptions } from '../provision/provision.ts'
+import type { ProvisionOptions } from '../provision/options.ts'
 import { docker } from './docker.ts'
 
 const startTimeoutMs = 60_000
@@ -70,15 +70,10 @@ async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
   const log = openSync(logFile, 'a')
   const daemon = spawn(dockerd() ?? 'dockerd', [], { cwd: '/', detached: true, stdio: ['ignore', log, log] })
   daemon.unref()
-  const deadline = Date.now() + startTimeoutMs
-  while (await engineMissing()) {
-    if (signal?.aborted) throw new StackError('interrupted', 'interrupted')
-    if (daemon.exitCode !== null || Date.now() > deadline) {
-      const tail = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-10).join('\n')
-      throw noEngine(`dockerd does not start; ${logFile} ends with:\n${tail}`)
-    }
-    await sleep(200)
-  }
+  const outcome = async () => (!(await engineMissing()) && 'up') || (daemon.exitCode !== null && 'ended') || undefined
+  if ((await poll(outcome, { timeoutMs: startTimeoutMs, everyMs: 200, signal })) === 'up') return
+  const tail = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-10).join('\n')
+  throw noEngine(`dockerd does not start; ${logFile} ends with:\n${tail}`)
 }
 
 function noEngine(message: string): StackError {

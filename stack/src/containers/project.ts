@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Addresses } from '../commands/addresses.ts'
+import { type Addresses, addressAt } from '../kafka/addresses.ts'
 import { repository } from '../lib/paths.ts'
-import { defaultPorts } from '../processes/ports.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { newSecret } from '../lib/secret.ts'
+import { ofServices, services } from '../lib/services.ts'
+import { variableOf } from './variables.ts'
 
 /** What `.env` says of the Compose project: its name, and where its containers are reached from this machine. */
 export interface Project extends Addresses {
@@ -13,17 +16,32 @@ export interface Project extends Addresses {
 
 const envFile = (folder: string) => join(folder, '.env')
 
-/** Writes `.env` with random secrets from `.env.example` when there is none; true when it did. */
+/**
+ * Writes `.env` from `.env.example` when there is none, with random secrets, and the tokens of the services that one lacks; true when
+ * it wrote something.
+ */
 export function ensureEnvFile(folder = repository): boolean {
-  if (existsSync(envFile(folder))) return false
-  const secret = () => randomBytes(24).toString('base64url')
+  const existing = existsSync(envFile(folder)) ? readFileSync(envFile(folder), 'utf8') : undefined
+  const text = withTokens(existing ?? newText())
+  if (text === existing) return false
+  writeFileSync(envFile(folder), text, { mode: 0o600 })
+  return true
+}
+
+function newText(): string {
   // Volumes keep the passwords they were made with. A name of its own keeps another checkout's apart.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
-  const lines = readFileSync(join(repository, '.env.example'), 'utf8')
-    .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${secret()}`)
+  return readFileSync(join(repository, '.env.example'), 'utf8')
+    .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
     .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
-  writeFileSync(envFile(folder), lines, { mode: 0o600 })
-  return true
+}
+
+function withTokens(text: string): string {
+  const known = parseEnv(text)
+  const names = services.flatMap((service) => [variableOf(service, 'APP_TOKEN'), variableOf(service, 'DAPR_TOKEN')])
+  const missing = names.filter((name) => !known[name])
+  if (missing.length === 0) return text
+  return `${text.trimEnd()}\n${missing.map((name) => `${name}=${newSecret()}\n`).join('')}`
 }
 
 /** The project of this checkout; undefined while there is no `.env`, as nothing was ever started then. */
@@ -33,10 +51,12 @@ export function readProject(folder = repository): Project | undefined {
   const port = (name: string, usual: number) => Number(env[name] ?? usual)
   return {
     name: env.COMPOSE_PROJECT_NAME ?? 'orderflow',
-    orderUrl: `http://localhost:${port('ORDER_HTTP_PORT', defaultPorts.order.http)}`,
-    orderHttpsUrl: `https://localhost:${port('ORDER_HTTPS_PORT', defaultPorts.order.https)}`,
-    paymentUrl: `http://localhost:${port('PAYMENT_HTTP_PORT', defaultPorts.payment.http)}`,
-    paymentHttpsUrl: `https://localhost:${port('PAYMENT_HTTPS_PORT', defaultPorts.payment.https)}`,
+    services: ofServices((service) =>
+      addressAt('localhost', {
+        http: port(variableOf(service, 'HTTP_PORT'), service.http),
+        https: port(variableOf(service, 'HTTPS_PORT'), service.https),
+      }),
+    ),
     kafka: {
       bootstrapBrokers: [`localhost:${port('KAFKA_PORT', defaultPorts.kafka)}`],
       sasl: { mechanism: 'PLAIN', username: 'orderflow', password: env.KAFKA_PASSWORD ?? '' },

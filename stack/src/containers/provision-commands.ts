@@ -1,9 +1,9 @@
 import { StackError } from '../lib/error.ts'
+import { testImages } from '../lib/image-names.ts'
 import { print, timed } from '../lib/terminal.ts'
 import { ensureCompose } from './compose-plugin.ts'
 import { docker } from './docker.ts'
 import { engineMissing, ensureEngine } from './engine.ts'
-import { testImages } from './image-names.ts'
 import { ensureImages } from './images.ts'
 
 /** `make engine`: a Docker engine that answers, and Compose. */

@@ -1,6 +1,6 @@
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
-import type { ProvisionOptions } from '../provision/provision.ts'
+import type { ProvisionOptions } from '../provision/options.ts'
 
 /** An engine that cannot reach a registry may try for minutes; one that can says so at once. */
 const silenceMs = 20_000

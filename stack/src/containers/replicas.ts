@@ -1,14 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { localFolder, repository } from '../lib/paths.ts'
+import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
 import { docker } from './docker.ts'
 
-/** Services of docker-compose.yml that can have replicas. */
-export const scalable = ['order-service', 'payment-service'] as const
-export type Scalable = (typeof scalable)[number]
+/** How many of a service there are, by service; one when it is not said. */
+export type ReplicaCounts = Record<string, number>
 
 const composeFile = join(repository, 'docker-compose.yml')
 const replicasFile = join(localFolder, 'docker/replicas.json')
+
+/** The containers that one service is, its pod first. */
+export function podOf(service: Service): string[] {
+  return [`${service.role}-pod`, sidecarOf(service), service.name]
+}
 
 interface ComposeService {
   ports?: unknown
@@ -17,7 +22,7 @@ interface ComposeService {
   depends_on?: Record<string, unknown>
 }
 
-interface ComposeModel {
+export interface ComposeModel {
   services: Record<string, ComposeService>
 }
 
@@ -26,17 +31,16 @@ interface ComposeModel {
  * payment-sidecar-2, payment-service-2, …), without published ports. Compose's own `--scale` cannot do it: it would put
  * every replica into the network of the first one's pod.
  */
-export function replicaServices(model: ComposeModel, counts: Partial<Record<Scalable, number>>): ComposeModel {
-  const services: ComposeModel['services'] = {}
-  for (const [service, count = 1] of Object.entries(counts)) {
-    const role = service.replace('-service', '')
-    const own = ['pod', 'sidecar', 'service'].map((room) => `${role}-${room}`)
+export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
+  const replicas: ComposeModel['services'] = {}
+  for (const [name, count] of Object.entries(counts)) {
+    const own = podOf(serviceNamed(name))
     for (let number = 2; number <= count; number += 1) {
-      const rename = (name: string) => (own.includes(name) ? `${name}-${number}` : name)
-      for (const name of own) services[rename(name)] = replica(model.services[name] ?? {}, rename)
+      const rename = (other: string) => (own.includes(other) ? `${other}-${number}` : other)
+      for (const container of own) replicas[rename(container)] = replica(model.services[container] ?? {}, rename)
     }
   }
-  return { services }
+  return { services: replicas }
 }
 
 function replica({ ports, build, ...kept }: ComposeService, rename: (name: string) => string): ComposeService {
@@ -49,18 +53,29 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
 }
 
 /** Writes the Compose file of further replicas, with docker-compose.yml's variables still in it. */
-export async function writeReplicas(counts: Partial<Record<Scalable, number>>, file = replicasFile): Promise<void> {
-  const model = await docker('compose', '-f', composeFile, 'config', '--no-interpolate', '--format', 'json')
+export async function writeReplicas(counts: ReplicaCounts, file = replicasFile): Promise<void> {
+  const model = await readModel([composeFile])
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify(replicaServices(JSON.parse(model), counts), null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(replicaServices(model, counts), null, 2)}\n`)
+}
+
+/** What Compose understands these files to say, variables still in it. */
+async function readModel(files: string[]): Promise<ComposeModel> {
+  const named = files.flatMap((file) => ['-f', file])
+  return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
+}
+
+/** The names in docker-compose.yml of all containers that `make up` starts, replicas too. */
+export async function expectedContainers(): Promise<string[]> {
+  return Object.keys((await readModel(composeFiles())).services).sort()
 }
 
 /** How many of each service `make scale` asked for last. */
-export function readReplicaCounts(): Partial<Record<Scalable, number>> {
+export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(replicasFile)) return {}
-  const { services } = JSON.parse(readFileSync(replicasFile, 'utf8')) as ComposeModel
-  const count = (name: string) => 1 + Object.keys(services).filter((other) => other.startsWith(`${name}-`)).length
-  return Object.fromEntries(scalable.map((name) => [name, count(name)]))
+  const replicas = Object.keys((JSON.parse(readFileSync(replicasFile, 'utf8')) as ComposeModel).services)
+  const isReplicaOf = (name: string) => (other: string) => other.replace(/-\d+$/, '') === name
+  return ofServices(({ name }) => 1 + replicas.filter(isReplicaOf(name)).length)
 }
 
 export function removeReplicas(): void {

@@ -1,10 +1,11 @@
 import { groupMissing } from '../kafka/readiness.ts'
-import { topics } from '../kafka/topics.ts'
-import { withRetries } from '../lib/with-retries.ts'
+import { StackError } from '../lib/error.ts'
+import { withRetries } from '../lib/poll.ts'
+import { services } from '../lib/services.ts'
 import { restartCompanions } from './companions.ts'
-import { ensureCompose } from './compose-plugin.ts'
+import { composeMissing } from './compose-plugin.ts'
 import { compose } from './docker.ts'
-import { ensureEngine } from './engine.ts'
+import { engineMissing } from './engine.ts'
 import { ensureImages } from './images.ts'
 import { ensureEnvFile, type Project, readProject } from './project.ts'
 import { composeFiles } from './replicas.ts'
@@ -14,12 +15,15 @@ export interface DockerUpOptions {
   signal: AbortSignal
 }
 
-/** `make up` in containers: brings engine and images, starts what does not run, waits until both services really consume. */
+/**
+ * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
+ * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `make engine`, when somebody asks for it
+ */
 export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise<Project> {
-  if (ensureEnvFile()) onProgress('.env: written, with random secrets')
+  const missing = (await engineMissing()) ?? (await composeMissing())
+  if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine, or make up STACK=local' })
+  if (ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
   const project = readProject() as Project
-  await ensureEngine({ onProgress, signal })
-  await ensureCompose({ onProgress, signal })
   for (const { name, standIn } of await ensureImages({ onProgress, signal })) {
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
@@ -32,12 +36,12 @@ export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise
     onProgress(`${restarted.join(', ')}: restarted, to get the network of the new pod`)
     await startContainers()
   }
-  for (const group of new Set(topics.flatMap(({ consumerGroups }) => consumerGroups))) {
-    await withRetries(group, async () => {
-      const missing = await groupMissing(project.kafka, group, new Set())
-      if (missing) throw new Error(missing)
+  for (const { name } of services) {
+    await withRetries(name, async () => {
+      const unready = await groupMissing(project.kafka, name, new Set())
+      if (unready) throw new Error(unready)
     })
-    onProgress(`${group}: consuming`)
+    onProgress(`${name}: consuming`)
   }
   return project
 }

@@ -37,7 +37,7 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 }
 
 /**
- * A consumer group really consumes: it is stable and live members hold every partition of its topics (stack/topics.json).
+ * A consumer group really consumes: it is stable and live members hold every partition of its topics.
  * A sidecar's own health stays green when its group is denied. `stale` are members of killed sidecars, which keep their
  * partitions until their session ends.
  */

@@ -1,21 +1,45 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Admin } from '@platformatic/kafka'
 import './resets.ts'
-import { repository } from '../lib/paths.ts'
+import { withRetries } from '../lib/poll.ts'
+import { partitions, services } from '../lib/services.ts'
 import type { KafkaConnection } from './connection.ts'
 
 export interface TopicSpec {
   name: string
   partitions: number
-  /** The applications that must consume it, as scoped in components/subscriptions.yaml. */
+  /** The services that consume it. */
   consumerGroups: string[]
   configs: Record<string, string>
 }
 
-/** The stream's topics: `stack/topics.json`. */
-export const topics = JSON.parse(readFileSync(join(repository, 'stack/topics.json'), 'utf8')) as TopicSpec[]
+const eventConfigs = {
+  // Far above any event. A delivery has no limit in bytes but this times its count (service-kit/src/stream/app-channel.ts).
+  'max.message.bytes': '262144',
+  // The limit is for what a broker stores: a compressed batch within it could be of any size once it is delivered.
+  'compression.type': 'uncompressed',
+  // The broker's clock, so that a span of time means the same whoever published.
+  'message.timestamp.type': 'LogAppendTime',
+  // The log is the truth that a store is rebuilt from.
+  'retention.ms': '-1',
+}
+
+const deadConfigs = {
+  // A dead letter holds the whole event, and besides in its headers what is wrong with it and where it was.
+  'max.message.bytes': '1048576',
+  'retention.ms': '-1',
+}
+
+/** The stream's topics: all that a service consumes or produces, and for each one where its dead letters go. */
+export const topics: TopicSpec[] = createTopics()
+
+function createTopics(): TopicSpec[] {
+  const names = [...new Set(services.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
+  const consumersOf = (topic: string) => services.filter(({ consumes }) => topic in consumes).map(({ name }) => name)
+  return [
+    ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventConfigs })),
+    ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadConfigs })),
+  ]
+}
 
 /** Runs `work` with an administration client that never retries by itself. */
 export async function withAdmin<Result>(
@@ -52,19 +76,16 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[] = 
     return specs.flatMap(({ name, partitions }) => {
       const actual = counts.get(name)
       if (actual === partitions) return []
-      return [`topic ${name} has ${actual} partitions, stack/topics.json says ${partitions}: make down clean up`]
+      return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: make down clean up`]
     })
   })
 }
 
-async function partitionCounts(admin: Admin, specs: TopicSpec[]): Promise<Map<string, number>> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { topics: found } = await admin.metadata({ topics: specs.map((spec) => spec.name), forceUpdate: true })
-      return new Map([...found].map(([name, topic]) => [name, topic.partitionsCount]))
-    } catch (error) {
-      if (attempt === 100) throw error
-      await sleep(50)
-    }
+/** A topic that was just created is not known at once. */
+function partitionCounts(admin: Admin, specs: TopicSpec[]): Promise<Map<string, number>> {
+  const read = async () => {
+    const { topics: found } = await admin.metadata({ topics: specs.map((spec) => spec.name), forceUpdate: true })
+    return new Map([...found].map(([name, topic]) => [name, topic.partitionsCount]))
   }
+  return withRetries('the topics', read, 50)
 }

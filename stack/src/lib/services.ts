@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StackError } from './error.ts'
 import { repository } from './paths.ts'
 
 /**
@@ -11,6 +12,8 @@ export type Urgency = 'prompt' | 'background'
 /** What `services.json` says of a service. Its name is its folder, its App.Name, its Dapr app-id and its consumer group. */
 export interface Service {
   name: string
+  /** The name without `-service`: its sidecar, pod, variables and database file are called after it. */
+  role: string
   /** Loopback ports: public http and https, and where its sidecar calls it. */
   http: number
   https: number
@@ -22,7 +25,7 @@ export interface Service {
 interface Registry {
   /** Of each topic that is created. */
   partitions: number
-  services: Record<string, Omit<Service, 'name'>>
+  services: Record<string, Omit<Service, 'name' | 'role'>>
 }
 
 const registry = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as Registry
@@ -30,8 +33,33 @@ const registry = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf
 /** The services of the system, in the order in which they start: the one place that says which there are. */
 export const services: readonly Service[] = Object.entries(registry.services).map(([name, service]) => ({
   name,
+  role: name.replace(/-service$/, ''),
   ...service,
 }))
 
 /** Partitions of each topic of events. */
 export const { partitions } = registry
+
+/** What a service's sidecar is called, as a process and as a container. */
+export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
+
+/** @throws {StackError} `usage` naming all services, when none is called so */
+export function serviceNamed(name: string | undefined): Service {
+  const found = services.find((service) => service.name === name)
+  if (found) return found
+  throw new StackError('usage', name ? `there is no service ${name}` : 'which service?', {
+    nextStep: `SERVICE is one of ${services.map((service) => service.name).join(', ')}`,
+  })
+}
+
+/** What a record that has an entry for each service (or process) has for one. */
+export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: string): Entry {
+  const entry = record[name]
+  if (entry === undefined) throw new Error(`there is nothing for ${name} among ${Object.keys(record).join(', ')}`)
+  return entry
+}
+
+/** A record with an entry for each service. */
+export function ofServices<Entry>(make: (service: Service, place: number) => Entry): Record<string, Entry> {
+  return Object.fromEntries(services.map((service, place) => [service.name, make(service, place)]))
+}

@@ -2,11 +2,11 @@ import { existsSync, rmSync } from 'node:fs'
 import { cp, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { docker } from '../containers/docker.ts'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { aptGetInstall } from '../provision/apt.ts'
-import { type ProvisionOptions, provisionTools } from '../provision/provision.ts'
+import type { ProvisionOptions } from '../provision/options.ts'
+import { provisionTools } from '../provision/provision.ts'
 import type { Recipe } from './recipes.ts'
 
 /** Builds an image from its recipe in a folder of its own, with these labels. Layers that did not change are not built again. */
@@ -27,7 +27,8 @@ export async function buildImage(
   } finally {
     rmSync(context, { recursive: true, force: true })
   }
-  const megabytes = Math.round(Number(await docker('image', 'inspect', '--format', '{{.Size}}', image)) / 1e6)
+  const bytes = await runTool('docker', ['image', 'inspect', '--format', '{{.Size}}', image], { cwd: tmpdir() })
+  const megabytes = Math.round(Number(bytes) / 1e6)
   options.onProgress(`${image}: built, ${megabytes} MB, ${Math.round((Date.now() - startedAt) / 1000)} s`)
 }
 

@@ -1,11 +1,11 @@
 import { cpSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, reaperImage } from '../containers/image-names.ts'
+import { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, reaperImage } from '../lib/image-names.ts'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { daprdTool } from '../provision/daprd.ts'
 import { kafkaTool } from '../provision/kafka.ts'
-import type { Provisioned, ProvisionOptions } from '../provision/provision.ts'
+import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
 import { npm, type Tool } from '../provision/tools.ts'
 
 /** How an image of the same name and contract is built where the real one cannot be pulled. */

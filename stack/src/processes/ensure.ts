@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
-import { prepareKafka } from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
 import { ensureTopics } from '../kafka/topics.ts'
+import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
+import { prepareKafka } from './kafka.ts'
 import { dataFolder, type Plan, type ProcessName } from './plan.ts'
 import { requireFreePorts } from './port-check.ts'
 import { startProcess } from './process-control.ts'
@@ -27,10 +28,10 @@ const servicesTimeoutMs = 60_000
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
-  await requireFreePorts(absent.flatMap((name) => portUses(specs[name])))
+  await requireFreePorts(absent.flatMap((name) => portUses(entryOf(specs, name))))
   mkdirSync(dataFolder(plan.folder), { recursive: true })
   const start = (name: ProcessName) => {
-    startProcess(plan.folder, specs[name])
+    startProcess(plan.folder, entryOf(specs, name))
     options.onStarted?.(name)
   }
 
@@ -65,7 +66,7 @@ async function ensureKafka(plan: Plan, { onProgress, signal }: EnsureOptions): P
 
 /** Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
-  const groups = starting.filter(isSidecar).map(groupOf)
+  const groups = starting.flatMap((name) => serviceOfSidecar(name)?.name ?? [])
   let members = new Set<string>()
   if (groups.length === 0) return members
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
@@ -90,16 +91,17 @@ async function waitForProcess(
   await waitUntil(name, { folder: plan.folder, processes: ['kafka', name], timeoutMs: servicesTimeoutMs, signal }, () =>
     missingOf(plan, name, stale),
   )
-  options.onProgress(isSidecar(name) ? `${name}: consuming` : `${name}: ready`)
+  options.onProgress(serviceOfSidecar(name) ? `${name}: consuming` : `${name}: ready`)
 }
 
 function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<Missing> {
-  if (isSidecar(name)) return groupMissing(kafkaOf(plan), groupOf(name), stale)
-  const { http } = name === 'order-service' ? plan.ports.order : plan.ports.payment
-  return serviceMissing(name, http)
+  // A sidecar's consumer group is its app-id (components/kafka.yaml).
+  const served = serviceOfSidecar(name)
+  if (served) return groupMissing(kafkaOf(plan), served.name, stale)
+  return serviceMissing(name, entryOf(plan.ports.services, name).http)
 }
 
-const isSidecar = (name: ProcessName) => name.endsWith('-sidecar')
-
-/** A sidecar's consumer group is its app-id (components/kafka.yaml). */
-const groupOf = (name: ProcessName) => name.replace('-sidecar', '-service')
+/** The service whose sidecar a process is; undefined for another. */
+function serviceOfSidecar(name: ProcessName): Service | undefined {
+  return services.find((service) => sidecarOf(service) === name)
+}

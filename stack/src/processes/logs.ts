@@ -31,7 +31,7 @@ export async function followLog(folder: string, name: string): Promise<void> {
 }
 
 function requireProcessName(name: string): void {
-  if ((processNames as readonly string[]).includes(name)) return
+  if (processNames.includes(name)) return
   throw new StackError('usage', `there is no process ${name}`, {
     nextStep: `SERVICE is one of ${processNames.join(', ')}`,
   })

@@ -1,11 +1,17 @@
 import { join } from 'node:path'
 import { type CertificateFiles, localCertificate } from '../lib/certificate.ts'
-import type { StackPorts } from './ports.ts'
+import type { StackPorts } from '../lib/ports.ts'
+import { type Service, services, sidecarOf } from '../lib/services.ts'
 import { type StackTokens, stackTokens } from './secrets.ts'
 
+/** `kafka`, a service or its sidecar. */
+export type ProcessName = string
+
 /** In the order they start. */
-export const processNames = ['kafka', 'order-service', 'order-sidecar', 'payment-service', 'payment-sidecar'] as const
-export type ProcessName = (typeof processNames)[number]
+export const processNames: readonly ProcessName[] = [
+  'kafka',
+  ...services.flatMap((service) => [service.name, sidecarOf(service)]),
+]
 
 /** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), ports, tokens, certificate. */
 export interface Plan {
@@ -27,4 +33,9 @@ export function logFile(folder: string, name: string): string {
 
 export function dataFolder(folder: string): string {
   return join(folder, 'data')
+}
+
+/** The SQLite file of a service's store. */
+export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
+  return join(dataFolder(folder), `${role}.db`)
 }

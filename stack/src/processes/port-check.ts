@@ -1,7 +1,7 @@
 import { StackError } from '../lib/error.ts'
 import { commandOf } from '../lib/process-table.ts'
+import { isPortFree } from './free-ports.ts'
 import { portOwner } from './port-owner.ts'
-import { isPortFree } from './ports.ts'
 
 export interface PortUse {
   port: number

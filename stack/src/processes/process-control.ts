@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '../lib/paths.ts'
+import { poll } from '../lib/poll.ts'
+import { inheritedEnvironment } from './environment.ts'
 import { logFile } from './plan.ts'
 import type { ProcessSpec } from './process-spec.ts'
 import { exitFile, isGroupAlive, processState, removeRecord, writeRecord } from './run-record.ts'
@@ -16,7 +17,7 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   const log = openSync(logFile(folder, spec.name), 'a')
   const child = spawn(launcher, [exitFile(folder, spec.name), spec.command, ...spec.args], {
     cwd: repository,
-    env: { ...process.env, ...spec.env },
+    env: { ...inheritedEnvironment(process.env), ...spec.env },
     detached: true,
     stdio: ['ignore', log, log],
   })
@@ -55,10 +56,5 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
 
 /** Waits until a group has no live member; false when it still has after `timeoutMs`. */
 export async function groupEnds(group: number, timeoutMs: number): Promise<boolean> {
-  const deadline = Date.now() + timeoutMs
-  while (isGroupAlive(group)) {
-    if (Date.now() > deadline) return false
-    await sleep(20)
-  }
-  return true
+  return (await poll(() => !isGroupAlive(group), { timeoutMs })) ?? false
 }

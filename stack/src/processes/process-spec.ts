@@ -1,38 +1,36 @@
 import { join } from 'node:path'
-import { kafkaCommand } from '../kafka/broker.ts'
+import { javaCommand } from '../lib/java.ts'
 import { cacheFolder, daprdFile, repository } from '../lib/paths.ts'
-import { javaCommand } from './java.ts'
-import { dataFolder, type Plan, type ProcessName } from './plan.ts'
-import type { ServicePorts } from './ports.ts'
+import type { ServicePorts } from '../lib/ports.ts'
+import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
+import { daprdFlags, resourcesOf } from './daprd-flags.ts'
+import { kafkaCommand } from './kafka.ts'
+import { databaseFile, type Plan, type ProcessName } from './plan.ts'
 import type { ServiceTokens } from './secrets.ts'
 import { componentSettings } from './settings.ts'
 
-export interface ProcessSpec<Name extends string = string> {
-  name: Name
+export interface ProcessSpec {
+  name: ProcessName
   command: string
   args: string[]
-  /** Laid over the environment of the one that starts it. */
+  /** Laid over what it inherits (`inheritedEnvironment`). */
   env: Record<string, string>
   /** What it listens on, by use. */
   ports: Record<string, number>
 }
 
-/** How each process of the stack is started. */
-export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec<ProcessName>> {
+/** How each process of the stack is started, by its name. */
+export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const { kafka, kafkaController } = plan.ports
-  return {
-    kafka: {
-      name: 'kafka',
-      command: javaCommand(),
-      args: kafkaCommand(plan),
-      env: {},
-      ports: { broker: kafka, controller: kafkaController },
-    },
-    'order-service': serviceSpec(plan, 'order'),
-    'order-sidecar': sidecarSpec(plan, 'order'),
-    'payment-service': serviceSpec(plan, 'payment'),
-    'payment-sidecar': sidecarSpec(plan, 'payment'),
+  const broker: ProcessSpec = {
+    name: 'kafka',
+    command: javaCommand(),
+    args: kafkaCommand(plan),
+    env: {},
+    ports: { broker: kafka, controller: kafkaController },
   }
+  const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
+  return Object.fromEntries([broker, ...others].map((spec) => [spec.name, spec]))
 }
 
 /**
@@ -42,18 +40,18 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec<Proces
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-function serviceSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<ProcessName> {
-  const { http, https, channel, daprHttp, daprGrpc } = plan.ports[role]
+function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
+  const { http, https, channel, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
   return {
-    name: `${role}-service`,
+    name,
     command: process.execPath,
-    args: [...heapLimits, join(repository, `${role}-service/src/main.ts`)],
+    args: [...heapLimits, join(repository, name, 'src/main.ts')],
     env: {
       // glibc gives every thread an arena of its own: 15 MB a service for nothing.
       MALLOC_ARENA_MAX: '2',
       // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
       NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
-      ...tokenVariables(plan.tokens[role]),
+      ...tokenVariables(entryOf(plan.tokens, name)),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -66,17 +64,17 @@ function serviceSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<Process
   }
 }
 
-function sidecarSpec(plan: Plan, role: 'order' | 'payment'): ProcessSpec<ProcessName> {
-  const ports = plan.ports[role]
+function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
+  const ports = entryOf(plan.ports.services, service.name)
   return {
-    name: `${role}-sidecar`,
+    name: sidecarOf(service),
     command: daprdFile(),
-    args: daprdArguments(`${role}-service`, ports),
+    args: daprdArguments(service.name, ports),
     env: {
-      ...componentSettings(join(repository, `${role}-service`), process.env),
-      ...tokenVariables(plan.tokens[role]),
+      ...componentSettings(join(repository, service.name), process.env),
+      ...tokenVariables(entryOf(plan.tokens, service.name)),
       Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
-      State__ConnectionString: join(dataFolder(plan.folder), `${role}.db`),
+      State__ConnectionString: databaseFile(plan.folder, service),
     },
     ports: {
       http: ports.daprHttp,
@@ -91,23 +89,8 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
   return { APP_API_TOKEN: app, DAPR_API_TOKEN: dapr }
 }
 
-/** Without the three listen addresses daprd opens its metrics and internal gRPC ports on every interface. */
+/** Arguments of daprd for a sidecar on this machine. */
 export function daprdArguments(appId: string, ports: ServicePorts): string[] {
-  const flags: Record<string, string> = {
-    'app-id': appId,
-    'app-port': String(ports.channel),
-    'app-protocol': 'http',
-    'dapr-http-port': String(ports.daprHttp),
-    'dapr-grpc-port': String(ports.daprGrpc),
-    'dapr-internal-grpc-port': String(ports.daprInternalGrpc),
-    'metrics-port': String(ports.metrics),
-    'dapr-listen-addresses': '127.0.0.1',
-    'dapr-internal-grpc-listen-address': '127.0.0.1',
-    'metrics-listen-address': '127.0.0.1',
-    'resources-path': join(repository, 'components/local'),
-    config: join(repository, 'components/configuration.yaml'),
-    // Bulk publishes and state transactions of a full batch are above the 4Mi default.
-    'max-body-size': '16Mi',
-  }
-  return Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])
+  const resources = resourcesOf(join(repository, 'components'), 'sqlite')
+  return daprdFlags(appId, ports, resources).flatMap(([flag, value]) => [`--${flag}`, value])
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { Addresses } from '../commands/addresses.ts'
+import { type Addresses, addressAt } from '../kafka/addresses.ts'
 import { localKafka } from '../kafka/connection.ts'
+import { entryOf, ofServices } from '../lib/services.ts'
 import { ensureRunning } from './ensure.ts'
 import type { Plan, ProcessName } from './plan.ts'
 import { groupEnds, signalGroup, stopProcess } from './process-control.ts'
@@ -20,22 +21,22 @@ export interface InnerRequest {
 }
 
 /** A started stack, however it runs: its addresses, and control over its parts for tests. */
-export interface RunningStack<Name extends string = ProcessName> extends Addresses {
+export interface RunningStack extends Addresses {
   /** What clients of the https addresses trust, as PEM. */
   certificate: string
   /** Tokens between each service and its sidecar. */
   tokens: StackTokens
   /** Sends a request from where a service and its sidecar are. */
   askInside: (
-    role: 'order' | 'payment',
+    service: string,
     listener: InnerListener,
     path: string,
     request?: InnerRequest,
   ) => Promise<{ status: number; body: string }>
   /** Signals a part; returns when it is gone if the signal ends it (SIGKILL, SIGTERM). */
-  kill: (name: Name, signal?: NodeJS.Signals) => Promise<void>
+  kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
   /** Stops a part if it runs, starts it and waits until it is ready. */
-  restart: (name: Name) => Promise<void>
+  restart: (name: string) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -50,16 +51,14 @@ const restartGraceMs = 10_000
 export function runningStack(plan: Plan, detached: boolean): LocalStack {
   const { folder, ports, tokens, certificate } = plan
   return {
-    orderUrl: `http://127.0.0.1:${ports.order.http}`,
-    orderHttpsUrl: `https://127.0.0.1:${ports.order.https}`,
-    paymentUrl: `http://127.0.0.1:${ports.payment.http}`,
-    paymentHttpsUrl: `https://127.0.0.1:${ports.payment.https}`,
+    services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
     kafka: localKafka(ports.kafka),
     certificate: readFileSync(certificate.certificate, 'utf8'),
     folder,
     tokens,
-    askInside: async (role, listener, path, request) => {
-      const port = listener === 'channel' ? ports[role].channel : ports[role].daprHttp
+    askInside: async (service, listener, path, request) => {
+      const { channel, daprHttp } = entryOf(ports.services, service)
+      const port = listener === 'channel' ? channel : daprHttp
       const response = await fetch(`http://127.0.0.1:${port}${path}`, request)
       return { status: response.status, body: await response.text() }
     },

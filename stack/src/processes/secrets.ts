@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newSecret } from '../lib/secret.ts'
+import { services } from '../lib/services.ts'
 
 /** Tokens between one service and its sidecar. */
 export interface ServiceTokens {
@@ -10,21 +11,18 @@ export interface ServiceTokens {
   dapr: string
 }
 
-export interface StackTokens {
-  order: ServiceTokens
-  payment: ServiceTokens
-}
+/** By service. */
+export type StackTokens = Record<string, ServiceTokens>
 
-/** The stack's tokens, made once per folder and kept readable by its owner only. They travel by environment, never in arguments. */
+/** The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in arguments. */
 export function stackTokens(folder: string): StackTokens {
   const file = join(folder, 'secrets.json')
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const token = () => randomBytes(24).toString('base64url')
-    const pair = (): ServiceTokens => ({ app: token(), dapr: token() })
-    const tokens: StackTokens = { order: pair(), payment: pair() }
-    writeFileSync(`${file}.new`, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
-    renameSync(`${file}.new`, file)
-  }
-  return JSON.parse(readFileSync(file, 'utf8')) as StackTokens
+  const tokens: StackTokens = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const without = services.filter(({ name }) => !tokens[name])
+  if (without.length === 0) return tokens
+  for (const { name } of without) tokens[name] = { app: newSecret(), dapr: newSecret() }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+  return tokens
 }

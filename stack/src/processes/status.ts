@@ -1,7 +1,9 @@
 import { StackError } from '../lib/error.ts'
+import { defaultPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
+import { entryOf, services, sidecarOf } from '../lib/services.ts'
+import { formatDuration, formatTable } from '../lib/table.ts'
 import { type ProcessName, processNames } from './plan.ts'
-import { defaultPorts } from './ports.ts'
 import { processState } from './run-record.ts'
 
 export interface StatusRow {
@@ -18,10 +20,15 @@ export interface StatusRow {
 /** The port by which each process is known. */
 const mainPorts: Record<ProcessName, number> = {
   kafka: defaultPorts.kafka,
-  'order-service': defaultPorts.order.http,
-  'order-sidecar': defaultPorts.order.daprHttp,
-  'payment-service': defaultPorts.payment.http,
-  'payment-sidecar': defaultPorts.payment.daprHttp,
+  ...Object.fromEntries(
+    services.flatMap((service) => {
+      const { http, daprHttp } = entryOf(defaultPorts.services, service.name)
+      return [
+        [service.name, http],
+        [sidecarOf(service), daprHttp],
+      ]
+    }),
+  ),
 }
 
 /** How each process of the stack of `make up` is doing. */
@@ -29,17 +36,12 @@ export function stackStatus(folder: string): StatusRow[] {
   const table = readProcessTable()
   return processNames.map((name) => {
     const state = processState(folder, name, table)
-    const row = { name, state: state.state, detail: '', port: mainPorts[name] }
+    const row = { name, state: state.state, detail: '', port: entryOf(mainPorts, name) }
     if (state.state === 'crashed') return { ...row, detail: `${state.exit}; see make logs SERVICE=${name}` }
     if (state.state === 'stopped') return row
     const { pid, startedAt } = state
     return { ...row, pid, residentBytes: residentBytes(pid), uptimeMs: Date.now() - startedAt }
   })
-}
-
-/** True when every process runs. */
-export function isUp(rows: StatusRow[]): boolean {
-  return rows.every((row) => row.state === 'running')
 }
 
 /** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */
@@ -63,35 +65,4 @@ export function formatStatus(rows: StatusRow[]): string[] {
     row.uptimeMs === undefined ? '-' : formatDuration(row.uptimeMs),
   ])
   return formatTable([['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells])
-}
-
-/** Columns as wide as their widest cell; the first row is the header. */
-export function formatTable(table: string[][]): string[] {
-  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
-  return table.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
-/** 45 s, 3 min 20 s, 5 h 12 min, 2 d 3 h. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.floor(ms / 1000)
-  const units: [number, string][] = [
-    [86_400, 'd'],
-    [3_600, 'h'],
-    [60, 'min'],
-    [1, 's'],
-  ]
-  const first = units.findIndex(([size]) => seconds >= size)
-  if (first < 0) return '0 s'
-  let rest = seconds
-  const parts = units.slice(first, first + 2).map(([size, unit]) => {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    return count > 0 ? `${count} ${unit}` : ''
-  })
-  return parts.filter(Boolean).join(' ')
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StackError } from '../lib/error.ts'
+import { poll } from '../lib/poll.ts'
 import { readProcessTable } from '../lib/process-table.ts'
 import { logTail } from './logs.ts'
 import { logFile } from './plan.ts'
@@ -10,8 +10,12 @@ export interface WaitOptions {
   /** Their death ends the wait. */
   processes: readonly string[]
   timeoutMs: number
+  everyMs?: number
   signal?: AbortSignal | undefined
 }
+
+/** A look at all processes costs more than most questions. */
+const lookEveryMs = 200
 
 /**
  * Asks `probe` until it returns undefined; a string says what is missing still.
@@ -23,19 +27,21 @@ export async function waitUntil(
   options: WaitOptions,
   probe: () => Promise<string | undefined>,
 ): Promise<void> {
-  const deadline = Date.now() + options.timeoutMs
-  for (;;) {
-    requireAlive(options)
-    if (options.signal?.aborted) throw new StackError('interrupted', 'interrupted')
-    const missing = await probe()
-    if (missing === undefined) return
-    if (Date.now() > deadline) {
-      throw new StackError('not-ready', `${what} is not ready after ${options.timeoutMs / 1000} s: ${missing}`, {
-        nextStep: `read ${options.processes.map((name) => logFile(options.folder, name)).join(', ')}`,
-      })
+  const { timeoutMs, everyMs = 50, signal, folder, processes } = options
+  let missing: string | undefined
+  let lookedAt = 0
+  const isReady = async () => {
+    if (Date.now() - lookedAt > lookEveryMs) {
+      requireAlive(options)
+      lookedAt = Date.now()
     }
-    await sleep(50)
+    missing = await probe()
+    return missing === undefined
   }
+  if (await poll(isReady, { timeoutMs, everyMs, signal })) return
+  throw new StackError('not-ready', `${what} is not ready after ${timeoutMs / 1000} s: ${missing}`, {
+    nextStep: `read ${processes.map((name) => logFile(folder, name)).join(', ')}`,
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { aptGetInstall, canAptGet } from './apt.ts'
-import type { ProvisionOptions } from './provision.ts'
+import type { ProvisionOptions } from './options.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 const applications = [

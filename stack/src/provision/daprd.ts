@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { daprdFile, versions } from '../lib/paths.ts'
 import { goBuild } from './go-build.ts'
-import type { Provisioned, ProvisionOptions } from './provision.ts'
+import type { Provisioned, ProvisionOptions } from './options.ts'
 import { go } from './tools.ts'
 
 /** The Dapr sidecar, built from its Go module: no registry has it as a binary. */

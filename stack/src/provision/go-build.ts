@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { runTool } from '../lib/run-tool.ts'
-import type { ProvisionOptions } from './provision.ts'
+import type { ProvisionOptions } from './options.ts'
 
 /** A program that its Go module holds. */
 export interface GoProgram {

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
-import type { Provisioned, ProvisionOptions } from './provision.ts'
+import type { Provisioned, ProvisionOptions } from './options.ts'
 import { java, maven } from './tools.ts'
 
 /** Kafka's jars, copied by Maven as stack/kafka/pom.xml lists them. */

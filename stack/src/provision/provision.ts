@@ -5,33 +5,17 @@ import { withLock } from '../lib/pid-lock.ts'
 import { missingBrowser, provisionBrowser } from './browser.ts'
 import { daprdTool } from './daprd.ts'
 import { kafkaTool } from './kafka.ts'
+import type { Provisioned, ProvisionOptions } from './options.ts'
 import { java, missingTools, type Tool } from './tools.ts'
-
-export interface ProvisionOptions {
-  onProgress: (line: string) => void
-  /** Also the browser that tests drive. */
-  browser?: boolean
-  signal?: AbortSignal | undefined
-}
-
-/** A thing the cache holds, and how it gets there. */
-export interface Provisioned {
-  /** The folder in the cache; it exists only when complete. */
-  folder: string
-  /** What making it needs. */
-  needs: Tool[]
-  /** Makes it in an empty folder, which then takes its final name. */
-  make: (folder: string, options: ProvisionOptions) => Promise<void>
-}
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
 const lockTimeoutMs = 45 * 60 * 1000
 
 /**
- * Makes sure daprd, Kafka and Java are there (and a browser, if asked for). Fast when they are.
+ * Makes sure daprd, Kafka and Java are there (and the browser that tests drive, if asked for). Fast when they are.
  * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
-export async function provision(options: ProvisionOptions): Promise<void> {
+export async function provision(options: ProvisionOptions & { browser?: boolean }): Promise<void> {
   const tools = [daprdTool(), kafkaTool()]
   await requireTools([java, ...needsOf(tools)], options.browser ? missingBrowser() : [])
   await provisionTools(tools, options)

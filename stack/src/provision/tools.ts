@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { javaCommand } from '../processes/java.ts'
+import { javaCommand } from '../lib/java.ts'
 
 /** A program the machine must have, and how its version is read. */
 export interface Tool {

@@ -17,7 +17,7 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, provision, engine, images\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, provision, engine, images\n',
     ],
     [['rebuild'], {}, 'error: which service?\nnext: SERVICE is one of order-service, payment-service\n'],
     [
@@ -53,7 +53,7 @@ describe('the command line', () => {
   }
 
   it('refuses to publish what is not a valid event, naming every problem', async () => {
-    const result = await cli(['publish', join(repository, 'stack/topics.json')])
+    const result = await cli(['publish', join(repository, 'biome.json')])
     expect(result).to.have.property('code', 1)
     expect(result.stderr).to.match(/^error: this is not a valid event:\n {2}the document must be an object/)
     expect(result.stderr).to.include('RAW=1')

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { replicaServices } from '../../src/containers/replicas.ts'
-import { brokerProperties } from '../../src/kafka/broker.ts'
+import { brokerSettings } from '../../src/kafka/broker-settings.ts'
+import { serviceImage } from '../../src/lib/image-names.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
-import { defaultPorts } from '../../src/processes/ports.ts'
-import { daprdArguments } from '../../src/processes/process-spec.ts'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { entryOf, services as registered, sidecarOf } from '../../src/lib/services.ts'
+import { daprdFlags, resourcesOf } from '../../src/processes/daprd-flags.ts'
 
 interface Service {
   image: string
@@ -23,7 +25,9 @@ const ours = Object.keys(services).filter((name) => name !== 'kafka' && name !==
 describe('docker-compose.yml', () => {
   it('has the versions of stack/versions.json', () => {
     expect(services.kafka?.image).to.equal(`apache/kafka:${versions.kafka}`)
-    expect(services['order-sidecar']?.image).to.equal(`daprio/daprd:${versions.dapr}`)
+    for (const service of registered) {
+      expect(services[sidecarOf(service)]?.image).to.equal(`daprio/daprd:${versions.dapr}`)
+    }
     const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8')
     expect(dockerfile).to.contain(`FROM node:${versions.node}-bookworm-slim AS`)
     expect(dockerfile).to.contain(`FROM daprio/daprd:${versions.dapr} AS`)
@@ -31,7 +35,7 @@ describe('docker-compose.yml', () => {
 
   it('publishes ports on loopback only', () => {
     const published = Object.values(services).flatMap(({ ports = [] }) => ports)
-    expect(published).to.have.length(6)
+    expect(published).to.have.length(2 + 2 * registered.length)
     for (const port of published) expect(port).to.match(/^127\.0\.0\.1:\$\{\w+_PORT:-\d+\}:\d+$/)
   })
 
@@ -47,30 +51,62 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  for (const role of ['order', 'payment'] as const) {
-    it(`starts the sidecar of ${role}-service as the local stack does`, () => {
-      const local = pairs(daprdArguments(`${role}-service`, defaultPorts[role]))
-      const here = pairs((services[`${role}-sidecar`]?.command ?? []).slice(1).flatMap((flag) => flag.split('=')))
-      const mounted = { '--resources-path': '/components', '--config': '/components/configuration.yaml' }
-      expect(here).to.deep.equal({ ...local, ...mounted })
-    })
-  }
-
-  it('configures the broker as the local stack does, but for its listeners and folder', () => {
-    const local = Object.entries(brokerProperties(defaultPorts, '/var/lib/kafka/data')).filter(
-      ([name]) => !/listener|^controller\./.test(name),
-    )
-    for (const [name, value] of local) {
-      const variable = `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`
-      expect(String(services.kafka?.environment?.[variable]), variable).to.equal(String(value))
+  it('never asks a registry for an image that is made here, of which whoever owned the name would be given the secrets', () => {
+    const made = Object.entries(services).filter(([, { image }]) => image.includes('orderflow'))
+    expect(made.map(([name]) => name).sort()).to.deep.equal(ours.filter((name) => !name.endsWith('-sidecar')).sort())
+    for (const [name, { image, pull_policy }] of made) {
+      // Docker takes what stands before the slash for a registry when it is localhost, and this machine has none.
+      expect(image, name).to.match(/^localhost\/orderflow-[a-z-]+$/)
+      expect(pull_policy, name).to.equal('never')
     }
   })
+
+  it('has a name for every image that is made here', () => {
+    for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
+    expect(services.setup?.image).to.equal(serviceImage('setup'))
+  })
+})
+
+describe('the sidecar of a release', () => {
+  it('is started as those of containers are, but for its ports and where its files are', () => {
+    const start = readFileSync(join(repository, 'release/image/start'), 'utf8').replaceAll('\\\n', ' ')
+    const [, line = ''] = /^\s*(?:exec )?daprd (--.*)$/m.exec(start) ?? []
+    const found = [...line.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
+      flag,
+      value,
+    ])
+    const [first] = registered
+    const ports = entryOf(defaultPorts.services, first?.name ?? '')
+    const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', 'mongodb'))
+    const isOwn = ([flag = '']: (string | undefined)[]) => flag.endsWith('-port') || flag === 'app-id'
+    expect(found.filter(isOwn).map(([flag]) => flag)).to.deep.equal(wanted.filter(isOwn).map(([flag]) => flag))
+    const rest = found.filter((pair) => !isOwn(pair) && pair[0] !== 'dapr-graceful-shutdown-seconds')
+    expect(rest).to.deep.equal(wanted.filter((pair) => !isOwn(pair)))
+  })
+})
+
+describe('the broker', () => {
+  const read = (path: string) => readFileSync(join(repository, path), 'utf8')
+  const files = ['release/test/rehearsal/kafka.ts', 'stack/src/offline/images/kafka/docker/server.properties']
+  /** A hosted broker refuses less than 6 s. */
+  const other = ['group.min.session.timeout.ms']
+
+  for (const file of files) {
+    it(`has the settings of the local one in ${file}, where that has them`, () => {
+      const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
+      for (const [name, value] of settings) {
+        const [, found] =
+          new RegExp(`^\\s*'?${name.replaceAll('.', '\\.')}'?\\s*[:=]\\s*'?([^',\\s]+)`, 'm').exec(read(file)) ?? []
+        if (found !== undefined) expect(found, name).to.equal(String(value))
+      }
+    })
+  }
 })
 
 describe('replicas', () => {
   const model = {
     services: {
-      'payment-pod': { image: 'p', ports: ['1:1'] },
+      'payment-pod': { image: 'p', pull_policy: 'never', ports: ['1:1'] },
       'payment-sidecar': { network_mode: 'service:payment-pod', depends_on: { 'payment-pod': {}, setup: {} } },
       'payment-service': {
         build: {},
@@ -82,7 +118,7 @@ describe('replicas', () => {
 
   it('are pods, sidecars and services of their own, with no published port', () => {
     expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
-      'payment-pod-2': { image: 'p' },
+      'payment-pod-2': { image: 'p', pull_policy: 'never' },
       'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },
       'payment-service-2': {
         network_mode: 'service:payment-pod-2',
@@ -95,8 +131,3 @@ describe('replicas', () => {
     expect(replicaServices(model, { 'payment-service': 1 }).services).to.deep.equal({})
   })
 })
-
-function pairs(flags: string[]): Record<string, string> {
-  const names = flags.filter((_, index) => index % 2 === 0)
-  return Object.fromEntries(names.map((name, index) => [name, flags[2 * index + 1] ?? '']))
-}

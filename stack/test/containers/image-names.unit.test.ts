@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { stackImages, testImages } from '../../src/containers/image-names.ts'
+import { stackImages, testImages } from '../../src/lib/image-names.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
@@ -22,7 +22,7 @@ describe('the images that others make', () => {
       services: Record<string, { image: string }>
     }
     const composed = Object.values(services).map(({ image }) => image)
-    const others = composed.filter((image) => !image.startsWith('orderflow/'))
+    const others = composed.filter((image) => !image.startsWith('localhost/'))
     const named = new Set([...others, ...startsFrom(read(repository, 'Dockerfile'))])
     expect([...named].sort()).to.deep.equal([...stackImages].sort())
   })

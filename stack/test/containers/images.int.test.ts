@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { mongoImage, reaperImage, stackImages } from '../../src/containers/image-names.ts'
 import { ensureImages, imagesMissing } from '../../src/containers/images.ts'
+import { mongoImage, reaperImage, stackImages } from '../../src/lib/image-names.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 

@@ -1,9 +1,11 @@
-import { copyFileSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
 import { ensureEnvFile, readProject } from '../../src/containers/project.ts'
+import { variableOf } from '../../src/containers/variables.ts'
 import { repository } from '../../src/lib/paths.ts'
+import { services } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('.env', () => {
@@ -18,10 +20,22 @@ describe('.env', () => {
     expect([ensureEnvFile(folder), ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
-    expect(secrets).to.have.length(6)
-    expect(new Set(secrets.map(([, value]) => value)).size).to.equal(6)
+    expect(secrets).to.have.length(2 + 2 * services.length)
+    expect(new Set(secrets.map(([, value]) => value)).size).to.equal(secrets.length)
     for (const [name, value] of secrets) expect(value, name).to.match(/^[\w-]{32}$/)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
+  })
+
+  it('gets the tokens of a service that has come since, and keeps what it has', () => {
+    ensureEnvFile(folder)
+    const before = readFileSync(join(folder, '.env'), 'utf8')
+    const [first = ''] = services.map((service) => variableOf(service, 'APP_TOKEN'))
+    writeFileSync(join(folder, '.env'), before.replace(new RegExp(`^${first}=.*\\n`, 'm'), ''))
+    expect(ensureEnvFile(folder)).to.equal(true)
+    const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    const { [first]: made, ...others } = after
+    expect(parseEnv(before)).to.deep.include(others)
+    expect(made).to.match(/^[\w-]{32}$/)
   })
 
   it('names the project, so that the volumes of two checkouts are two', () => {
@@ -32,8 +46,8 @@ describe('.env', () => {
   it('tells where the containers are reached', () => {
     expect(readProject(folder)).to.equal(undefined)
     ensureEnvFile(folder)
-    const { kafka, orderUrl } = readProject(folder) ?? {}
-    expect(orderUrl).to.equal('http://localhost:5000')
+    const { kafka, services: reached } = readProject(folder) ?? {}
+    expect(reached?.['order-service']?.url).to.equal('http://localhost:5000')
     expect(kafka?.bootstrapBrokers).to.deep.equal(['localhost:9092'])
     expect(kafka?.sasl?.password).to.have.length(32)
   })

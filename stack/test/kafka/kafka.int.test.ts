@@ -1,13 +1,13 @@
 import { expect } from 'chai'
-import { eventually } from '../../../test/support/eventually.ts'
 import { send } from '../../src/commands/publish.ts'
 import { type KafkaConnection, localKafka } from '../../src/kafka/connection.ts'
 import { watchEvents } from '../../src/kafka/event-watch.ts'
 import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
 import { testFolder } from '../../src/lib/paths.ts'
+import { eventually } from '../../src/lib/poll.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
+import { freePorts } from '../../src/processes/free-ports.ts'
 import { createPlan, type Plan } from '../../src/processes/plan.ts'
-import { freePorts } from '../../src/processes/ports.ts'
 import { runningStack } from '../../src/processes/running-stack.ts'
 import { claimFolder } from '../../src/processes/test-owner.ts'
 import { provision } from '../../src/provision/provision.ts'
@@ -27,7 +27,7 @@ describe('the local Kafka', function () {
   })
   after(() => runningStack(plan, false).stop())
 
-  it('has the topics of stack/topics.json with their partitions and limits', async () => {
+  it('has the topics that follow from services.json, with their partitions and limits', async () => {
     const names = topics.map((topic) => topic.name)
     const found = await withAdmin(kafka, async (admin) => ({
       partitions: (await admin.metadata({ topics: names })).topics,
@@ -50,7 +50,7 @@ describe('the local Kafka', function () {
     if (!first) throw new Error('no topics')
     const warnings = await ensureTopics(kafka, [{ ...first, partitions: 99 }])
     expect(warnings).to.have.length(1)
-    expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, stack/topics.json says 99`)
+    expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, services.json says 99`)
   })
 
   it('creates no topic by a misspelt name', async () => {

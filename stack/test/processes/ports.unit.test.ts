@@ -1,15 +1,18 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
+import { defaultPorts, type StackPorts } from '../../src/lib/ports.ts'
+import { services } from '../../src/lib/services.ts'
+import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
 import { requireFreePorts } from '../../src/processes/port-check.ts'
-import { defaultPorts, freePorts, isPortFree, type StackPorts } from '../../src/processes/ports.ts'
 
-const all = ({ kafka, kafkaController, order, payment }: StackPorts) => [
+const all = ({ kafka, kafkaController, services: ports }: StackPorts) => [
   kafka,
   kafkaController,
-  ...Object.values(order),
-  ...Object.values(payment),
+  ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
+/** Kafka has two, a service and its sidecar seven. */
+const count = 2 + 7 * services.length
 
 describe('ports', () => {
   let server: Server
@@ -22,12 +25,12 @@ describe('ports', () => {
   afterEach(() => server?.close())
 
   it('of make up are all different', () => {
-    expect(new Set(all(defaultPorts)).size).to.equal(16)
+    expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
 
   it('of a test stack are different and free', async () => {
     const ports = all(await freePorts())
-    expect(new Set(ports).size).to.equal(16)
+    expect(new Set(ports).size).to.equal(count)
     expect(await Promise.all(ports.map(isPortFree))).to.not.include(false)
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../../../test/support/eventually.ts'
+import { eventually } from '../../src/lib/poll.ts'
 import { readProcessTable } from '../../src/lib/process-table.ts'
 import { signalGroup, stopProcess } from '../../src/processes/process-control.ts'
 import { processState } from '../../src/processes/run-record.ts'

@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, get } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { localCertificate } from '../../src/lib/certificate.ts'
+import { services } from '../../src/lib/services.ts'
 import { stackTokens } from '../../src/processes/secrets.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
@@ -14,12 +15,24 @@ const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 describe('secrets of a stack', () => {
   afterEach(removeFolders)
 
-  it('are four different tokens, made once and readable by their owner only', () => {
+  it('are two tokens for each service, all different, made once and readable by their owner only', () => {
     const folder = temporaryFolder()
     const tokens = stackTokens(folder)
-    expect(new Set([tokens.order.app, tokens.order.dapr, tokens.payment.app, tokens.payment.dapr]).size).to.equal(4)
+    expect(Object.keys(tokens)).to.deep.equal(services.map(({ name }) => name))
+    expect(new Set(Object.values(tokens).flatMap(({ app, dapr }) => [app, dapr])).size).to.equal(2 * services.length)
     expect(stackTokens(folder)).to.deep.equal(tokens)
     expect(modeOf(join(folder, 'secrets.json'))).to.equal('600')
+  })
+
+  it('are made for a service that has come since, and the others keep theirs', () => {
+    const folder = temporaryFolder()
+    const [first] = services
+    const known = { [first?.name ?? '']: { app: 'a', dapr: 'd' } }
+    writeFileSync(join(folder, 'secrets.json'), JSON.stringify(known))
+    const tokens = stackTokens(folder)
+    expect(tokens).to.deep.include(known)
+    expect(Object.keys(tokens)).to.have.members(services.map(({ name }) => name))
+    expect(stackTokens(folder)).to.deep.equal(tokens)
   })
 
   it('include a certificate for localhost that is made once, its key readable by its owner only', async () => {

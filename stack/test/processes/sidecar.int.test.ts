@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { eventually } from '../../../test/support/eventually.ts'
 import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { testFolder } from '../../src/lib/paths.ts'
+import { eventually } from '../../src/lib/poll.ts'
+import { entryOf } from '../../src/lib/services.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
+import { freePorts } from '../../src/processes/free-ports.ts'
 import { createPlan, type Plan } from '../../src/processes/plan.ts'
-import { freePorts } from '../../src/processes/ports.ts'
 import { runningStack } from '../../src/processes/running-stack.ts'
 import { claimFolder } from '../../src/processes/test-owner.ts'
 import { provision } from '../../src/provision/provision.ts'
@@ -19,7 +20,7 @@ interface Delivery {
   events: string[]
 }
 
-describe('a sidecar with components/local', function () {
+describe('a sidecar with components and components/sqlite', function () {
   this.timeout(120_000)
   let plan: Plan
   let app: Server
@@ -45,7 +46,7 @@ describe('a sidecar with components/local', function () {
     await provision({ onProgress: () => {} })
     await claimFolder(testFolder('sidecar'))
     plan = await createPlan(testFolder('sidecar'), await freePorts())
-    app = createServer(respond).listen(plan.ports.order.channel, '127.0.0.1')
+    app = createServer(respond).listen(entryOf(plan.ports.services, 'order-service').channel, '127.0.0.1')
     await once(app, 'listening')
     await ensureRunning(plan, ['kafka', 'order-sidecar'], { onProgress: () => {} })
   })
@@ -60,8 +61,11 @@ describe('a sidecar with components/local', function () {
     await publish('paymentevents', '{"n":2}')
     await eventually(() => deliveriesOf('{"n":1}').length + deliveriesOf('{"n":2}').length === 2, 'both arrived')
     const [order, payment] = [deliveriesOf('{"n":1}')[0], deliveriesOf('{"n":2}')[0]]
-    expect(order).to.include({ path: '/subscriptions/orderevents', token: plan.tokens.order.app })
-    expect(payment).to.include({ path: '/subscriptions/paymentevents', token: plan.tokens.order.app })
+    expect(order).to.include({ path: '/subscriptions/orderevents', token: entryOf(plan.tokens, 'order-service').app })
+    expect(payment).to.include({
+      path: '/subscriptions/paymentevents',
+      token: entryOf(plan.tokens, 'order-service').app,
+    })
   })
 
   it('delivers an entry answered RETRY again, a second later, until it is answered SUCCESS', async () => {
@@ -77,10 +81,10 @@ describe('a sidecar with components/local', function () {
     expect(deliveriesOf('{"n":3}')).to.have.length(4)
   })
 
-  it('answers nobody without its token, and has loaded everything in the folder', async () => {
-    const url = `http://127.0.0.1:${plan.ports.order.daprHttp}/v1.0/metadata`
+  it('answers nobody without its token, and has loaded everything in both folders', async () => {
+    const url = `http://127.0.0.1:${entryOf(plan.ports.services, 'order-service').daprHttp}/v1.0/metadata`
     expect((await fetch(url)).status).to.equal(401)
-    const response = await fetch(url, { headers: { 'dapr-api-token': plan.tokens.order.dapr } })
+    const response = await fetch(url, { headers: { 'dapr-api-token': entryOf(plan.tokens, 'order-service').dapr } })
     const metadata = (await response.json()) as Record<string, { name?: string; topic?: string }[]>
     const streams = ['pubsub', 'pubsub-1', 'pubsub-2', 'pubsub-3']
     expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', ...streams, 'statestore'])

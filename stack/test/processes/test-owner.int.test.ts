@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../../../test/support/eventually.ts'
+import { repository } from '../../src/lib/paths.ts'
+import { eventually } from '../../src/lib/poll.ts'
 import { signalGroup } from '../../src/processes/process-control.ts'
 import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 import { isRunning, removeFolders, temporaryFolder } from '../support.ts'
 
 /** A test run in a process of its own: claims the folder, starts two processes there and prints their groups. */
 const testRun = `
-  const { claimFolder } = await import(process.argv[1] + '/src/test-owner.ts')
-  const { startProcess } = await import(process.argv[1] + '/src/process-control.ts')
+  const { claimFolder } = await import(process.argv[1] + '/test-owner.ts')
+  const { startProcess } = await import(process.argv[1] + '/process-control.ts')
   await claimFolder(process.argv[2])
   const args = ['-e', 'setInterval(() => {}, 1000)']
   const start = (name) => startProcess(process.argv[2], { name, command: process.execPath, args, env: {}, ports: {} })
@@ -26,7 +27,7 @@ describe('a stack of a test run', () => {
       '--input-type=module',
       '-e',
       testRun,
-      join(import.meta.dirname, '..'),
+      join(repository, 'stack/src/processes'),
       folder,
     ])
     const [printed] = (await once(child.stdout, 'data')) as [Buffer]

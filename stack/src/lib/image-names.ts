@@ -9,6 +9,14 @@ export const mongoImage = 'mongo:8'
 export const daprdImage = `daprio/daprd:${versions.dapr}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
+/**
+ * The image of a service, or of `stack` for what Compose needs once, as docker-compose.yml builds it. No registry can serve it: a name
+ * of Docker Hub's would be asked for there first, and whoever owned it would be given the secrets.
+ */
+export function serviceImage(name: string): string {
+  return `localhost/orderflow-${name}`
+}
+
 /** What docker-compose.yml runs, and what the services' images are made from; each after those that it is made from here. */
 export const stackImages = [baseImage, nodeImage, kafkaImage, daprdImage, mongoImage]
 

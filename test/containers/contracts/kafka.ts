@@ -1,10 +1,8 @@
-import { freePorts, type KafkaConnection, withAdmin } from '@orderflow/stack'
+import { eventually, freePorts, type KafkaConnection, kafkaImage, withAdmin } from '@orderflow/stack'
+import { docker } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
-import { eventually } from '../../../../test/support/eventually.ts'
-import { createProducer, openLog } from '../../../../test/support/kafka.ts'
-import { docker } from '../../../src/containers/docker.ts'
-import { kafkaImage } from '../../../src/containers/image-names.ts'
+import { createProducer, openLog } from '../../support/kafka.ts'
 
 const password = 'a password with spaces'
 const jaas = `org.apache.kafka.common.security.plain.PlainLoginModule required user_app="${password}";`

@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { brokerHeap, brokerSettings } from '../kafka/broker-settings.ts'
 import { StackError } from '../lib/error.ts'
+import { javaCommand } from '../lib/java.ts'
 import { kafkaJarsFolder, repository } from '../lib/paths.ts'
-import { javaCommand } from '../processes/java.ts'
-import { dataFolder, type Plan } from '../processes/plan.ts'
-import type { StackPorts } from '../processes/ports.ts'
+import type { StackPorts } from '../lib/ports.ts'
+import { dataFolder, type Plan } from './plan.ts'
 
-/** Arguments of java for the broker. The heap is Kafka's need at this size, measured; its own default is 1 GB. */
+/** Arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
-  return [...javaArguments('-Xmx512m'), 'kafka.Kafka', propertiesFile(plan.folder)]
+  return [...javaArguments(brokerHeap), 'kafka.Kafka', propertiesFile(plan.folder)]
 }
 
 /** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
@@ -53,29 +54,15 @@ async function format(properties: string): Promise<void> {
 }
 
 /** One broker that is its own controller (KRaft), on loopback only. */
-export function brokerProperties(ports: StackPorts, logs: string): Record<string, string | number | boolean> {
+function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) {
   return {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${ports.kafkaController}`,
-    listeners: `PLAINTEXT://127.0.0.1:${ports.kafka},CONTROLLER://127.0.0.1:${ports.kafkaController}`,
+    'controller.quorum.voters': `1@127.0.0.1:${kafkaController}`,
+    listeners: `PLAINTEXT://127.0.0.1:${kafka},CONTROLLER://127.0.0.1:${kafkaController}`,
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logs,
-    // Topics are created with their partitions and limits by the stack, never by a misspelt name.
-    'auto.create.topics.enable': false,
-    'log.retention.ms': -1,
-    // A killed sidecar's partitions move after components/kafka.yaml's sessionTimeout, and the first member does not wait.
-    'group.min.session.timeout.ms': 2000,
-    'group.initial.rebalance.delay.ms': 0,
-    // A broker that was killed cannot register again before its last session ends; the default is 9 s.
-    'broker.session.timeout.ms': 1500,
-    'broker.heartbeat.interval.ms': 300,
-    // One broker: nothing to replicate to, and fifty partitions of offsets only slow the start.
-    'offsets.topic.replication.factor': 1,
-    'offsets.topic.num.partitions': 1,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
-    'transaction.state.log.num.partitions': 1,
+    ...brokerSettings,
   }
 }
 

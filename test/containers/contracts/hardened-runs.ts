@@ -1,7 +1,7 @@
+import { daprdImage, nodeImage } from '@orderflow/stack'
+import { docker } from '@orderflow/stack/containers'
+import { versions } from '@orderflow/stack/parts'
 import { expect } from 'chai'
-import { docker } from '../../../src/containers/docker.ts'
-import { daprdImage, nodeImage } from '../../../src/containers/image-names.ts'
-import { versions } from '../../../src/lib/paths.ts'
 
 const hardened = ['--rm', '--read-only', '--user', '10001', '--cap-drop', 'ALL', '--network', 'none']
 

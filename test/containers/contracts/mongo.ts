@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { eventually, mongoImage } from '@orderflow/stack'
+import { docker } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
-import { eventually } from '../../../../test/support/eventually.ts'
-import { docker } from '../../../src/containers/docker.ts'
-import { mongoImage } from '../../../src/containers/image-names.ts'
 
 const root = { name: 'root', password: 'pä$s: w/rd' }
 const credentials = `${root.name}:${encodeURIComponent(root.password)}`

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { eventually, nodeImage } from '@orderflow/stack'
+import { docker, reaperImage } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
-import { eventually } from '../../../../test/support/eventually.ts'
-import { docker } from '../../../src/containers/docker.ts'
-import { nodeImage, reaperImage } from '../../../src/containers/image-names.ts'
 
 export function reaperContract(): void {
   it(`${reaperImage} removes what a test run made, and nothing else, once the run is gone without a word`, async () => {

@@ -1,0 +1,3 @@
+export * from './payment.ts'
+export * from './payment-error.ts'
+export * from './policy.ts'

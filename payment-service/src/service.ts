@@ -1,0 +1,36 @@
+import { defineService, section } from '@orderflow/service-kit'
+import { createCommands } from './commands.ts'
+import { amountLimit } from './domain/policy.ts'
+import { createReactions, createRebuild } from './reactions.ts'
+import { paymentRoutes } from './routes/payments.ts'
+import { createStore } from './store.ts'
+
+interface OwnSettings {
+  /** In the currency of the orders' totals. */
+  Policy: { ApproveUpTo: number }
+}
+
+/** The largest amount that an event may say (envelope-schema/schemas/common.json). */
+const maxAmount = 1e12
+
+export const service = defineService<OwnSettings>({
+  root: new URL('..', import.meta.url),
+  description: 'Payments of orders: one per order, decided by a policy when the order arrives, or made by hand.',
+  sections: { Policy: section({ ApproveUpTo: { type: 'number', minimum: 0, maximum: maxAmount } }) },
+  refusals: {
+    'not-found': { status: 404, title: 'Payment not found' },
+    'payment-exists': { status: 409, title: 'The order has its payment already' },
+    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another payment' },
+    'conflicting-order': { status: 409, title: 'The order was charged with another total' },
+    'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
+  },
+  create({ settings, documents, ...context }) {
+    const store = createStore(documents)
+    const policy = amountLimit(settings.Policy.ApproveUpTo)
+    return {
+      routes: paymentRoutes(createCommands(store, policy, context), store),
+      reactions: createReactions(store, policy, context),
+      rebuild: createRebuild(store, context),
+    }
+  },
+})

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto'
+import { createSidecar } from '../sidecar/sidecar.ts'
+import { createLog, stackOf } from '../telemetry/log.ts'
+import { createApp } from './create-app.ts'
+import type { ServiceDefinition } from './define-service.ts'
+import { PortTakenError } from './listener.ts'
+import { readSettings } from './read-settings.ts'
+import { serve } from './server.ts'
+import { SettingsError } from './settings.ts'
+
+/** Runs a service until it is told to stop. What keeps it from starting is told on standard error, and ends it with 1. */
+export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
+  try {
+    const settings = readSettings(service, process.env)
+    const log = createLog(settings.App.Name, settings.Log.Level, { personal: service.personal ?? [] })
+    const sidecar = createSidecar(settings)
+    const app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: randomUUID })
+    await serve(app, settings, log)
+  } catch (error) {
+    process.stderr.write(`${failureText(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+/** A few lines for what the environment can mend; all else is a mistake of ours, which only its stack leads to. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof SettingsError || error instanceof PortTakenError ? error.message : stackOf(error)
+}

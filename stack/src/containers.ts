@@ -1,0 +1,9 @@
+// The stack in containers, for the tests that run docker-compose.yml as projects of their own.
+
+export { composeMissing } from './containers/compose-plugin.ts'
+export { docker } from './containers/docker.ts'
+export { engineMissing } from './containers/engine.ts'
+export { ensureImages } from './containers/images.ts'
+export { podOf, type ReplicaCounts, writeReplicas } from './containers/replicas.ts'
+export { type ServiceVariable, variableOf } from './containers/variables.ts'
+export { reaperImage, testImages } from './lib/image-names.ts'

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '../lib/paths.ts'
+import { services } from '../lib/services.ts'
+import { composeFile } from './compose.ts'
+import { kafkaFile } from './kafka.ts'
+import { resiliencyFile } from './resiliency.ts'
+import { subscriptionsFile } from './subscriptions.ts'
+
+/** What `make generate` writes, by the path in the repository. Undefined is for a file that should be gone. */
+export function generatedFiles(): Map<string, string | undefined> {
+  const compose = 'docker-compose.yml'
+  const found = readdirSync(join(repository, 'components')).filter((file) => /^subscriptions\..*yaml$/.test(file))
+  return new Map([
+    ...found.map((file) => [`components/${file}`, undefined] as const),
+    ...services.map(
+      (service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const,
+    ),
+    ['components/kafka.yaml', kafkaFile()],
+    ['components/resiliency.yaml', resiliencyFile()],
+    [compose, composeFile(readFileSync(join(repository, compose), 'utf8'))],
+  ])
+}

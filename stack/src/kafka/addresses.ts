@@ -1,0 +1,25 @@
+import { entryOf } from '../lib/services.ts'
+import type { KafkaConnection } from './connection.ts'
+
+/** Where a service is reached from this machine. */
+export interface ServiceAddress {
+  url: string
+  httpsUrl: string
+}
+
+/** Where a stack is reached from this machine, however it was started. */
+export interface Addresses {
+  /** By service. */
+  services: Record<string, ServiceAddress>
+  kafka: KafkaConnection
+}
+
+/** Where a service takes requests, without a trailing slash. */
+export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
+  return entryOf(services, service).url
+}
+
+/** The addresses of ports of this machine. */
+export function addressAt(host: string, { http, https }: { http: number; https: number }): ServiceAddress {
+  return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StackError } from './error.ts'
+
+export interface PollOptions {
+  timeoutMs: number
+  everyMs?: number
+  signal?: AbortSignal | undefined
+}
+
+/** How long anything of ours takes to start, at most. */
+const startTimeoutMs = 60_000
+
+/**
+ * Asks `probe` until it answers something other than undefined or false, and returns that; undefined after `timeoutMs`.
+ * @throws {StackError} `interrupted` when the signal aborts; and whatever `probe` throws
+ */
+export async function poll<Answer>(
+  probe: () => Answer | undefined | Promise<Answer | undefined>,
+  { timeoutMs, everyMs = 20, signal }: PollOptions,
+): Promise<Answer | undefined> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    if (signal?.aborted) throw new StackError('interrupted', 'interrupted')
+    const answer = await probe()
+    if (answer !== undefined && answer !== false) return answer
+    if (Date.now() > deadline) return undefined
+    await sleep(everyMs)
+  }
+}
+
+/** As `poll`, but an error that says what did not come when it takes longer than `timeoutMs`. */
+export async function eventually<Answer>(
+  probe: () => Answer | undefined | Promise<Answer | undefined>,
+  what: string,
+  timeoutMs = 30_000,
+): Promise<Answer> {
+  const answer = await poll(probe, { timeoutMs })
+  if (answer === undefined) throw new Error(`${what}: not within ${timeoutMs} ms`)
+  return answer
+}
+
+/**
+ * Tries again what a server that is still starting refuses.
+ * @throws {StackError} `not-ready` with the last error after a minute; at once what is a StackError already
+ */
+export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {
+  let cause: unknown
+  const attempt = async () => {
+    try {
+      return { result: await work() }
+    } catch (error) {
+      if (error instanceof StackError) throw error
+      cause = error
+      return undefined
+    }
+  }
+  const done = await poll(attempt, { timeoutMs: startTimeoutMs, everyMs })
+  if (done) return done.result
+  throw new StackError('not-ready', `${what} is not ready after ${startTimeoutMs / 1000} s: ${cause}`, { cause })
+}

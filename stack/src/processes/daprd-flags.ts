@@ -1,0 +1,38 @@
+import type { ServicePorts } from '../lib/ports.ts'
+
+/** Where a sidecar finds its resources. daprd does not look into the folders of a folder. */
+export interface Resources {
+  folders: string[]
+  configuration: string
+}
+
+/**
+ * The files of a `components` folder, and beside those that all share the state store of one kind: `sqlite` on one machine,
+ * `mongodb` in containers and releases.
+ */
+export function resourcesOf(components: string, store: 'sqlite' | 'mongodb'): Resources {
+  return { folders: [components, `${components}/${store}`], configuration: `${components}/configuration.yaml` }
+}
+
+/**
+ * How every sidecar is started: here, in docker-compose.yml and (a test compares) in release/image/start. Without the three listen
+ * addresses daprd opens its metrics and internal gRPC ports on every interface.
+ */
+export function daprdFlags(appId: string, ports: ServicePorts, resources: Resources): [flag: string, value: string][] {
+  return [
+    ['app-id', appId],
+    ['app-port', String(ports.channel)],
+    ['app-protocol', 'http'],
+    ['dapr-http-port', String(ports.daprHttp)],
+    ['dapr-grpc-port', String(ports.daprGrpc)],
+    ['dapr-internal-grpc-port', String(ports.daprInternalGrpc)],
+    ['metrics-port', String(ports.metrics)],
+    ['dapr-listen-addresses', '127.0.0.1'],
+    ['dapr-internal-grpc-listen-address', '127.0.0.1'],
+    ['metrics-listen-address', '127.0.0.1'],
+    ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
+    ['config', resources.configuration],
+    // Bulk publishes and state transactions of a full batch are above the 4Mi default.
+    ['max-body-size', '16Mi'],
+  ]
+}

@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import type { Container } from '../../src/containers/docker.ts'
+import { rowsOf } from '../../src/containers/status.ts'
+
+function container(service: string, State: Partial<Container['State']>): Container {
+  return {
+    Id: service,
+    Name: `/${service}`,
+    Config: { Labels: { 'com.docker.compose.service': service }, Image: '', Env: [] },
+    HostConfig: { NetworkMode: '' },
+    State: { Status: 'running', ExitCode: 0, StartedAt: new Date().toISOString(), ...State },
+  }
+}
+
+describe('the status of containers', () => {
+  const expected = ['kafka', 'order-service', 'order-service-2', 'setup']
+  const told = (containers: Container[]) =>
+    rowsOf(expected, containers).map(({ name, state, isWell }) => `${name}: ${state}, ${isWell ? 'well' : 'not well'}`)
+
+  it('names a container that there should be and is not, a replica too', () => {
+    expect(told([container('kafka', {}), container('setup', { Status: 'exited' })])).to.deep.equal([
+      'kafka: running, well',
+      'order-service: missing, not well',
+      'order-service-2: missing, not well',
+      'setup: exited (0), well',
+    ])
+  })
+
+  it('is well when all run and are healthy, and setup has done its work', () => {
+    const healthy = { Health: { Status: 'healthy' } }
+    const all = [
+      container('kafka', healthy),
+      container('order-service', healthy),
+      container('order-service-2', healthy),
+    ]
+    expect(rowsOf(expected, [...all, container('setup', { Status: 'exited' })]).every(({ isWell }) => isWell)).to.equal(
+      true,
+    )
+    expect(told([...all, container('setup', { Status: 'exited', ExitCode: 1 })])).to.include(
+      'setup: exited (1), not well',
+    )
+  })
+
+  it('is not well while one is ill', () => {
+    const ill = container('kafka', { Health: { Status: 'unhealthy' } })
+    expect(told([ill])).to.include('kafka: running, unhealthy, not well')
+  })
+})

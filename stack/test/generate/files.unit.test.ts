@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse, parseAllDocuments } from 'yaml'
+import { generatedFiles } from '../../src/generate/files.ts'
+import { lanes } from '../../src/kafka/lanes.ts'
+import { topics } from '../../src/kafka/topics.ts'
+import { repository } from '../../src/lib/paths.ts'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { services } from '../../src/lib/services.ts'
+
+const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
+const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())
+
+describe('what follows from services.json', () => {
+  for (const [path, text] of generatedFiles()) {
+    it(`is up to date in ${path}; make generate writes it`, () => {
+      expect(existsSync(join(repository, path)) ? read(path) : undefined).to.equal(text)
+    })
+  }
+
+  it('is a folder with the settings of the same name for each service, and no service besides', () => {
+    const folders = readdirSync(repository).filter((name) => name.endsWith('-service'))
+    expect(folders.sort()).to.deep.equal(services.map(({ name }) => name).sort())
+    for (const { name, http, https, channel } of services) {
+      const { daprHttp, daprGrpc } = defaultPorts.services[name] ?? {}
+      const settings = JSON.parse(read(name, 'appsettings.json'))
+      expect(settings.App.Name).to.equal(name)
+      expect(settings.Web, name).to.include({ HttpPort: http, HttpsPort: https })
+      expect(settings.AppChannel.Port, name).to.equal(channel)
+      expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
+      expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())
+    }
+  })
+})
+
+describe('the topics', () => {
+  it('are what services consume and produce, each with its consumers, and one for dead letters of each', () => {
+    const named = topics.map(({ name, consumerGroups }) => [name, ...consumerGroups].join(' '))
+    expect(named).to.deep.equal([
+      'orderevents order-service payment-service',
+      'paymentevents order-service',
+      'orderevents.dead',
+      'paymentevents.dead',
+    ])
+  })
+})
+
+describe('components/', () => {
+  it('subscribes each service to what it consumes, by lanes when it is prompt', () => {
+    for (const { name, consumes } of services) {
+      const found = documentsOf('components', `subscriptions.${name}.yaml`).map(({ scopes, spec }) => {
+        expect(scopes).to.deep.equal([name])
+        return `${spec.topic} through ${spec.pubsubname}`
+      })
+      const wanted = Object.entries(consumes).flatMap(([topic, urgency]) =>
+        (urgency === 'prompt' ? lanes : ['pubsub']).map((component) => `${topic} through ${component}`),
+      )
+      expect(found).to.deep.equal(wanted)
+    }
+  })
+
+  it('has Kafka components that differ in name and client id only, each with its retries', () => {
+    const components = documentsOf('components/kafka.yaml')
+    const names = components.map(({ metadata }) => metadata.name)
+    expect(names).to.deep.equal(['pubsub', ...lanes])
+    const alike = components.map(({ metadata, ...other }) =>
+      JSON.stringify(other).replace(`{appID}${metadata.name.slice('pubsub'.length)}"}`, '{appID}"}'),
+    )
+    expect(new Set(alike).size).to.equal(1)
+    expect(Object.keys(parse(read('components/resiliency.yaml')).spec.targets.components)).to.deep.equal(names)
+    expect(documentsOf('release/boot-check/kafka.yaml').map(({ metadata }) => metadata.name)).to.deep.equal(names)
+  })
+
+  it('names no subscription twice, since a sidecar reads those of all services', () => {
+    const files = readdirSync(join(repository, 'components')).filter((file) => file.startsWith('subscriptions.'))
+    const names = files.flatMap((file) => documentsOf('components', file).map(({ metadata }) => metadata.name))
+    expect(new Set(names).size).to.equal(names.length)
+  })
+
+  it('lets the broker, not the sidecar, say that a message is too large', () => {
+    const sidecarLimit = Number(/name: maxMessageBytes\s+value: "(\d+)"/.exec(read('components/kafka.yaml'))?.[1])
+    const limits = topics.map((topic) => Number(topic.configs['max.message.bytes']))
+    expect(sidecarLimit).to.be.greaterThan(Math.max(...limits))
+  })
+
+  it('has resiliency as the only document of its file, since daprd reads no other', () => {
+    expect(read('components/resiliency.yaml')).to.not.match(/^---$/m)
+  })
+
+  it('has no connection string or credential in it', () => {
+    const files = readdirSync(join(repository, 'components'), { recursive: true, encoding: 'utf8' })
+    for (const name of files.filter((file) => file.endsWith('.yaml'))) {
+      expect(read('components', name)).to.not.match(/name: (brokers|connectionString|sasl\w*)\s+value:/)
+    }
+  })
+
+  it('has the state store in a folder of its own, once for one machine and once for containers and releases', () => {
+    for (const store of ['sqlite', 'mongodb']) {
+      expect(readdirSync(join(repository, 'components', store))).to.deep.equal(['statestore.yaml'])
+      const { metadata, spec } = parse(read('components', store, 'statestore.yaml'))
+      expect([metadata.name, spec.type]).to.deep.equal(['statestore', `state.${store}`])
+    }
+  })
+})

@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { inheritedEnvironment } from '../../src/processes/environment.ts'
+
+describe('what a process of the stack inherits', () => {
+  it('is how programs find what they need on this machine', () => {
+    const needed = { PATH: '/bin', HOME: '/root', TMPDIR: '/tmp', LANG: 'C', LC_ALL: 'C', TZ: 'UTC', JAVA_HOME: '/jdk' }
+    const network = {
+      https_proxy: 'p',
+      HTTPS_PROXY: 'p',
+      NO_PROXY: 'localhost',
+      SSL_CERT_FILE: 'f',
+      NODE_EXTRA_CA_CERTS: 'f',
+    }
+    const documented = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'e',
+      Log__Level: 'debug',
+      Stream__Brokers: 'b:1',
+      DAPR_HOST_IP: '127.0.0.1',
+    }
+    const all = { ...needed, ...network, ...documented }
+    expect(inheritedEnvironment(all)).to.deep.equal(all)
+  })
+
+  it('is nothing that could mean something to it by chance', () => {
+    const others = [
+      'PORT',
+      'NODE_OPTIONS',
+      'DAPR_API_TOKEN',
+      'APP_API_TOKEN',
+      'KAFKA_OPTS',
+      'JAVA_TOOL_OPTIONS',
+      'NAMESPACE',
+      '_',
+    ]
+    expect(inheritedEnvironment(Object.fromEntries(others.map((name) => [name, '1234'])))).to.deep.equal({})
+  })
+})
