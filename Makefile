@@ -38,8 +38,8 @@ publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] 
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
 
 dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
-	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+--values} \
-		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+--dry-run} $${EDIT:+--edit} $${FILE:+--file "$$FILE"}
+	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+"--values=$$VALUES"} \
+		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+"--dry-run=$$DRY_RUN"} $${EDIT:+"--edit=$$EDIT"} $${FILE:+--file "$$FILE"}
 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}

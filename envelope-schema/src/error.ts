@@ -18,13 +18,16 @@ export interface Problem {
  *   receiver does not handle this Version of an event that it handles, or the Name is nearly one that it handles;
  * - `invalid-payload`: the Payload is not by its schema.
  */
-export type EnvelopeErrorCode =
-  | 'not-utf8'
-  | 'not-json'
-  | 'not-an-envelope'
-  | 'unknown-event'
-  | 'unknown-version'
-  | 'invalid-payload'
+export const envelopeErrorCodes = [
+  'not-utf8',
+  'not-json',
+  'not-an-envelope',
+  'unknown-event',
+  'unknown-version',
+  'invalid-payload',
+] as const
+
+export type EnvelopeErrorCode = (typeof envelopeErrorCodes)[number]
 
 /** Why a document is refused: its stable code, and every problem of it. Safe to log: holds no values of the document. */
 export interface Fault {

@@ -1,4 +1,4 @@
-import { fieldOf, isGuid, schemaOf } from './schemas.ts'
+import { fieldOf, isGuid, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventType } from './types.ts'
 
 /** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema. */
@@ -16,6 +16,9 @@ export function fieldSchema(type: EventType, field: string): Record<string, unkn
   const found = keywords.filter((keyword) => described[keyword] !== undefined)
   return Object.fromEntries(found.map((keyword) => [keyword, described[keyword]]))
 }
+
+/** Every event type that has a schema. */
+export const eventTypes = [...payloadSchemas.keys()] as readonly EventType[]
 
 /** The fields that the schema of a payload names, in its order. */
 export function payloadFields(type: EventType): readonly string[] {

@@ -190,6 +190,14 @@ export function deadLetters(running: () => RunningStack): void {
       expect(await ends()).to.deep.equal(before)
     })
 
+    it('of a record that a publisher pretends to have resent are an entry of their own', async () => {
+      const { offset, entries } = await failing({ value: Buffer.from('{') })
+      const claim: [Buffer, Buffer] = [Buffer.from('replayed-from'), Buffer.from(`${topic}/1/${offset}`)]
+      const forged = await failing({ value: Buffer.from('['), headers: [claim] })
+      expect(forged.entries.map((entry) => openAttempt(entry)?.origin.offset)).to.deep.equal([offset, offset])
+      expect(await entriesOf(offset)).to.deep.equal(entries)
+    })
+
     it('count once however often they are resent and fail again', async () => {
       const event = reduced()
       await publish({ value: bytesOf(event) })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope-schema'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import type { Delivery } from './delivery.ts'
@@ -5,8 +6,9 @@ import type { Fault } from './fault.ts'
 import { type Place, placeText } from './place.ts'
 import { letterHeaders } from './record-headers.ts'
 
-/** Kafka refuses a record above its topic's limit; a detail is for reading, so a few kilobytes do. */
+/** Characters. A detail is for reading, so a few kilobytes do. */
 const maxDetailLength = 4_000
+const minimalDetailLength = 500
 
 /** The id of all that is said of one event by one app, however often it is delivered, dead-lettered and resent. */
 export function deadLetterId(app: string, { topic, partition, offset }: Place): string {
@@ -16,22 +18,50 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place): 
 /**
  * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
  * headers. Its id derives from app and origin, so that a redelivered fault counts once, and a resent one with it.
+ *
+ * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/topics.json): of its key, value and
+ * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
+ * another limit may still refuse it.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
-  const { topic, partition, offset } = delivery.origin
+  const { key, escapedKey, traceparent, value } = delivery
   const headers = {
-    [letterHeaders.id]: deadLetterId(app, delivery.origin),
-    [letterHeaders.reason]: fault.code,
-    [letterHeaders.detail]: fault.detail.slice(0, maxDetailLength).toWellFormed(),
-    [letterHeaders.app]: app,
-    [letterHeaders.topic]: topic,
-    [letterHeaders.partition]: String(partition),
-    [letterHeaders.offset]: offset,
-    [letterHeaders.time]: now.toISOString(),
-    ...(delivery.origin !== delivery.place && { [letterHeaders.resent]: placeText(delivery.place) }),
-    ...(delivery.traceparent && { traceparent: delivery.traceparent }),
+    ...storyOf(delivery, fault, app, now, maxDetailLength),
+    ...(traceparent && { traceparent }),
     // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
-    ...(delivery.key === undefined && delivery.escapedKey && { [letterHeaders.key]: delivery.escapedKey }),
+    ...(key === undefined && escapedKey && { [letterHeaders.key]: escapedKey }),
   }
-  return { topic: deadLetterTopic(topic), key: delivery.key, value: delivery.value, headers }
+  return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
+}
+
+/**
+ * The same without what a publisher can make large, for a topic that refuses the whole letter: always below 4 KiB (an app's name
+ * has at most 200 characters, as of AppName). The event is then where it failed, for as long as the log holds it, and is known by
+ * its digest.
+ */
+export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
+  const headers = {
+    ...storyOf(delivery, fault, app, now, minimalDetailLength),
+    [letterHeaders.cut]: digestOf(delivery.value),
+  }
+  return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
+}
+
+/** By which the event of a dead letter that is without it is known again: the SHA-256 of its bytes, in hex. */
+export function digestOf(value: Uint8Array): string {
+  return createHash('sha256').update(value).digest('hex')
+}
+
+function storyOf({ origin, place }: Delivery, { code, detail }: Fault, app: string, now: Date, maxLength: number) {
+  return {
+    [letterHeaders.id]: deadLetterId(app, origin),
+    [letterHeaders.reason]: code,
+    [letterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
+    [letterHeaders.app]: app,
+    [letterHeaders.topic]: origin.topic,
+    [letterHeaders.partition]: String(origin.partition),
+    [letterHeaders.offset]: origin.offset,
+    [letterHeaders.time]: now.toISOString(),
+    ...(origin !== place && { [letterHeaders.resent]: placeText(place) }),
+  }
 }

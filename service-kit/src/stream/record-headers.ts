@@ -20,6 +20,8 @@ export const letterHeaders = {
   resent: 'deadletter-replay',
   /** A key that is no text, as it was delivered: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
+  /** Of a letter without its event, which its topic refused: the SHA-256 of the event's bytes, in hex. */
+  cut: 'deadletter-cut',
 } as const
 
 /** Of the note on `<topic>.dead` that an event was resent: the place that failed, and the place of the new record. */

@@ -152,8 +152,16 @@ describe('a rebuild from a topic', () => {
     take = () => Promise.reject(new SidecarError('write state', new Error('down')))
     const error = await rebuildTopic(
       'orderevents',
-      { handles: ['OrderCreated' as const], handle: (event: Created) => take(event) },
-      { app: 'order-service', log, range: {}, onProgress: () => {}, onWait: () => {}, patienceMs: 10 },
+      { 'OrderCreated@1': (event: Created) => take(event) },
+      {
+        app: 'order-service',
+        refusals: new Set(),
+        log,
+        range: {},
+        onProgress: () => {},
+        onWait: () => {},
+        patienceMs: 10,
+      },
     ).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(OperationError).with.property('message').that.contains('write state: down')
   })

@@ -19,12 +19,15 @@ describe('make', () => {
     ['dead-letters', {}, []],
     ['dead-letters', { LIST: group }, ['list', group]],
     ['dead-letters', { SHOW: id }, ['show', id]],
-    ['dead-letters', { SHOW: id, VALUES: '1' }, ['show', id, '--values']],
+    ['dead-letters', { SHOW: id, VALUES: '1' }, ['show', id, '--values=1']],
     ['dead-letters', { RESEND: group }, ['resend', group]],
-    ['dead-letters', { RESEND: 'all', DRY_RUN: '1' }, ['resend', 'all', '--dry-run']],
-    ['dead-letters', { RESEND: id, EDIT: '1', DRY_RUN: '1' }, ['resend', id, '--dry-run', '--edit']],
+    ['dead-letters', { RESEND: 'all', DRY_RUN: '1' }, ['resend', 'all', '--dry-run=1']],
+    ['dead-letters', { RESEND: id, EDIT: '1', DRY_RUN: '1' }, ['resend', id, '--dry-run=1', '--edit=1']],
     ['dead-letters', { RESEND: id, FILE: 'e.json' }, ['resend', id, '--file', 'e.json']],
     ['dead-letters', { RESEND: 'a b', DRY_RUN: '' }, ['resend', 'a b']],
+    // What a word means is for the command to say (dead-letters/arguments.ts).
+    ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],
+    ['dead-letters', { RESEND: 'all', DRY_RUN: 'a b' }, ['resend', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],
     ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
     [

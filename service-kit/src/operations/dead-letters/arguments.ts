@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
 import { OperationError } from '../operation-error.ts'
+import { meansYes } from '../terminal.ts'
 
 const usage = `dead-letters [list [GROUP]]             what could not be handled, by reason and app; or the entries of a group
 dead-letters show ID [--values]         one of them; --values shows personal data too
 dead-letters resend ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
-dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in a file`
+dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in a file
+--flag=yes and --flag=no say it in words; so do 1, true, and 0, false`
 
 export type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
@@ -27,10 +29,20 @@ function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const
   const options = { values: flag, 'dry-run': flag, edit: flag, file: { type: 'string' } } as const
   try {
-    return parseArgs({ args, allowPositionals: true, options })
+    return parseArgs({ args: args.flatMap(flagOf), allowPositionals: true, options })
   } catch (cause) {
+    if (cause instanceof OperationError) throw cause
     throw misuse((cause as Error).message, cause)
   }
+}
+
+/** A Makefile passes on what a variable says: `--dry-run=0` is no flag. */
+function flagOf(argument: string): string[] {
+  const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
+  if (flag === undefined || word === undefined) return [argument]
+  const isMeant = meansYes(word)
+  if (isMeant === undefined) throw misuse(`${argument} is neither yes nor no`)
+  return isMeant ? [flag] : []
 }
 
 function misuse(message: string, cause?: unknown): OperationError {

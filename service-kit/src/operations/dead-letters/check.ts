@@ -1,15 +1,8 @@
-import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope-schema'
+import { describeProblem, EnvelopeError, envelopeErrorCodes, parseEvent } from '@orderflow/envelope-schema'
 import { ourFaults } from '../../stream/fault.ts'
 
 /** Reasons that the schemas decide: what they say today counts, not what they said then. */
-const schemaReasons: ReadonlySet<string> = new Set([
-  'not-utf8',
-  'not-json',
-  'not-an-envelope',
-  'unknown-event',
-  'unknown-version',
-  'invalid-payload',
-])
+const schemaReasons: ReadonlySet<string> = new Set(envelopeErrorCodes)
 
 /**
  * Why these bytes, sent back, would end as a dead letter again, in one line for each problem; empty when they would not.

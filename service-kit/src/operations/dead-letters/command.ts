@@ -6,6 +6,7 @@ import { printLines } from '../terminal.ts'
 import { type DeadLettersCommand, readArguments } from './arguments.ts'
 import { editEvent } from './edit.ts'
 import { type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
+import { lost, readEvent } from './event.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
 import { resendDeadLetters } from './resend.ts'
 
@@ -22,7 +23,7 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection)
     const chosen = selectEntries(letters.entries, asked.what)
     if (asked.command === 'resend') return await resendAll(kafka, chosen, asked, await editedEvent(log, chosen, asked))
     const entry = only(chosen)
-    printLines(entryLines(entry, await log.at(newestAttempt(entry).stands), asked.values))
+    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
     return 0
   } finally {
     await log.close()
@@ -55,12 +56,13 @@ async function editedEvent(
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
   if (!attempt) throw new OperationError('it was resent and has not failed since')
-  if (file !== undefined) return readEvent(file)
-  const letter = await log.at(attempt.stands)
-  return editEvent(letter?.value ?? Buffer.alloc(0), process.env)
+  if (file !== undefined) return readBytes(file)
+  const event = await readEvent(log, attempt)
+  if (!event?.value) throw new OperationError(lost, { nextStep: 'give the event with FILE=event.json' })
+  return editEvent(event.value, process.env)
 }
 
-function readEvent(file: string): Buffer {
+function readBytes(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {

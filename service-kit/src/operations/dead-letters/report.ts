@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { describeProblem, type Problem } from '@orderflow/envelope-schema'
 import { placeText } from '../../stream/place.ts'
-import { letterHeaders } from '../../stream/record-headers.ts'
-import { headerOf, type LogRecord } from '../log-record.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
+import { type FailedEvent, lost } from './event.ts'
 import type { Outcome } from './resend.ts'
 import { shownValue } from './shown.ts'
 
@@ -43,10 +43,10 @@ export function entryTable(entries: Entry[]): string[] {
 
 /**
  * All about one entry.
- * @param letter its newest dead letter
+ * @param event what its newest dead letter tells of
  * @param values whether to show personal data too
  */
-export function entryLines(entry: Entry, letter: LogRecord | undefined, values: boolean): string[] {
+export function entryLines(entry: Entry, event: FailedEvent | undefined, values: boolean): string[] {
   const story = entry.attempts.flatMap(({ place, time, reason, resent }) => [
     `  ${time}  ${placeText(place)} failed: ${reason}`,
     ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${placeText(resent.as)}`] : []),
@@ -57,7 +57,7 @@ export function entryLines(entry: Entry, letter: LogRecord | undefined, values: 
     ...story,
     ...claimLines(entry),
     '',
-    ...(letter ? letterLines(letter, values) : ['the dead letter is not in the log any more']),
+    ...(event ? eventLines(event, values) : ['the dead letter is not in the log any more']),
   ]
 }
 
@@ -67,13 +67,12 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
 }
 
-function letterLines(letter: LogRecord, values: boolean): string[] {
-  const problems = problemsOf(headerOf(letter, letterHeaders.detail) ?? '')
+function eventLines({ detail, key, value }: FailedEvent, values: boolean): string[] {
   return [
-    ...problems.map((line) => `  ${line}`),
+    ...problemsOf(detail).map((line) => `  ${line}`),
     '',
-    `key ${shownKey(letter, values)}`,
-    ...shownValue(letter.value, values).split('\n'),
+    `key ${key ? shownKey(key, values) : '(none)'}`,
+    ...(value ? shownValue(value, values) : `(${lost})`).split('\n'),
   ]
 }
 
@@ -86,11 +85,10 @@ function problemsOf(detail: string): string[] {
   }
 }
 
-/** A key is an OrderId, or whatever the publisher thought of. */
-function shownKey(letter: LogRecord, values: boolean): string {
-  const key = headerOf(letter, letterHeaders.key) ?? letter.key?.toString()
-  if (key === undefined) return '(none)'
-  return values || /^[0-9a-f-]{36}$/i.test(key) ? key : `*** (${key.length} characters)`
+/** A key is a GUID, or whatever the publisher thought of. */
+function shownKey(key: Buffer, values: boolean): string {
+  const text = isUtf8(key) ? key.toString() : `0x${key.toString('hex')}`
+  return values || /^[0-9a-f-]{36}$/i.test(text) ? text : `*** (${text.length} characters)`
 }
 
 export function outcomeLines(outcome: Outcome): string[] {

@@ -1,11 +1,30 @@
-/**
- * Fields that may be shown: the envelope's, and what of the payloads is no personal data. Not the other way round: an
- * event that failed may well have the tax id under a name that nobody thought of.
- */
-const harmless = new Set([
+import { eventTypes, fieldSchema, payloadFields } from '@orderflow/envelope-schema'
+
+/** Of the envelope, where it has them and where publishers put them by mistake. Not the tenant's user: a person. */
+const ofEnvelopes = [
   ...['Id', 'CorrelationId', 'TraceId', 'CausationId', 'AppId', 'AppName', 'Version', 'Name', 'CreationDate'],
-  ...['CreateDate', 'OrderId', 'PaymentId', 'Total', 'Amount', 'Policy', 'Source', 'specversion'],
+  ...['CreateDate', 'specversion'],
+]
+
+const ofPayloads = eventTypes.flatMap((type) =>
+  payloadFields(type).map((name) => ({ name, isPlain: isPlain(fieldSchema(type, name)) })),
+)
+const texts = new Set(ofPayloads.filter((field) => !field.isPlain).map(({ name }) => name))
+
+/**
+ * Fields that may be shown: what every schema that names them says is no text, which may hold anything about anybody. Not
+ * the other way round: an event that failed may well have the tax id under a name that nobody thought of.
+ */
+const harmless: ReadonlySet<string> = new Set([
+  ...ofEnvelopes,
+  ...ofPayloads.map(({ name }) => name).filter((name) => !texts.has(name)),
 ])
+
+/** One of a few words, a number, an id or a date. */
+function isPlain({ enum: words, type, format }: Record<string, unknown>): boolean {
+  const isNumber = type === 'number' || type === 'integer' || type === 'boolean'
+  return words !== undefined || isNumber || format === 'uuid' || format === 'date-time'
+}
 
 /** Longer texts are no identifiers, dates or names that belong in such a field. */
 const maxShownLength = 64

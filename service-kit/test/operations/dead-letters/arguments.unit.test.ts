@@ -14,6 +14,21 @@ describe('the command dead-letters', () => {
     expect(readArguments(['resend', 'all', '--dry-run'])).to.deep.equal(resend)
   })
 
+  const yes = ['1', 'yes', 'true', 'TRUE', ' 1 ']
+  const no = ['', '0', 'no', 'false', 'No']
+  for (const [words, meant] of [
+    [yes, true],
+    [no, false],
+  ] as const) {
+    it(`takes ${words.map((word) => `"${word}"`).join(', ')} for ${meant ? 'yes' : 'no'}`, () => {
+      for (const word of words) {
+        const resend = readArguments(['resend', 'ab', `--dry-run=${word}`, `--edit=${word}`])
+        expect(resend).to.include({ dryRun: meant, edit: meant })
+        expect(readArguments(['show', 'ab', `--values=${word}`])).to.include({ values: meant })
+      }
+    })
+  }
+
   const wrong: [args: string[], message: string][] = [
     [['resend'], 'which one?'],
     [['show', ''], 'which one?'],
@@ -21,6 +36,8 @@ describe('the command dead-letters', () => {
     [['--fly'], "Unknown option '--fly'"],
     [['list', 'a', 'b'], 'what is "b"?'],
     [['resend', 'a', '--file'], 'argument missing'],
+    [['resend', 'a', '--dry-run=maybe'], '--dry-run=maybe is neither yes nor no'],
+    [['show', 'a', '--values=2'], '--values=2 is neither yes nor no'],
   ]
   for (const [args, message] of wrong) {
     it(`refuses "${args.join(' ')}" with its usage`, () => {

@@ -1,3 +1,4 @@
+import { envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { refusalOf } from '../../../src/operations/dead-letters/check.ts'
 import { bytesOf, event } from './letters.ts'
@@ -13,7 +14,7 @@ describe('a resend is refused', () => {
   })
 
   it('not when the schemas have learned to accept it, or the fault was ours', () => {
-    for (const reason of ['unknown-version', 'handler-error', 'refused', undefined]) {
+    for (const reason of [...envelopeErrorCodes, 'handler-error', 'refused', undefined]) {
       expect(refusalOf(bytesOf(event), reason)).to.deep.equal([])
     }
   })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { deadLetterOf } from '../../../src/stream/dead-letter.ts'
+import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../../src/stream/delivery.ts'
 import type { Place } from '../../../src/stream/place.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'
@@ -18,6 +18,8 @@ export interface Failed {
   topic?: string
   partition?: number
   value?: Buffer
+  /** Whether the topic refused the letter with the event in it. */
+  isCut?: boolean
   /** The header by which the record says where its event first stood. */
   resentFrom?: string
 }
@@ -28,12 +30,13 @@ export function fail(
   app: string,
   offset: number,
   reason = 'invalid-payload',
-  { topic = 'orderevents', partition = 0, value = Buffer.from('{'), resentFrom }: Failed = {},
+  { topic = 'orderevents', partition = 0, value = Buffer.from('{'), resentFrom, isCut = false }: Failed = {},
 ): Place {
   const metadata: BulkEntry['metadata'] = { __partition: String(partition), __offset: String(offset), __key: 'k' }
   if (resentFrom) metadata['replayed-from'] = encodeURIComponent(resentFrom)
   const delivery = readDelivery({ entryId: '', event: value.toString('base64'), metadata }, topic)
-  return log.append(deadLetterOf(delivery, { code: reason, detail: 'd' }, app, new Date()))
+  const letterOf = isCut ? minimalDeadLetter : deadLetterOf
+  return log.append(letterOf(delivery, { code: reason, detail: 'd' }, app, new Date()))
 }
 
 /** What stands on the dead-letter topic once an event was resent. */

@@ -90,4 +90,39 @@ describe('dead letters that are resent', () => {
     await resend(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
+
+  describe('without the event, which their topic refused', () => {
+    const cut = (offset: number, bytes = value) =>
+      fail(log, 'order-service', offset, 'handler-error', { value: bytes, isCut: true })
+    const refusals = async (edited?: Buffer) => {
+      const whys: string[] = []
+      for await (const outcome of resendEntries(log, publish, await entries(), { edited })) {
+        if (outcome.result === 'refused') whys.push(...outcome.why)
+      }
+      return whys
+    }
+
+    it('are sent back as the event stands in the log', async () => {
+      const { offset } = log.append({ topic: 'orderevents', key: 'k', value, headers: { 'x-own': '1' } })
+      cut(Number(offset))
+      expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent'] })
+      const [, again] = published()
+      expect([again?.key?.toString(), again?.value, again && headerOf(again, 'x-own')]).to.deep.equal(['k', value, '1'])
+    })
+
+    it('are refused once the log let go of it or has another one there, unless somebody has the event', async () => {
+      log.append({ topic: 'orderevents', value: '{}' })
+      cut(0)
+      cut(7)
+      const why = 'the dead letter is without the event, and the log has it no more'
+      expect(await refusals()).to.deep.equal([why, why])
+      expect(await refusals(value)).to.deep.equal([])
+    })
+
+    it('are checked like any other', async () => {
+      log.append({ topic: 'orderevents', value: '{' })
+      cut(0, Buffer.from('{'))
+      expect((await refusals()).join()).to.contain('not-json')
+    })
+  })
 })

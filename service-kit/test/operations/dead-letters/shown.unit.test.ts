@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { readEvent } from '../../../src/operations/dead-letters/event.ts'
 import { entryLines } from '../../../src/operations/dead-letters/report.ts'
 import { shownValue } from '../../../src/operations/dead-letters/shown.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
@@ -11,16 +12,32 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
-    const letter = {
-      ...(await log.at({ topic: 'orderevents.dead', partition: 0, offset: '0' })),
-    } as (typeof log.records)[0]
-    letter.value = bytesOf(event)
-    letter.headers = [[Buffer.from('deadletter-detail'), Buffer.from(detail)]]
+    const shown = { detail, key: Buffer.from('SECRET-KEY'), value: bytesOf(event), headers: [] }
     const [entry] = (await readDeadLetters(log)).entries
-    const text = entry ? entryLines(entry, letter, false).join('\n') : ''
+    const text = entry ? entryLines(entry, shown, false).join('\n') : ''
     expect(text).to.contain('/Payload/Total must be a number').and.to.contain(event.Payload.OrderId)
     expect(text).not.to.contain('SECRET').and.not.to.contain('Lovelace')
-    expect(entry && entryLines(entry, letter, true).join('\n')).to.contain('SECRET-TAX-ID')
+    expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
+  })
+
+  it('shows the event where it failed when its letter is without it, and says so when it is nowhere', async () => {
+    const log = new FakeLog()
+    for (const isThere of [false, true]) {
+      fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })
+      if (isThere) log.append({ topic: 'orderevents', value: bytesOf(event) })
+      const [entry] = (await readDeadLetters(log)).entries
+      const found = entry && (await readEvent(log, newestAttempt(entry)))
+      const text = entry ? entryLines(entry, found, false).join('\n') : ''
+      expect(text).to.contain(isThere ? event.Payload.OrderId : '(the dead letter is without the event')
+    }
+  })
+
+  it('shows a key that is no text by its bytes', async () => {
+    const log = new FakeLog()
+    fail(log, 'order-service', 1)
+    const [entry] = (await readDeadLetters(log)).entries
+    const shown = { detail: 'd', key: Buffer.from([0xff, 0x00]), value: bytesOf(event), headers: [] }
+    expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('key 0xff00')
   })
 })
 
@@ -40,6 +57,18 @@ describe('an event that is shown', () => {
       expect(shown).not.to.contain('SECRET').and.not.to.contain('987654321')
     })
     fc.assert(property)
+  })
+
+  it('shows what the schemas say is an id, a number, a date or one of a few words, and masks all other text', () => {
+    const Payload = {
+      ...{ OrderId: 'an-order', PaymentId: 'a-payment', Total: '1', Amount: 1, Source: 'Manual' },
+      ...{ CustomerName: 'masked', CustomerTaxId: 'masked', Reason: 'masked', Policy: 'masked', Note: 'masked' },
+    }
+    const shown = shownValue(bytesOf({ ...event, TenantUserID: 'masked', Payload }), false)
+    for (const text of ['an-order', 'a-payment', '"1"', 'Manual', event.AppName, event.CreationDate]) {
+      expect(shown).to.contain(text)
+    }
+    expect(shown).not.to.contain('masked')
   })
 
   it('keeps every digit and every key with its values', () => {

@@ -1,0 +1,43 @@
+import { digestOf } from '../../stream/dead-letter.ts'
+import { letterHeaders } from '../../stream/record-headers.ts'
+import type { LogReader } from '../log-reader.ts'
+import { headerOf, type LogRecord } from '../log-record.ts'
+import type { Attempt } from './entries.ts'
+
+/** What there is of an event that failed. */
+export interface FailedEvent {
+  /** What to mend, as the app said it: a list of problems in JSON, or a sentence. */
+  detail: string
+  key: Buffer | undefined
+  /** Undefined when neither its dead letter nor the log has it. */
+  value: Buffer | undefined
+  headers: LogRecord['headers']
+}
+
+export const lost = 'the dead letter is without the event, and the log has it no more'
+
+/**
+ * The event of an attempt: the very record that failed, as long as the log holds it, and otherwise what its dead letter has of
+ * it. Undefined when the dead letter is not in the log any more.
+ */
+export async function readEvent(log: LogReader, { place, stands }: Attempt): Promise<FailedEvent | undefined> {
+  const letter = await log.at(stands)
+  if (!letter) return undefined
+  const record = (await log.has(place)) ? await log.at(place) : undefined
+  const digest = headerOf(letter, letterHeaders.cut)
+  // Another record may stand there by now, when the topic was made anew.
+  const isSame = record && digestOf(record.value) === (digest ?? digestOf(letter.value))
+  const value = digest === undefined ? letter.value : undefined
+  const { key, headers, ...own } = isSame ? record : { value, ...remainsOf(letter) }
+  return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers }
+}
+
+/** What a dead letter has of the record's key and headers. A binary key came URL-escaped (Go's url.QueryEscape). */
+function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
+  const headers = letter.headers.filter(([name]) => name.toString() === 'traceparent')
+  const escaped = headerOf(letter, letterHeaders.key)
+  if (escaped === undefined) return { key: letter.key, headers }
+  const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
+  const key = escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
+  return { key: Buffer.from(key, 'latin1'), headers }
+}
