@@ -87,8 +87,8 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
 }
 
 /** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
-function streamVariables(plan: Plan, role: 'order' | 'payment'): Record<string, string> {
-  const settings = componentSettings(join(repository, `${role}-service`), process.env)
+function streamVariables(plan: Plan, service: string): Record<string, string> {
+  const settings = componentSettings(join(repository, service), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
   return { ...Object.fromEntries(stream), Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
 }
