@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { traceIdFrom } from '../telemetry/trace.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
 
@@ -9,9 +10,10 @@ export interface Answer<S extends number, T> {
   location?: string
 }
 
-/** What a handler gets besides its inputs: the W3C `traceparent` as it was sent. */
+/** What a handler gets besides its inputs. */
 export interface Context {
-  traceparent: string | undefined
+  /** The trace that the request belongs to, by its W3C `traceparent`: a GUID, as envelopes have it. */
+  traceId: string | undefined
 }
 
 /** What a service says of an operation. All else follows: docs, reading, problems, `Location`. */
@@ -49,7 +51,7 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
   return {
     operation: { method, path, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
-      const answer = await handle(readInputs(input, request), { traceparent: request.get('traceparent') })
+      const answer = await handle(readInputs(input, request), { traceId: traceIdFrom(request.get('traceparent')) })
       if (answer.location !== undefined) response.location(answer.location)
       response.status(answer.status).json(answer.body)
     },

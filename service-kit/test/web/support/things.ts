@@ -60,7 +60,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
       answers: { 200: 'It is dropped.' },
       body: thing,
       refusals: ['too-heavy'],
-      handle: async ({ id }, { traceparent }) => ({ status: 200, body: { orderId: traceparent ?? id, amount: 0 } }),
+      handle: async ({ id }, { traceId }) => ({ status: 200, body: { orderId: traceId ?? id, amount: 0 } }),
     }),
   ]
 }
