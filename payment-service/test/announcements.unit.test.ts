@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { checkPayload, parseEnvelope } from '@orderflow/envelope-schema'
-import { PermanentFault } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { announcedFact, refundOf, resultOf } from '../src/announcements.ts'
 import type { Cause, Decision, PaymentState } from '../src/domain/payment.ts'
+import { PaymentError } from '../src/domain/payment-error.ts'
 
 const app = { id: randomUUID(), name: 'payment-service' }
 type Announced = Parameters<typeof announcedFact>[1]
@@ -58,6 +58,9 @@ describe('an announcement of a payment', () => {
       { ...own, Id: randomUUID() },
       { ...own, Headers: {} },
     ]
-    for (const event of foreign) expect(() => announcedFact(app, event)).to.throw(PaymentError).with.property('code', 'foreign-payment')
+    for (const event of foreign)
+      expect(() => announcedFact(app, event))
+        .to.throw(PaymentError)
+        .with.property('code', 'foreign-payment')
   })
 })
