@@ -21,11 +21,13 @@ const anyCause: fc.Arbitrary<Cause> = fc.record({
     .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
 })
+/** A name in the contract's sense: never blank. */
+const anyPolicy = fc.string({ maxLength: 20 }).map((name) => `p${name}`)
 const anyVerdict = fc.oneof(
-  fc.record({ approved: fc.constant(true), policy: fc.string({ minLength: 1, maxLength: 20 }) }),
+  fc.record({ approved: fc.constant(true), policy: anyPolicy }),
   fc.record({
     approved: fc.constant(false),
-    policy: fc.string({ minLength: 1, maxLength: 20 }),
+    policy: anyPolicy,
     reason: fc.string({ minLength: 1, maxLength: 100 }),
   }),
 )

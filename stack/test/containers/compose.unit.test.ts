@@ -81,9 +81,9 @@ describe('docker-compose.yml', () => {
 
 describe('the sidecar of a release', () => {
   it('is started as those of containers are, but for its ports and where its files are', () => {
-    const start = readFileSync(join(repository, 'release/image/start'), 'utf8').replaceAll('\\\n', ' ')
-    const [, line = ''] = /^\s*(?:exec )?daprd (--.*)$/m.exec(start) ?? []
-    const found = [...line.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
+    const start = readFileSync(join(repository, 'release/image/start'), 'utf8')
+    const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
+    const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
       flag,
       value,
     ])
