@@ -19,7 +19,7 @@ up: ## Start everything, in containers where Docker is at hand; STACK=docker or 
 down: ## Stop all of it; data stays
 	@$(stack) down
 
-status: ## Show each process or container: state, memory, uptime
+status: ## Show what should run: state and uptime, of processes their memory too
 	@$(stack) status
 
 logs: ## Show the end of each log; SERVICE=order-service follows one

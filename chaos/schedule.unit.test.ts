@@ -1,3 +1,4 @@
+import { services, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { createRandom } from './load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
@@ -10,22 +11,15 @@ function take(count: number, seed: string, changes: Partial<Targets> = {}): Step
 const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
 const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
 
+const processes = services.flatMap((service) => [service.name, sidecarOf(service)])
 const every = [
-  'freeze order-service',
-  'freeze order-sidecar',
-  'freeze payment-service',
-  'freeze payment-sidecar',
+  ...processes.flatMap((name) => [`freeze ${name}`, `kill ${name}`]),
+  ...services.map(({ role }) => `lock ${role}.db`),
   'full disk of kafka',
   'full disk of state',
   'kill kafka',
-  'kill order-service',
-  'kill order-sidecar',
-  'kill payment-service',
-  'kill payment-sidecar',
-  'lock order.db',
-  'lock payment.db',
   'restart all',
-]
+].sort()
 
 describe('the schedule of faults', () => {
   it('is the same for the same seed, and another one for another', () => {
@@ -34,11 +28,11 @@ describe('the schedule of faults', () => {
   })
 
   it('has every fault alone before any comes again, and pairs between them', () => {
-    const steps = take(42, 'a')
-    const [first, second] = [alone(steps).slice(0, 14), alone(steps).slice(14)]
+    const steps = take(3 * every.length, 'a')
+    const [first, second] = [alone(steps).slice(0, every.length), alone(steps).slice(every.length)]
     expect(first.map(faultName).sort()).to.deep.equal(every)
     expect(second.map(faultName).sort()).to.deep.equal(every)
-    expect(steps.filter(({ faults }) => faults.length === 2)).to.have.length(14)
+    expect(steps.filter(({ faults }) => faults.length === 2)).to.have.length(every.length)
     expect(faultNames(targets).sort()).to.deep.equal(every)
   })
 

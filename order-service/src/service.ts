@@ -1,4 +1,4 @@
-import { defineService } from '@orderflow/service-kit'
+import { defineService, guidText } from '@orderflow/service-kit'
 import { createCommands } from './commands.ts'
 import { createReactions } from './reactions.ts'
 import { orderRoutes } from './routes/orders.ts'
@@ -14,6 +14,7 @@ export const service = defineService({
     'conflicting-order': { status: 409, title: 'The OrderId is known with another order' },
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another order' },
   },
+  problemMembers: { orderId: { ...guidText, description: 'The order in question, if there is one.' } },
   create({ documents, ...context }) {
     const store = createStore(documents)
     const reactions = createReactions(store)

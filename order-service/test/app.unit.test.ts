@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
 import { type App, createApp, readSettings, SidecarError } from '@orderflow/service-kit'
-import { expect } from 'chai'
 import { capturedLog, FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
 import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
 import type { Order } from '../src/domain/order.ts'
 import { service } from '../src/service.ts'
@@ -286,7 +286,7 @@ describe('order-service when its platform fails', () => {
       Note: 'x'.repeat(60_000),
     }
     const outside = { id: randomUUID(), name: 'older-application' }
-    const event = createEnvelope({ app: outside, name: 'OrderCreated', version: 1, creationDate: new Date(), payload })
+    const event = createEnvelope({ app: outside, type: 'OrderCreated@1', creationDate: new Date(), payload })
     await take(app, 'orderevents', { ...event, Headers: { more: 'y'.repeat(1_000) } })
     const sizes = [...sidecar.documents.values()].map(({ value }) => JSON.stringify(value).length)
     expect(Math.max(...sizes)).to.be.below(1_000)

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import {
   decideCancel,
   evolve,
+  factNames,
   isSameOrder,
   type OrderEvent,
   type OrderFacts,
-  factNames,
   orderOf,
 } from '../src/domain/order.ts'
 

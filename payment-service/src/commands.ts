@@ -49,7 +49,7 @@ export function createCommands(
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error
         const detail = 'The payment is stored but may not be announced. Send the request again until it is not.'
-        throw new UncertainError(detail, { paymentId }, error)
+        throw new UncertainError(detail, { details: { paymentId }, cause: error })
       })
       const { decision } = state
       if (decision?.causationId !== causationId) {

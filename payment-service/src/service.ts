@@ -1,4 +1,4 @@
-import { defineService, section } from '@orderflow/service-kit'
+import { defineService, guidText, section } from '@orderflow/service-kit'
 import { createCommands } from './commands.ts'
 import { amountLimit } from './domain/policy.ts'
 import { createReactions, createRebuild } from './reactions.ts'
@@ -24,6 +24,7 @@ export const service = defineService<OwnSettings>({
     'conflicting-order': { status: 409, title: 'The order was charged with another total' },
     'foreign-payment': { status: 409, title: 'This service did not announce the payment' },
   },
+  problemMembers: { paymentId: { ...guidText, description: 'The payment in question, if there is one.' } },
   create({ settings, documents, ...context }) {
     const store = createStore(documents)
     const policy = amountLimit(settings.Policy.ApproveUpTo)

@@ -58,6 +58,6 @@ describe('an announcement of a payment', () => {
       { ...own, Id: randomUUID() },
       { ...own, Headers: {} },
     ]
-    for (const event of foreign) expect(() => announcedFact(app, event)).to.throw(PermanentFault, 'foreign-payment')
+    for (const event of foreign) expect(() => announcedFact(app, event)).to.throw(PaymentError).with.property('code', 'foreign-payment')
   })
 })

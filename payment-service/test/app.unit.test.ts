@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
 import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { expect } from 'chai'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
 import { type ProblemBody, paymentsOf, post, send } from '../../test/support/api.ts'
 import type { Payment } from '../src/domain/payment.ts'
 import { service } from '../src/service.ts'
@@ -33,8 +33,7 @@ describe('payment-service when its platform fails', () => {
   const eventOf = (name: 'OrderCreated' | 'OrderCancelled', OrderId = orderId) =>
     createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
-      name,
-      version: 1,
+      type: `${name}@1`,
       id: randomUUID(),
       creationDate: new Date(clock),
       payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },

@@ -1,5 +1,5 @@
-import { expect } from 'chai'
 import { readSettings } from '@orderflow/service-kit'
+import { expect } from 'chai'
 import { service } from '../src/service.ts'
 
 describe('the settings of payment-service', () => {

@@ -20,7 +20,8 @@ export const factNames = [
   'PaymentRefunded',
 ] as const satisfies OrderEvent['Name'][]
 
-export type OrderStatus = 'Created' | 'Paid' | 'PaymentRejected' | 'Cancelled' | 'Refunded'
+export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
+export type OrderStatus = (typeof orderStatuses)[number]
 
 /** An order as the API shows it. */
 export interface Order {

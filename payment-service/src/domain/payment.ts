@@ -9,7 +9,10 @@ export interface Cause {
   at: string
 }
 
-export type PaymentSource = 'OrderCreated' | 'Manual'
+export const paymentSources = ['OrderCreated', 'Manual'] as const
+export type PaymentSource = (typeof paymentSources)[number]
+
+export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
 
 export interface Charge extends Cause {
   orderId: string
@@ -81,7 +84,7 @@ export interface Payment {
   id: string
   orderId: string
   amount: number
-  status: 'Approved' | 'Rejected' | 'Refunded'
+  status: (typeof paymentStatuses)[number]
   policy: string
   reason?: string
   source: PaymentSource

@@ -18,8 +18,11 @@ const settings = {
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
 }
-const probe = `Promise.all(['healthz', 'readyz'].map((path) => fetch('http://127.0.0.1:${port}/' + path)))
-  .then((answers) => process.exit(answers.every((answer) => answer.ok) ? 0 : 1), () => process.exit(1))`
+/** Up, and nothing is missing but the stream: without a network there is no Kafka to ask. */
+const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${port}/' + path)).json()
+Promise.all(['healthz', 'readyz'].map(ask)).then(([{ status }, { missing = {} }]) => {
+  process.exit(status === 'up' && Object.keys(missing).every((part) => part === 'stream') ? 0 : 1)
+}, () => process.exit(1))`
 
 export interface Boot {
   bootMs: number

@@ -38,8 +38,9 @@ export function createApp<S extends object>(
     web: createWeb({
       title: app.Name,
       description: service.description,
-      operations: parts.routes,
+      routes: parts.routes,
       refusals: service.refusals,
+      problemMembers: service.problemMembers ?? {},
       readiness: createReadiness(sidecar, createStreamCheck(settings.Stream, group)),
       log,
     }),

@@ -2,6 +2,9 @@ import type { Documents } from '../state/documents.ts'
 import type { Reactions } from '../stream/intake.ts'
 import type { Publish } from '../stream/publisher.ts'
 import type { Logger } from '../telemetry/log.ts'
+import type { Field } from '../web/model.ts'
+import type { Refusals } from '../web/refusals.ts'
+import type { Route } from '../web/route.ts'
 import type { BaseSettings, Section } from './settings.ts'
 
 /** What a service is built from. */
@@ -18,7 +21,8 @@ export interface ServiceContext<S extends object = object> {
 
 /** What a service does. */
 export interface ServiceParts {
-  routes: Operation[]
+  /** The operations of its public API. */
+  routes: readonly Route[]
   /** What it does with the events that it consumes, by topic and `Name@Version`. */
   reactions: Reactions
   /** What it rebuilds its store from, by topic in the order in which they are read. Publishes nothing. */
@@ -39,7 +43,9 @@ export interface ServiceDefinition<S extends object = object> {
   /** Names of fields that are personal data, masked should they come into the log. */
   personal?: string[]
   /** The errors of its domain, by `code`: what a request is answered with. To an event they are the reason of a dead letter. */
-  refusals: Record<string, { status: number; title: string }>
+  refusals: Refusals
+  /** What its problem details may have besides the members that all have, such as the id of the order in question. */
+  problemMembers?: Record<string, Field>
   create(context: ServiceContext<S>): ServiceParts
 }
 

@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import type { Logger } from '../telemetry/log.ts'
 import { channelTimeouts, type Listener, listen, publicTimeouts } from './listener.ts'
 import type { BaseSettings } from './settings.ts'
-import type { App } from './start.ts'
+
+/** A service without its listeners: `web` for the public, `channel` for the sidecar. */
+export interface App {
+  web: RequestListener
+  channel: RequestListener
+}
 
 /** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
 const drainMs = 9_000

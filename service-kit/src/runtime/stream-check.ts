@@ -26,7 +26,7 @@ const missingForMs = 500
 /** A group's coordinator moves, or loads its log, within this: no reason yet. */
 const patience = { retries: 5, retryDelay: 300, connectTimeout: 1_000, timeout: 1_000, requestTimeout: 2_000 }
 
-/** Loaded when first asked for: it takes 20 MB and a fifth of a second, which a start can do without. */
+/** Loaded when first asked for: its modules take 55 MB and most of a second, which a start and its tests can do without. */
 async function openAdmin(connection: KafkaConnection): Promise<GroupAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {

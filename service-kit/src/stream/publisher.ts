@@ -46,5 +46,6 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 /** An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace. */
 export function recordOf(topic: string, key: string, envelope: Envelope): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
-  return { topic, key, value, headers: { traceparent: traceparentOf(envelope.TraceId) } }
+  const traceparent = traceparentOf(envelope.TraceId)
+  return { topic, key, value, headers: traceparent === undefined ? {} : { traceparent } }
 }

@@ -2,16 +2,21 @@ import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunct
 
 export type { Logger }
 
-const personal = ['customerName', 'CustomerName', 'customerTaxId', 'CustomerTaxId']
 const secret = ['token', 'Token', 'password', 'ConnectionString', 'authorization']
 
+export interface LogOptions {
+  /** Names of the fields that hold personal data in this service's domain; case matters. */
+  personal?: readonly string[]
+  /** Standard output unless told. */
+  destination?: DestinationStream
+}
+
 /**
- * One JSON line per record, on standard output unless told. Payloads are not logged at all; should one slip in, names,
- * tax ids and credentials are masked down to the third level.
+ * One JSON line per record. Payloads are not logged at all; should one slip in, what is personal and credentials are masked down
+ * to the third level.
  */
-export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
-  const keys = [...personal, ...secret]
-  const paths = keys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`])
+export function createLog(name: string, level: string, { personal = [], destination }: LogOptions = {}): Logger {
+  const paths = [...personal, ...secret].flatMap((key) => [key, `*.${key}`, `*.*.${key}`])
   const options = {
     level,
     base: { app: name },
@@ -28,4 +33,9 @@ function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, stack }
+}
+
+/** Where an error comes from, and where its causes do. */
+export function stackOf(error: Error): string {
+  return stdSerializers.err(error).stack
 }

@@ -13,12 +13,14 @@ export function traceIdFrom(header: string | undefined): string | undefined {
 }
 
 /**
- * A sampled `traceparent` with a new span id, in the trace that a GUID TraceId names. The span id is the second half of a
- * UUID v4: never zero, and much cheaper than eight random bytes, since Node keeps UUIDs in stock.
+ * A sampled `traceparent` with a new span id, in the trace that a GUID TraceId names. Undefined for one that names no trace, such
+ * as a GUID of zeros: a header that is not valid makes receivers begin a trace of their own, and so does none; an id of ours in its
+ * place would tie the event to a trace that its TraceId does not lead to. The span id is the second half of a UUID v4: never zero,
+ * and much cheaper than eight random bytes, since Node keeps UUIDs in stock.
  */
-export function traceparentOf(traceId: string): string {
-  const spanId = hexOf(randomUUID()).slice(16)
-  return `00-${hexOf(traceId).toLowerCase()}-${spanId}-01`
+export function traceparentOf(traceId: string): string | undefined {
+  const header = `00-${hexOf(traceId).toLowerCase()}-${hexOf(randomUUID()).slice(16)}-01`
+  return traceparent.test(header) ? header : undefined
 }
 
 const hexOf = (guid: string) => guid.replaceAll('-', '')

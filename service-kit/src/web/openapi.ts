@@ -1,46 +1,86 @@
-/** What the pages of all services share: paging parameters and the shape of a problem. */
-export const sharedComponents = {
-  parameters: {
-    Limit: { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
-    Cursor: { name: 'cursor', in: 'query', description: 'The `next` of the page before.', schema: { type: 'string' } },
-  },
-  schemas: {
-    Problem: {
-      type: 'object',
-      description: 'RFC 9457 problem details.',
-      example: {
-        type: 'urn:orderflow:problem:invalid-request',
-        title: 'The request is not valid',
-        status: 400,
-        detail: '/total: is missing',
-        instance: '/v1/orders',
-        errors: [{ pointer: '/total', detail: 'is missing' }],
-      },
-      properties: {
-        type: { type: 'string' },
-        title: { type: 'string' },
-        status: { type: 'integer' },
-        detail: { type: 'string', description: 'What is wrong, and how to mend it.' },
-        instance: { type: 'string' },
-        orderId: { type: 'string', format: 'uuid', description: 'The order in question, if there is one.' },
-        paymentId: { type: 'string', format: 'uuid', description: 'The payment in question, if there is one.' },
-        errors: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: {
-              pointer: { type: 'string', description: 'JSON pointer into the body, or the name of a parameter.' },
-              detail: { type: 'string' },
-            },
-          },
-        },
+import { fileURLToPath } from 'node:url'
+import swaggerJsdoc from 'swagger-jsdoc'
+import { type Field, type Model, propertiesOf, referenceTo, type Schema } from './model.ts'
+import type { Refusals } from './refusals.ts'
+import type { Route } from './route.ts'
+
+/** What the page's document is made from. */
+export interface Documented {
+  title: string
+  description: string
+  routes: readonly Route[]
+  refusals: Refusals
+  /** Extension members of the service's problems, by name. */
+  problemMembers: Record<string, Field>
+}
+
+/** The shape of a problem stands as a comment where problems are written. */
+const commented = [fileURLToPath(new URL('./problem-handler.ts', import.meta.url))]
+
+/** The OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
+export function openapiOf({ title, description, routes, refusals, problemMembers }: Documented): object {
+  const definition = {
+    openapi: '3.0.3',
+    info: { title, description, version: '1' },
+    servers: [{ url: '/' }],
+    paths: pathsOf(routes, refusals),
+    components: {
+      schemas: {
+        ...Object.fromEntries(routes.flatMap(modelsOf).map(({ name, schema }) => [name, schema])),
+        Problem: { properties: propertiesOf(problemMembers) },
       },
     },
-  },
-  responses: {
-    Problem: {
-      description: 'What is wrong, and how to mend it.',
-      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-    },
-  },
+  }
+  return swaggerJsdoc({ definition, apis: commented, failOnErrors: true })
+}
+
+function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const { operation } of routes) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationOf(operation, refusals) }
+  }
+  return paths
+}
+
+function operationOf(operation: Route['operation'], refusals: Refusals): object {
+  const { path, summary, description, inputs, answers, body } = operation
+  const request = inputs.find((input) => input.body)?.body
+  // Whatever makes something says where it is, also while it is not readable yet.
+  const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
+  const results = Object.entries(answers).map(([status, meaning]) => [
+    status,
+    { description: meaning, ...headers, content: jsonOf(referenceTo(body)) },
+  ])
+  return {
+    summary,
+    description,
+    tags: [path.split('/')[2]],
+    parameters: inputs.flatMap(({ parameters = [] }) => parameters),
+    ...(request && { requestBody: { required: true, content: jsonOf(referenceTo(request)) } }),
+    responses: { ...Object.fromEntries(results), ...problemsOf(operation, refusals) },
+  }
+}
+
+/**
+ * By rule: what the inputs may be, 403 for a POST from a page of another site, 503 when the platform fails; and what the domain
+ * refuses, in its words.
+ */
+function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
+  const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 503]
+  const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to mend it.']))
+  for (const code of codes) {
+    const refusal = refusals[code]
+    if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
+    meanings.set(refusal.status, `${refusal.title} (\`${code}\`).`)
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, { description: meaning, content }]))
+}
+
+const jsonOf = (schema: Schema) => ({ 'application/json': { schema } })
+
+/** Of the bodies in both directions, with those that they refer to. */
+function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {
+  const found = [body, ...inputs.flatMap((input) => input.body ?? [])]
+  return [...found, ...found.flatMap(({ uses = [] }) => uses)]
 }

@@ -55,9 +55,9 @@ describe('sidecar client', () => {
   after(() => server.forceShutdown())
 
   it('says what is not ready: itself, or the store behind it', async () => {
-    handlers.getBulkState = () => ({ items: [] })
+    handlers.GetBulkState = () => ({ items: [] })
     expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
-    handlers.getBulkState = () => {
+    handlers.GetBulkState = () => {
       throw Object.assign(new Error('no mongodb://user:pw@host'), { code: status.INTERNAL })
     }
     expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer', store: 'does not answer' })

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
-import { capturedLog } from '../../src/testing/captured-log.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+
+/** A log and the records written to it so far. */
+function captured(personal: readonly string[] = []) {
+  const records: Record<string, unknown>[] = []
+  const destination = { write: (line: string) => void records.push(JSON.parse(line)) }
+  return { log: createLog('test', 'info', { personal, destination }), records }
+}
 
 describe('log', () => {
+  const personal = ['customerName', 'CustomerName', 'customerTaxId', 'CustomerTaxId']
   const sensitive = {
     customerName: 'Ada',
     CustomerName: 'Ada',
@@ -15,8 +23,8 @@ describe('log', () => {
   }
   const masked = Object.fromEntries(Object.keys(sensitive).map((key) => [key, '***']))
 
-  it('masks names, tax ids and credentials down to the third level, and nothing else', () => {
-    const { log, records } = capturedLog()
+  it('masks credentials and what its service calls personal down to the third level, and nothing else', () => {
+    const { log, records } = captured(personal)
     const orderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
     log.info({ ...sensitive, orderId, event: { ...sensitive, Name: 'OrderCreated', Payload: sensitive } }, 'seen')
     expect(records[0]).to.deep.include({ ...masked, orderId, app: 'test', level: 'info' })
@@ -24,8 +32,14 @@ describe('log', () => {
   })
 
   it('leaves the text of a message alone', () => {
-    const { log, records } = capturedLog()
+    const { log, records } = captured()
     log.info({ token: 'x' }, 'the token and CustomerName are missing')
     expect(records[0]).to.include({ token: '***', msg: 'the token and CustomerName are missing' })
+  })
+
+  it('knows no field of any domain by itself', () => {
+    const { log, records } = captured()
+    log.info({ CustomerName: 'Ada', password: 'x' })
+    expect(records[0]).to.include({ CustomerName: 'Ada', password: '***' })
   })
 })

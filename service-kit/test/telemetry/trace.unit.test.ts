@@ -16,6 +16,12 @@ describe('trace', () => {
     expect(traceparentOf(traceId)).not.to.equal(traceparentOf(traceId))
   })
 
+  for (const impossible of ['00000000-0000-0000-0000-000000000000', 'not-a-guid', '', `${traceId}0`]) {
+    it(`makes no traceparent of the TraceId "${impossible}", which names no trace`, () => {
+      expect(traceparentOf(impossible)).to.equal(undefined)
+    })
+  }
+
   it('reads a traceparent of a later version, which may have more to say', () => {
     expect(traceIdFrom(`01-${hex}-${span}-01-more`)).to.equal(traceId)
   })

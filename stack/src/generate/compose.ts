@@ -75,6 +75,7 @@ ${flags.map(([flag, value]) => `      - --${flag}=${value}\n`).join('')}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
     healthcheck:
+      # Ready: its sidecar, the store behind it and Kafka answer, and its consumer group consumes.
       test: [CMD, node, -e, "fetch('http://127.0.0.1:${http}/readyz').then(({ ok }) => process.exit(ok ? 0 : 1))"]
       <<: *probe
 `

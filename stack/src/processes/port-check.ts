@@ -25,7 +25,7 @@ export async function requireFreePorts(uses: PortUse[]): Promise<void> {
 function describeTaken({ port, use }: PortUse): string {
   const found = portOwner(port)
   const holder = found ? `pid ${found.pid} (${commandOf(found.pid)})` : 'another process'
-  // Dapr's usual gRPC ports are in Linux's range for outgoing connections, so that one may sit on them for a while.
+  // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
   const owner = found && !found.listens ? ` by an outgoing connection of ${holder}` : ` by ${holder}`
   // On macOS port 5000 belongs to AirPlay; its switch is in System Settings.
   const airPlay = process.platform === 'darwin' && port === 5000

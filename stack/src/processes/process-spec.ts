@@ -52,6 +52,7 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
       NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
       ...tokenVariables(entryOf(plan.tokens, name)),
+      ...streamVariables(plan, name),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -73,7 +74,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
     env: {
       ...componentSettings(join(repository, service.name), process.env),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
-      Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
+      ...streamVariables(plan, service.name),
       State__ConnectionString: databaseFile(plan.folder, service),
     },
     ports: {
@@ -83,6 +84,13 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       metrics: ports.metrics,
     },
   }
+}
+
+/** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
+function streamVariables(plan: Plan, service: string): Record<string, string> {
+  const settings = componentSettings(join(repository, service), process.env)
+  const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
+  return { ...Object.fromEntries(stream), Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
 }
 
 function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {

@@ -51,6 +51,18 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('tells a service how to reach Kafka, and only its sidecar how to reach the store', () => {
+    for (const registeredService of registered) {
+      const { name } = registeredService
+      const [service, sidecar] = [services[name], services[sidecarOf(registeredService)]]
+      expect(service?.environment?.Stream__Brokers, name).to.equal('kafka:19092')
+      expect(service?.environment, name).not.to.include.keys('State__ConnectionString')
+      const settings = Object.entries(sidecar?.environment ?? {}).filter(([key]) => key.startsWith('Stream__'))
+      expect(service?.environment, name).to.include(Object.fromEntries(settings))
+      expect(sidecar?.environment, name).to.include.keys('State__ConnectionString')
+    }
+  })
+
   it('never asks a registry for an image that is made here, of which whoever owned the name would be given the secrets', () => {
     const made = Object.entries(services).filter(([, { image }]) => image.includes('orderflow'))
     expect(made.map(([name]) => name).sort()).to.deep.equal(ours.filter((name) => !name.endsWith('-sidecar')).sort())

@@ -29,12 +29,13 @@ describe('make engine', () => {
   let folder: string
   let plugin: string
 
-  function engine(env: Record<string, string> = {}) {
+  const engine = (env: Record<string, string> = {}) => run('engine', env)
+  function run(command: string, env: Record<string, string>) {
     const cli = join(repository, 'stack/src/cli.ts')
     const variables = { HOME: folder, DOCKER_CONFIG: join(folder, 'docker'), ORDERFLOW_CACHE: join(folder, 'cache') }
     const path = `${join(folder, 'bin')}:/usr/bin:/bin`
     return new Promise<{ code: number; output: string }>((resolve) => {
-      execFile(process.execPath, [cli, 'engine'], { env: { PATH: path, ...variables, ...env } }, (error, out, err) =>
+      execFile(process.execPath, [cli, command], { env: { PATH: path, ...variables, ...env } }, (error, out, err) =>
         resolve({ code: Number(error?.code ?? 0), output: out + err }),
       )
     })
@@ -65,6 +66,18 @@ describe('make engine', () => {
     expect(code).to.equal(1)
     expect(output).to.contain('error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1')
     expect(output).to.contain('(DOCKER_HOST is tcp://127.0.0.1:1)\nnext: start or install Docker')
+  })
+
+  it('is what make up STACK=docker says where Docker or Compose is missing, and brings neither', async () => {
+    const noEngine = await run('up', { STACK: 'docker', DOCKER_HOST: 'tcp://127.0.0.1:1' })
+    expect(noEngine).to.deep.equal({
+      code: 1,
+      output:
+        'error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1\nnext: make engine, or make up STACK=local\n',
+    })
+    const noCompose = await run('up', { STACK: 'docker' })
+    expect(noCompose.output).to.contain('error: docker has no compose command\nnext: make engine')
+    expect(existsSync(plugin)).to.equal(false)
   })
 
   it('builds Compose once and gives it to this user’s docker', async () => {

@@ -85,6 +85,19 @@ describe('a process of the stack', () => {
     signalGroup(other, 'SIGKILL')
   })
 
+  it('gets no variable of the shell that could mean something to it by chance, and the settings that do', async () => {
+    process.env.PORT = '1234'
+    process.env.Log__Level = 'debug'
+    try {
+      startScript(folder, 'kafka', `console.log(process.env.PORT + ' ' + process.env.Log__Level); ${forever}`)
+    } finally {
+      delete process.env.PORT
+      delete process.env.Log__Level
+    }
+    const log = () => readFileSync(join(folder, 'logs/kafka.log'), 'utf8')
+    expect(await eventually(() => log() || undefined, 'it has printed')).to.equal('undefined debug\n')
+  })
+
   it('that dies while it is waited for ends the wait with its exit and the end of its log', async () => {
     startScript(folder, 'kafka', `console.log('first line'); console.log('no space left'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }

@@ -1,0 +1,22 @@
+import type { RequestHandler } from 'express'
+import { Problem } from './problem.ts'
+
+/**
+ * A page of another site can make a visitor's browser send a POST without asking first (no preflight) when it has no JSON
+ * body, such as a cancellation, and so reach a service that only the visitor's network can. Browsers name the page's origin
+ * in `Origin`; programs send none. Only the host is compared: a proxy in front may have ended TLS.
+ */
+export const refuseForeignPosts: RequestHandler = (request, _response, next) => {
+  const { origin, host = '', 'sec-fetch-site': site } = request.headers
+  const isOwn = origin === undefined || URL.parse(origin)?.host === host.toLowerCase()
+  if (request.method !== 'POST' || (isOwn && site !== 'cross-site')) return next()
+  throw new Problem(403, 'foreign-origin', 'Refused from another site', {
+    detail: `A browser sent this from a page of ${origin ?? 'another site'}, and only pages of ${host} may. Programs send no Origin header.`,
+  })
+}
+
+/** Shown in a frame of another site, our page could be made to send what its visitor never meant, and as its own. */
+export const unframed: RequestHandler = (_request, response, next) => {
+  response.set('content-security-policy', "frame-ancestors 'none'")
+  next()
+}

@@ -1,0 +1,59 @@
+import type { Request, Response } from 'express'
+import { traceIdFrom } from '../telemetry/trace.ts'
+import { type Input, type Inputs, readInputs, type Values } from './input.ts'
+import type { Model } from './model.ts'
+
+/** What a handler answers: the body as JSON, and where to find what was made. */
+export interface Answer<S extends number, T> {
+  status: S
+  body: T
+  location?: string
+}
+
+/** What a handler gets besides its inputs. */
+export interface Context {
+  /** The trace that the request belongs to, by its W3C `traceparent`: a GUID, as envelopes have it. */
+  traceId: string | undefined
+}
+
+/** What a service says of an operation. All else follows: docs, reading, problems, `Location`. */
+export interface Definition<I extends Inputs, S extends number, T> {
+  method: 'get' | 'post'
+  /** With parameters as OpenAPI writes them: `/v1/things/{id}`. The second part is the operation's tag. */
+  path: string
+  summary: string
+  description?: string
+  input: I
+  /** What the answer means, by status code. */
+  answers: Record<S, string>
+  /** What all answers hold. */
+  body: Model<T>
+  /** Codes of the errors with which the domain refuses it; the table of `createWeb` has their status codes. */
+  refusals?: readonly string[]
+  handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
+}
+
+/** An operation, ready to be mounted and documented. */
+export interface Route {
+  operation: Pick<Definition<Inputs, number, unknown>, 'method' | 'path' | 'summary'> & {
+    description: string | undefined
+    inputs: readonly Input<unknown>[]
+    answers: Readonly<Record<string, string>>
+    body: Model<unknown>
+    refusals: readonly string[]
+  }
+  handle(request: Request, response: Response): Promise<void>
+}
+
+/** An operation whose input and answer are what its documentation says. A test calls `handle` of the definition. */
+export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
+  const { method, path, summary, description, input, answers, body, refusals = [], handle } = definition
+  return {
+    operation: { method, path, summary, description, inputs: Object.values(input), answers, body, refusals },
+    async handle(request, response) {
+      const answer = await handle(readInputs(input, request), { traceId: traceIdFrom(request.get('traceparent')) })
+      if (answer.location !== undefined) response.location(answer.location)
+      response.status(answer.status).json(answer.body)
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { PortTakenError } from '../../src/runtime/listener.ts'
+import { SettingsError } from '../../src/runtime/settings.ts'
+import { failureText } from '../../src/runtime/run.ts'
+
+describe('what keeps a service from starting', () => {
+  it('is told with its stack and its cause when nobody expected it', () => {
+    const text = failureText(new Error('no route table', { cause: new TypeError('x is undefined') }))
+    expect(text).to.match(/^Error: no route table\n {4}at .*start\.unit\.test\.ts/)
+    expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
+  })
+
+  it('is told without one when it is the environment: wrong settings, a taken port', () => {
+    expect(failureText(new SettingsError('file', ['PORT: must be integer']))).to.equal(
+      'settings are not usable (file):\n  - PORT: must be integer',
+    )
+    const address = { host: '127.0.0.1', port: 5000, variable: 'Web__HttpPort' }
+    expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')))).to.equal(
+      'port 5000 is in use: stop what listens there, or set Web__HttpPort',
+    )
+  })
+
+  it('is told whatever was thrown', () => {
+    expect(failureText('a text')).to.equal('a text')
+  })
+})

@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { call, post } from './support/call.ts'
+import { thingId, thingsApp } from './support/things.ts'
+
+const url = '/v1/things'
+
+describe('reading a body', () => {
+  const { app } = thingsApp()
+  const problemOf = ({ status, json }: { status: number; json: Record<string, unknown> }) => [
+    status,
+    String(json.type).replace('urn:orderflow:problem:', ''),
+  ]
+
+  for (const body of ['null', '"x"', '1', '[]', '"{}"']) {
+    it(`tells that ${body} is no object, not that it is no JSON`, async () => {
+      const answer = await post(app, url, body)
+      expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+      expect(answer.json.detail).to.match(/^the body must be an object, not /)
+    })
+  }
+
+  it('tells what is missing of a body that is not there', async () => {
+    const { json } = await call(app, url, { method: 'POST' })
+    expect(json.detail).to.equal('/orderId: is missing; /amount: is missing')
+  })
+
+  it('lower-cases the fields that are GUIDs by the contract', async () => {
+    const { status, json } = await post(app, url, JSON.stringify({ orderId: thingId.toUpperCase(), amount: 1 }))
+    expect([status, json]).to.deep.equal([201, { orderId: thingId, amount: 1 }])
+  })
+
+  it('keeps fields that it does not know from the handler', async () => {
+    const { json } = await post(app, url, JSON.stringify({ orderId: thingId, amount: 1, other: 2 }))
+    expect(json).to.have.all.keys('orderId', 'amount')
+  })
+
+  it('refuses bytes that are not UTF-8, which would become other characters for ever', async () => {
+    const body = Buffer.from(`{"orderId":"${thingId}","amount":1,"name":"José"}`, 'latin1')
+    const answer = await post(app, url, body)
+    expect(problemOf(answer)).to.deep.equal([400, 'not-utf8'])
+    expect(answer.json.detail).to.match(/UTF-8/)
+  })
+
+  for (const charset of ['iso-8859-1', 'utf-16', '"windows-1252"', 'us-ascii']) {
+    it(`refuses charset=${charset}`, async () => {
+      const answer = await post(app, url, '{}', `application/json; charset=${charset}`)
+      expect(problemOf(answer)).to.deep.equal([415, 'not-utf8'])
+    })
+  }
+
+  for (const type of ['application/json; charset=UTF-8', 'application/json;charset="utf-8"', 'Application/JSON']) {
+    it(`takes ${type}, with a byte order mark or without`, async () => {
+      const body = JSON.stringify({ orderId: thingId, amount: 1 })
+      for (const mark of ['', '\uFEFF']) expect((await post(app, url, mark + body, type)).status).to.equal(201)
+    })
+  }
+
+  it('refuses what is not JSON, by its type or by its text', async () => {
+    expect(problemOf(await post(app, url, 'a=b', 'application/x-www-form-urlencoded'))).to.deep.equal([415, 'not-json'])
+    const answer = await post(app, url, '{"name": "Ada Lovelace"')
+    expect(problemOf(answer)).to.deep.equal([400, 'not-json'])
+    expect(answer.text).not.to.contain('Ada')
+  })
+
+  it('refuses what is larger than any request needs', async () => {
+    const answer = await post(app, url, JSON.stringify({ text: 'x'.repeat(65 * 1024) }))
+    expect(problemOf(answer)).to.deep.equal([413, 'too-large'])
+    expect(answer.json.detail).to.equal('Send at most 65536 bytes.')
+  })
+})

@@ -1,0 +1,72 @@
+import { fieldSchema } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { call } from './support/call.ts'
+import { thingsApp } from './support/things.ts'
+
+interface Operation {
+  summary: string
+  tags: string[]
+  parameters: { name: string; schema: object }[]
+  requestBody?: { content: { 'application/json': { schema: object } } }
+  responses: Record<string, { description: string; headers?: object }>
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, { properties: Record<string, object>; required?: string[]; example?: object }> }
+}
+
+describe('the page’s document', () => {
+  let document: Document
+  let make: Operation | undefined
+  before(async () => {
+    document = (await call(thingsApp().app, '/openapi.json')).json as unknown as Document
+    make = document.paths['/v1/things']?.post
+  })
+  const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
+
+  it('has each operation with its answers, and the problems that follow from its inputs', () => {
+    expect(statusesOf('/v1/things', 'post')).to.deep.equal(['201', '202', '400', '403', '413', '415', '422', '503'])
+    expect(statusesOf('/v1/things', 'get')).to.deep.equal(['200', '400', '503'])
+    expect(statusesOf('/v1/things/{id}', 'get')).to.deep.equal(['200', '400', '404', '503'])
+    expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '503'])
+  })
+
+  it('says what the domain refuses in the words that a client gets', () => {
+    const drop = document.paths['/v1/things/{id}/drop']?.post
+    expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')
+  })
+
+  it('has the contract’s own rules of each field, in both directions', () => {
+    const amount = fieldSchema('PaymentApproved@1', 'Amount')
+    expect(amount).to.include.keys('minimum', 'maximum')
+    const { NewThing, Thing } = document.components.schemas
+    expect(NewThing?.properties.amount).to.deep.equal(amount)
+    expect(Thing?.properties.amount).to.deep.equal(amount)
+    expect(NewThing?.required).to.deep.equal(['orderId', 'amount'])
+    expect(NewThing?.example).to.include({ amount: 42.5 })
+  })
+
+  it('says where to find what was made', () => {
+    expect(make?.responses['201']).to.have.nested.property('headers.Location')
+    expect(make?.tags).to.deep.equal(['things'])
+  })
+
+  it('lists parameters with their limits', () => {
+    expect(make?.parameters.map(({ name }) => name)).to.deep.equal(['Idempotency-Key'])
+    const list = document.paths['/v1/things']?.get
+    expect(list?.parameters.map(({ name }) => name)).to.deep.equal(['limit', 'cursor'])
+    expect(list?.parameters[0]?.schema).to.deep.equal({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
+  })
+
+  it('tells the shape of a problem, with the service’s own members', () => {
+    const { properties } = document.components.schemas.Problem ?? { properties: {} }
+    expect(properties).to.include.keys('type', 'title', 'status', 'detail', 'instance', 'errors', 'thingId')
+  })
+
+  it('leads nowhere that it does not describe', () => {
+    const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
+    const names = new Set(Array.from(references, ([, name]) => name))
+    expect(Object.keys(document.components.schemas)).to.include.members([...names])
+    expect(names).to.include('Thing')
+  })
+})

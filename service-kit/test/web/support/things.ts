@@ -1,0 +1,83 @@
+import { capturedLog } from '../../../src/testing/captured-log.ts'
+import { jsonBody } from '../../../src/web/json-body.ts'
+import { model } from '../../../src/web/model.ts'
+import { pageOf, pageOptions } from '../../../src/web/page.ts'
+import { idempotencyKey, pathId } from '../../../src/web/parameters.ts'
+import { type Route, route } from '../../../src/web/route.ts'
+import { createWeb } from '../../../src/web/web.ts'
+
+export interface Thing {
+  orderId: string
+  amount: number
+}
+
+const thing = model<Thing>('Thing', {
+  orderId: ['PaymentApproved@1', 'OrderId'],
+  amount: ['PaymentApproved@1', 'Amount'],
+})
+const example = { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: 42.5 }
+const newThing = jsonBody<Thing>(
+  'NewThing',
+  { orderId: ['PaymentApproved@1', 'OrderId'], amount: ['PaymentApproved@1', 'Amount'] },
+  example,
+)
+
+/** The operations of a service for tests: it makes, lists, gets and drops things. `get` and `drop` do as they are told. */
+export function thingRoutes(get: () => Promise<Thing> = async () => example): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/things',
+      summary: 'Make a thing',
+      input: { thing: newThing, key: idempotencyKey({ description: 'The same key is the same thing.', example: 'k' }) },
+      answers: { 201: 'It is made.', 202: 'It will be.' },
+      body: thing,
+      handle: async ({ thing }) => ({ status: 201, body: thing, location: `/v1/things/${thing.orderId}` }),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/things',
+      summary: 'List things',
+      input: { page: pageOptions },
+      answers: { 200: 'A page.' },
+      body: pageOf(thing),
+      handle: async ({ page }) => ({ status: 200, body: { items: [], next: `${page.limit}${page.cursor ?? ''}` } }),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/things/{id}',
+      summary: 'Get a thing',
+      input: { id: pathId('id', { example: example.orderId }) },
+      answers: { 200: 'As it stands.' },
+      body: thing,
+      handle: async () => ({ status: 200, body: await get() }),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/things/{id}/drop',
+      summary: 'Drop a thing',
+      input: { id: pathId('id') },
+      answers: { 200: 'It is dropped.' },
+      body: thing,
+      refusals: ['too-heavy'],
+      handle: async ({ id }, { traceId }) => ({ status: 200, body: { orderId: traceId ?? id, amount: 0 } }),
+    }),
+  ]
+}
+
+/** Such a service's app, and its log. */
+export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get)) {
+  const { log, records } = capturedLog()
+  const app = createWeb({
+    title: 'things',
+    description: 'Things.',
+    routes,
+    refusals: { 'too-heavy': { status: 409, title: 'The thing is too heavy' } },
+    problemMembers: { thingId: { type: 'string', description: 'The thing in question.' } },
+    readiness: async () => ({}),
+    log,
+  })
+  return { app, records }
+}
+
+export const thingId = example.orderId
