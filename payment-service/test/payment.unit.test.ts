@@ -119,9 +119,9 @@ describe('payment', () => {
   })
 
   it('is refunded by the cancellation that comes again when a rebuild knew of it and not of the refund', () => {
-    const rebuilded = evolve(stateAfter(charge()), { type: 'cancelled' })
-    expect(paymentOf('p', rebuilded)?.status).to.equal('Approved')
-    const fact = decide(rebuilded, cancel, policy)
-    expect(fact && paymentOf('p', evolve(rebuilded, fact))?.status).to.equal('Refunded')
+    const rebuilt = evolve(stateAfter(charge()), { type: 'cancelled' })
+    expect(paymentOf('p', rebuilt)?.status).to.equal('Approved')
+    const fact = decide(rebuilt, cancel, policy)
+    expect(fact && paymentOf('p', evolve(rebuilt, fact))?.status).to.equal('Refunded')
   })
 })
