@@ -70,6 +70,7 @@ ${flags.map(([flag, value]) => `      - --${flag}=${value}\n`).join('')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
+      <<: *stream-settings
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
       Web__CertificateFile: /certificates/localhost.crt
