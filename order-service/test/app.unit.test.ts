@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
 import { type App, createApp, readSettings, SidecarError } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
 import type { Order } from '../src/domain/order.ts'
 import { service } from '../src/service.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 const down = () => new SidecarError('call', new Error('connection refused'))
 
 describe('order-service when its platform fails', () => {
@@ -24,7 +24,7 @@ describe('order-service when its platform fails', () => {
   }
 
   const place = (url: string, key?: string, total = anOrder.total) =>
-    post<Order & Pick<ProblemBody, 'detail' | 'orderId'>>(
+    post<Order & { detail: string; orderId: string }>(
       `${url}/v1/orders`,
       { ...anOrder, total },
       key ? { 'idempotency-key': key } : {},

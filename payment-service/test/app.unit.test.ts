@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
 import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { type ProblemBody, paymentsOf, post, send } from '../../test/support/api.ts'
 import type { Payment } from '../src/domain/payment.ts'
 import { service } from '../src/service.ts'
 
@@ -55,10 +54,12 @@ describe('payment-service when its platform fails', () => {
       return body.statuses.map(({ status }) => status)
     })
   const pay = (amount = 42.5) =>
-    withServer(app.web, (url) =>
-      post<Payment & Pick<ProblemBody, 'paymentId'>>(`${url}/v1/payments`, { orderId, amount }),
-    )
-  const payments = () => withServer(app.web, (url) => paymentsOf(url, orderId))
+    withServer(app.web, (url) => post<Payment & { paymentId: string }>(`${url}/v1/payments`, { orderId, amount }))
+  const payments = () =>
+    withServer(app.web, async (url) => {
+      const list = await send<{ items: Payment[] }>(`${url}/v1/payments?orderId=${orderId}`)
+      return list.body.items
+    })
   const announced = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
   it('announces the very same payment when it died between saving and announcing', async () => {

@@ -12,6 +12,7 @@ export { createPlan, databaseFile, dataFolder, type Plan, processNames } from '.
 export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
 export { daprdArguments, type ProcessSpec, processSpecs } from './processes/process-spec.ts'
 export { processState, recordedNames } from './processes/run-record.ts'
+export { runningStack } from './processes/running-stack.ts'
 export { componentSettings } from './processes/settings.ts'
 export { stopStack } from './processes/stop.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'

@@ -1,8 +1,8 @@
 import type { Addresses } from '@orderflow/stack'
-import { openBook } from '../../chaos/ledger/book.ts'
-import { expectPaidOnce } from '../../chaos/ledger/expect-paid-once.ts'
-import { startHttpLoad } from '../../chaos/load/http-load.ts'
-import { createTally } from '../../chaos/load/tally.ts'
+import { openBook } from '../ledger/book.ts'
+import { expectPaidOnce } from '../ledger/expect-paid-once.ts'
+import { startHttpLoad } from '../load/http-load.ts'
+import { createTally } from '../load/tally.ts'
 import { orderUrl } from '../support/api.ts'
 
 const patienceMs = 250

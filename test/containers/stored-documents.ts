@@ -1,5 +1,5 @@
+import { maxFactBytes } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
-import { maxFactBytes } from '../../order-service/src/domain/order.ts'
 import { hostileTexts } from '../specs/hostile-texts.ts'
 import { anOrder, orderUrl, orderWith, type ProblemBody, post } from '../support/api.ts'
 import { full } from '../support/envelopes.ts'

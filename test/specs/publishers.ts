@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { Order } from '@orderflow/order-service/domain'
 import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Order } from '../../order-service/src/domain/order.ts'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 import { full, reduced } from '../support/envelopes.ts'
 import { createProducer, openLog } from '../support/kafka.ts'

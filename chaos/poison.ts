@@ -1,7 +1,7 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { poison } from '../../test/specs/poison.ts'
-import { full, reduced } from '../../test/support/envelopes.ts'
-import type { Random } from './random.ts'
+import { full, reduced } from '@orderflow/test/envelopes'
+import type { Random } from '@orderflow/test/load/random'
+import { poison } from '@orderflow/test/poison'
 
 export interface PoisonRecord {
   topic: string

@@ -1,15 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { StreamSettings } from '@orderflow/service-kit/kafka'
+import { createStreamCheck, type StreamCheck } from '@orderflow/service-kit/stream-check'
 import { freePorts, testFolder } from '@orderflow/stack'
+import { claimFolder, createPlan, ensureRunning, type Plan, provision, runningStack } from '@orderflow/stack/parts'
 import { Consumer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { ensureRunning } from '../../../stack/src/processes/ensure.ts'
-import { createPlan, type Plan } from '../../../stack/src/processes/plan.ts'
-import { runningStack } from '../../../stack/src/processes/running-stack.ts'
-import { claimFolder } from '../../../stack/src/processes/test-owner.ts'
-import { provision } from '../../../stack/src/provision/provision.ts'
-import { eventually } from '../../../test/support/eventually.ts'
-import { createStreamCheck, type StreamCheck } from '../../src/runtime/stream-check.ts'
-import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
+import { eventually } from './support/eventually.ts'
 
 describe('what keeps a service from a real stream', function () {
   this.timeout(120_000)

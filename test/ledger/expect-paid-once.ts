@@ -1,7 +1,7 @@
 import { type Addresses, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import { orderWith } from '../../test/support/api.ts'
 import { approveUpTo } from '../load/orders.ts'
+import { orderWith } from '../support/api.ts'
 import { audit } from './audit.ts'
 import type { Book } from './book.ts'
 import { readApi } from './read-api.ts'
