@@ -14,9 +14,9 @@ export interface Order extends PlaceOrder {
 
 /** The same validation as order-service's route. */
 export const readOrder = bodyReader<PlaceOrder>({
-  customerName: ['OrderCreated', 'CustomerName'],
-  customerTaxId: ['OrderCreated', 'CustomerTaxId'],
-  total: ['OrderCreated', 'Total'],
+  customerName: ['OrderCreated@1', 'CustomerName'],
+  customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
+  total: ['OrderCreated@1', 'Total'],
 })
 
 export function newOrder(input: PlaceOrder): Order {

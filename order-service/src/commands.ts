@@ -58,7 +58,10 @@ export function createCommands(
     const orderId = event.Payload.OrderId
     await publish(orderEvents, orderId, event).catch((error: unknown) => {
       if (!(error instanceof SidecarError)) throw error
-      throw new UncertainError(`It is not known whether the event reached the log. ${retry}`, { details: { orderId }, cause: error })
+      throw new UncertainError(`It is not known whether the event reached the log. ${retry}`, {
+        details: { orderId },
+        cause: error,
+      })
     })
     try {
       await store.saveFact(event)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { checkPayload, parseEnvelope } from '@orderflow/envelope-schema'
-import { PermanentFault } from '@orderflow/service-kit'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { announcedFact, refundOf, resultOf } from '../src/announcements.ts'
 import type { Cause, Decision, PaymentState } from '../src/domain/payment.ts'
+import { PaymentError } from '../src/domain/payment-error.ts'
 
 const app = { id: randomUUID(), name: 'payment-service' }
 type Announced = Parameters<typeof announcedFact>[1]
@@ -21,11 +21,13 @@ const anyCause: fc.Arbitrary<Cause> = fc.record({
     .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
     .map((date) => date.toISOString()),
 })
+/** A name in the contract's sense: never blank. */
+const anyPolicy = fc.string({ maxLength: 20 }).map((name) => `p${name}`)
 const anyVerdict = fc.oneof(
-  fc.record({ approved: fc.constant(true), policy: fc.string({ minLength: 1, maxLength: 20 }) }),
+  fc.record({ approved: fc.constant(true), policy: anyPolicy }),
   fc.record({
     approved: fc.constant(false),
-    policy: fc.string({ minLength: 1, maxLength: 20 }),
+    policy: anyPolicy,
     reason: fc.string({ minLength: 1, maxLength: 100 }),
   }),
 )
@@ -58,6 +60,9 @@ describe('an announcement of a payment', () => {
       { ...own, Id: randomUUID() },
       { ...own, Headers: {} },
     ]
-    for (const event of foreign) expect(() => announcedFact(app, event)).to.throw(PaymentError).with.property('code', 'foreign-payment')
+    for (const event of foreign)
+      expect(() => announcedFact(app, event))
+        .to.throw(PaymentError)
+        .with.property('code', 'foreign-payment')
   })
 })

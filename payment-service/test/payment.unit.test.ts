@@ -118,10 +118,10 @@ describe('payment', () => {
     expect(paymentOf('p', facts.reduce(evolve, {}))?.status).to.equal('Approved')
   })
 
-  it('is refunded by the cancellation that comes again when a replay knew of it and not of the refund', () => {
-    const replayed = evolve(stateAfter(charge()), { type: 'cancelled' })
-    expect(paymentOf('p', replayed)?.status).to.equal('Approved')
-    const fact = decide(replayed, cancel, policy)
-    expect(fact && paymentOf('p', evolve(replayed, fact))?.status).to.equal('Refunded')
+  it('is refunded by the cancellation that comes again when a rebuild knew of it and not of the refund', () => {
+    const rebuilt = evolve(stateAfter(charge()), { type: 'cancelled' })
+    expect(paymentOf('p', rebuilt)?.status).to.equal('Approved')
+    const fact = decide(rebuilt, cancel, policy)
+    expect(fact && paymentOf('p', evolve(rebuilt, fact))?.status).to.equal('Refunded')
   })
 })

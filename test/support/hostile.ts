@@ -209,7 +209,9 @@ export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'un
   const name = nameIn(value)
   if (name === undefined) return undefined
   if (!names.includes(name as EventName)) return isMisspelt(name) ? undefined : 'unnoticed'
-  return { key: role === 'order' ? `order/${orderId}/${name}` : `payment/${paymentIdOf(orderId)}` }
+  // A damaged byte may have made another GUID of the order's.
+  const id = orderIdIn(value) ?? orderId
+  return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
 }
 
 /** Whether a receiver of this name alone takes it for one that was meant otherwise. */
@@ -232,4 +234,11 @@ function nameIn(value: Buffer | null): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function orderIdIn(value: Buffer | null): string | undefined {
+  const { Payload } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0))) as {
+    Payload?: { OrderId?: unknown }
+  }
+  return typeof Payload?.OrderId === 'string' ? Payload.OrderId.toLowerCase() : undefined
 }

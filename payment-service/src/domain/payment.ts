@@ -52,7 +52,7 @@ export function decide(state: PaymentState, command: PaymentCommand, policy: Pol
 }
 
 /**
- * Adds a fact. Commutes and is idempotent for every pair of facts, since a replay of the log tells them in any order,
+ * Adds a fact. Commutes and is idempotent for every pair of facts, since a rebuild from the log tells them in any order,
  * perhaps to a service that has decided anew meanwhile. Of two decisions an approval counts, as it does for the order;
  * else the earlier one.
  */

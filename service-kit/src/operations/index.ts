@@ -1,5 +1,6 @@
 export { type Place, placeText } from '../stream/place.ts'
-export { type DeadLetters, type Entry, openAttempt, readDeadLetters, selectEntries } from './dead-letters/entries.ts'
+export { type DeadLetters, type Entry, openAttempt, readDeadLetters } from './dead-letters/entries.ts'
+export { selectEntries } from './dead-letters/groups.ts'
 export { type Outcome, type ResendOptions, resendDeadLetters } from './dead-letters/resend.ts'
 export { type KafkaConnection, kafkaConnection } from './kafka-connection.ts'
 export { type LogReader, openLog } from './log-reader.ts'

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { PortTakenError } from '../../src/runtime/listener.ts'
-import { SettingsError } from '../../src/runtime/settings.ts'
 import { failureText } from '../../src/runtime/run.ts'
+import { SettingsError } from '../../src/runtime/settings.ts'
 
 describe('what keeps a service from starting', () => {
   it('is told with its stack and its cause when nobody expected it', () => {
     const text = failureText(new Error('no route table', { cause: new TypeError('x is undefined') }))
-    expect(text).to.match(/^Error: no route table\n {4}at .*start\.unit\.test\.ts/)
+    expect(text).to.match(/^Error: no route table\n {4}at .*run\.unit\.test\.ts/)
     expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
   })
 

@@ -90,9 +90,14 @@ describe('the public listener', () => {
   it('hands a handler its inputs as they were read, and what it needs to go on with the trace', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()
-    const traced = { method: 'POST', headers: { traceparent: 'tp' } }
+    const traced = {
+      method: 'POST',
+      headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+    }
     expect((await call(app, `/v1/things/${upper}/drop`, { method: 'POST' })).json.orderId).to.equal(thingId)
-    expect((await call(app, `/v1/things/${upper}/drop`, traced)).json.orderId).to.equal('tp')
+    expect((await call(app, `/v1/things/${upper}/drop`, traced)).json.orderId).to.equal(
+      '0af76519-16cd-43dd-8448-eb211c80319c',
+    )
   })
 
   it('does not begin with a refusal that has no status', () => {

@@ -82,9 +82,11 @@ describe('docker-compose.yml', () => {
 describe('the sidecar of a release', () => {
   it('is started as those of containers are, but for its ports and where its files are', () => {
     const start = readFileSync(join(repository, 'release/image/start'), 'utf8')
-    // As far as the next command; wherever the script keeps them.
-    const [flags = ''] = start.slice(start.indexOf('--app-id')).split(/^(?:node|service=)/m)
-    const found = [...flags.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map((match) => match.slice(1))
+    const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
+    const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
+      flag,
+      value,
+    ])
     const [first] = registered
     const ports = entryOf(defaultPorts.services, first?.name ?? '')
     const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', 'mongodb'))

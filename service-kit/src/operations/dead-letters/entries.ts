@@ -2,7 +2,6 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../stream/dead-letter.ts'
 import { type Place, placeText, precedes } from '../../stream/place.ts'
 import type { LogReader } from '../log-reader.ts'
-import { OperationError } from '../operation-error.ts'
 import { type Letter, type ResendNote, readLetters } from './letter.ts'
 
 /** One record of the event that an app could not handle: the first, or one that was resent. */
@@ -26,12 +25,6 @@ export interface DeadLetters {
   entries: Entry[]
   /** Records on the dead-letter topics that are no dead letters of ours. */
   others: number
-}
-
-/** The entries that have a reason and an app in common. */
-export interface Group {
-  name: string
-  entries: Entry[]
 }
 
 const suffix = deadLetterTopic('')
@@ -94,32 +87,4 @@ export function openAttempt({ attempts }: Entry): Attempt | undefined {
 
 export function newestAttempt({ attempts }: Entry): Attempt {
   return attempts.at(-1) as Attempt
-}
-
-export function groupOf(entry: Entry): string {
-  return `${newestAttempt(entry).reason}/${entry.app}`
-}
-
-/** The entries by reason and app, the largest group first. */
-export function groupsOf(entries: Entry[]): Group[] {
-  const groups = [...Map.groupBy(entries, groupOf)].map(([name, members]) => ({ name, entries: members }))
-  return groups.sort((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
-}
-
-/**
- * The entries that a word means: `all`, a group's name, or an id or the beginning of one.
- * @throws {OperationError} when it means none, or the beginning is not that of one entry alone
- */
-export function selectEntries(entries: Entry[], what: string): Entry[] {
-  if (what === 'all') return entries
-  const nextStep = 'make dead-letters shows groups, make dead-letters LIST=... the ids in one'
-  if (what.includes('/')) {
-    const members = entries.filter((entry) => groupOf(entry) === what)
-    if (members.length > 0) return members
-    throw new OperationError(`there is no group ${what}`, { nextStep })
-  }
-  const found = entries.filter(({ id }) => id.startsWith(what.toLowerCase()))
-  if (found.length === 1) return found
-  const message = found.length === 0 ? `there is no dead letter ${what}` : `${found.length} ids begin with ${what}`
-  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'give more of the id' })
 }

@@ -8,7 +8,7 @@ import { type Client, type Published, publishMended } from './publish.ts'
 
 /**
  * - `resent`: published as the record at `as`; `ready`: would be, were this no dry run;
- * - `refused`: would end as a dead letter again, by `why`;
+ * - `refused`: would end as a dead letter again, or has no way back, by `why`;
  * - `done`: was resent before and has not failed since.
  */
 export type Outcome = { entry: Entry } & Result

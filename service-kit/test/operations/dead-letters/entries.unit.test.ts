@@ -1,11 +1,6 @@
 import { expect } from 'chai'
-import {
-  type Entry,
-  groupsOf,
-  openAttempt,
-  readDeadLetters,
-  selectEntries,
-} from '../../../src/operations/dead-letters/entries.ts'
+import { type Entry, openAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { groupsOf, selectEntries } from '../../../src/operations/dead-letters/groups.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { OperationError } from '../../../src/operations/operation-error.ts'
 import { placeText } from '../../../src/stream/place.ts'
