@@ -19,7 +19,7 @@ const anyService = services[0] as Service
  */
 export async function deadLetters(args: string[]): Promise<number> {
   const project = process.env.Stream__Brokers ? undefined : await runningProject()
-  const settings = project ? await streamFromHere(project) : {}
+  const settings = project ? await streamFromHere(project) : streamIn(process.env)
   return await runHere(anyService, ['dead-letters', ...args], settings)
 }
 
@@ -38,7 +38,7 @@ async function runningProject(): Promise<Project | undefined> {
   return (await runningWay()) === 'docker' ? readProject() : undefined
 }
 
-/** With the settings that the service has in the stack of `make up`, and those of the environment. */
+/** With the settings that the service has in the stack of `make up`, and these over them. */
 async function runHere({ name }: Service, args: string[], settings: Record<string, string>): Promise<number> {
   const { env } = entryOf(processSpecs(await createPlan(localFolder, defaultPorts)), name)
   return run(process.execPath, [join(repository, name, entry), ...args], { ...env, ...settings })
@@ -69,7 +69,16 @@ function running(containers: Container[], service: string): Container {
 
 function streamOf({ Config }: Container): Record<string, string> {
   const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
-  return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Stream__')))
+  return streamIn(Object.fromEntries(pairs))
+}
+
+function streamIn(env: NodeJS.ProcessEnv): Record<string, string> {
+  const isSet = (pair: [string, string | undefined]): pair is [string, string] => pair[1] !== undefined
+  return Object.fromEntries(
+    Object.entries(env)
+      .filter(isSet)
+      .filter(([name]) => name.startsWith('Stream__')),
+  )
 }
 
 function run(command: string, args: string[], env: Record<string, string>): number {
