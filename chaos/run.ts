@@ -7,23 +7,14 @@ import { readApi } from '@orderflow/test/ledger/read-api'
 import { readLog } from '@orderflow/test/ledger/read-log'
 import { approveUpTo } from '@orderflow/test/load/orders'
 import { settle } from './backlog.ts'
-import { breakIt } from './break-it.ts'
+import { type BreakOptions, breakIt } from './break-it.ts'
 import { isReplicaOf } from './cluster.ts'
 import { readFiles } from './read-files.ts'
 import { isClean, makeReport, type Report, thisMachine } from './report.ts'
-import type { Step } from './schedule.ts'
 import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
 
-export interface ChaosOptions extends SiteOptions {
-  seed: string
-  /** Orders a second through HTTP, and as many again from outside. */
-  rate: number
-  /** No step begins later. */
-  minutes: number
-  /** What happens, given whether disks can be full here. */
-  steps: (disks: boolean) => Iterable<Step>
-}
+export type ChaosOptions = SiteOptions & BreakOptions
 
 /** The whole report as JSON, with all that is known of what was found. */
 export const reportFile = (folder: string) => join(folder, 'report.json')
