@@ -12,12 +12,17 @@ const uses: Record<string, string[]> = {
   processes: ['lib', 'kafka', 'provision'],
   containers: ['lib', 'kafka', 'provision', 'offline'],
   generate: ['lib', 'kafka', 'processes', 'containers'],
-  commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate'],
+  'new-service': ['lib'],
+  commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate', 'new-service'],
 }
 
 const source = join(repository, 'stack/src')
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
-  (file) => file.endsWith('.ts') && file.includes('/') && !file.startsWith('offline/images/'),
+  (file) =>
+    file.endsWith('.ts') &&
+    file.includes('/') &&
+    !file.startsWith('offline/images/') &&
+    !file.startsWith('new-service/template/'),
 )
 /** What a file imports of the others, types included. */
 const imports = new Map(
