@@ -46,7 +46,7 @@ export async function newService(name: string): Promise<void> {
 const changed = ['services.json', 'docker-compose.yml', 'package-lock.json']
 
 const undo = (name: string) =>
-  `git checkout ${changed.join(' ')} && git clean -fdx ${name} components/subscriptions.${name}.yaml`
+  `git checkout ${changed.join(' ')} && git clean -fd ${name} components/subscriptions.${name}.yaml`
 
 /** Makes the new folder a workspace. It needs no package that is not here, so npm asks nobody. */
 async function link(name: string): Promise<void> {

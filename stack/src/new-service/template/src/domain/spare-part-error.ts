@@ -1,12 +1,4 @@
-/** `not-found`: nothing is known of it (yet). */
-export type SparePartErrorCode = 'not-found'
-
-/** A request or event that breaks a rule of this service. */
+/** A request that breaks a rule of this service: `not-found` when nothing is known of what it asks for (yet). */
 export class SparePartError extends Error {
-  readonly code: SparePartErrorCode
-  constructor(code: SparePartErrorCode, message: string) {
-    super(message)
-    this.name = 'SparePartError'
-    this.code = code
-  }
+  readonly code = 'not-found'
 }

@@ -1,10 +1,10 @@
 import { deterministicId, type FullEvent } from '@orderflow/envelope-schema'
 
-/** What is kept for an order, and what the API shows. */
+/** What is kept of an order, and what the API shows. */
 export interface SparePart {
   id: string
   orderId: string
-  /** ISO 8601, as the publisher of the event wrote it. */
+  /** ISO 8601. */
   createdAt: string
   /** Id of the event that it came of, and the conversation and trace that the event belongs to. */
   causationId: string
@@ -30,11 +30,8 @@ export function sparePartOf(event: FullEvent<'PaymentApproved@1'>): SparePart {
 
 /** Which of two to keep: the earlier one, whichever came first, since events arrive in any order, and more than once. */
 export function earlier(known: SparePart | undefined, other: SparePart): SparePart {
-  return known && !isEarlier(other, known) ? known : other
+  return known && rankOf(known) <= rankOf(other) ? known : other
 }
 
-/** A total order: by time, then by what they say. */
-function isEarlier(a: SparePart, b: SparePart): boolean {
-  const byDate = Date.parse(a.createdAt) - Date.parse(b.createdAt)
-  return byDate === 0 ? JSON.stringify(a) < JSON.stringify(b) : byDate < 0
-}
+/** By time, then by what they say. */
+const rankOf = (item: SparePart) => new Date(item.createdAt).toISOString() + JSON.stringify(item)

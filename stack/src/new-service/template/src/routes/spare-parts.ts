@@ -30,7 +30,7 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       refusals: ['not-found'],
       async handle({ id }) {
         const found = await store.find(id)
-        if (!found) throw new SparePartError('not-found', `There is no spare part ${id}.`)
+        if (!found) throw new SparePartError(`There is no spare part ${id}.`)
         return { status: 200, body: found }
       },
     }),
