@@ -34,9 +34,9 @@ export function servicesOverHttp(running: () => RunningStack): void {
     refuses('payment-service', badPayments, () => paymentUrl(stack))
 
     it('document the problems of every operation', async () => {
-      for (const url of [orderUrl(stack), paymentUrl(stack)]) {
+      for (const [url, member] of [[orderUrl(stack), 'orderId'] as const, [paymentUrl(stack), 'paymentId'] as const]) {
         const { body } = await send<OpenApi>(`${url}/openapi.json`)
-        expect(body.components.schemas.Problem.properties).to.include.keys('orderId', 'paymentId')
+        expect(body.components.schemas.Problem.properties).to.include.keys('detail', member)
         for (const [path, operations] of Object.entries(body.paths)) {
           for (const [method, { responses }] of Object.entries(operations)) {
             const expected = method === 'post' ? ['400', '403', '503'] : ['400', '503']

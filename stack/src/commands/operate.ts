@@ -5,7 +5,7 @@ import { type Project, readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { entryOf, type Service, serviceNamed, services, sidecarOf } from '../lib/services.ts'
+import { entryOf, type Service, serviceNamed, services } from '../lib/services.ts'
 import { createPlan } from '../processes/plan.ts'
 import { processSpecs } from '../processes/process-spec.ts'
 import { runningWay } from './way.ts'
@@ -18,9 +18,7 @@ const anyService = services[0] as Service
  * Kafka that the environment names. Returns the exit code.
  */
 export async function deadLetters(args: string[]): Promise<number> {
-  const project = process.env.Stream__Brokers ? undefined : await runningProject()
-  const settings = project ? await streamFromHere(project) : {}
-  return await runHere(anyService, ['dead-letters', ...args], settings)
+  return await runHere(anyService, ['dead-letters', ...args], await streamOfDeadLetters())
 }
 
 /**
@@ -34,6 +32,14 @@ export async function rebuild(service: string | undefined, range: string[]): Pro
   return await run
 }
 
+/** What differs from the stream of a local stack: where the environment says, or where containers publish it. */
+async function streamOfDeadLetters(): Promise<Record<string, string>> {
+  const { Stream__Brokers } = process.env
+  if (Stream__Brokers) return { Stream__Brokers }
+  const project = await runningProject()
+  return project ? await streamFromHere(project) : {}
+}
+
 async function runningProject(): Promise<Project | undefined> {
   return (await runningWay()) === 'docker' ? readProject() : undefined
 }
@@ -44,18 +50,15 @@ async function runHere({ name }: Service, args: string[], settings: Record<strin
   return run(process.execPath, [join(repository, name, entry), ...args], { ...env, ...settings })
 }
 
-/** In the service's container, which shares a network with its sidecar; Kafka's password travels by environment. */
+/** In the service's container, which has its settings and shares a network with its sidecar. */
 async function runInside({ name: project }: Project, service: Service, args: string[]): Promise<number> {
-  const containers = await containersOf(project)
-  const container = running(containers, service.name)
-  const stream = streamOf(running(containers, sidecarOf(service)))
-  const variables = Object.keys(stream).flatMap((variable) => ['--env', variable])
-  return run('docker', ['exec', ...variables, container.Id, 'node', entry, ...args], stream)
+  const { Id } = running(await containersOf(project), service.name)
+  return run('docker', ['exec', Id, 'node', entry, ...args], {})
 }
 
-/** The stream as a sidecar sees it, but for where Kafka is reached from this machine. */
+/** The stream as a service in a container has it, but for where Kafka is reached from this machine. */
 async function streamFromHere({ name, kafka }: Project): Promise<Record<string, string>> {
-  const stream = streamOf(running(await containersOf(name), sidecarOf(anyService)))
+  const stream = streamOf(running(await containersOf(name), anyService.name))
   return { ...stream, Stream__Brokers: kafka.bootstrapBrokers.join(',') }
 }
 
