@@ -1,0 +1,39 @@
+import type { SubjectEvent } from '@orderflow/service-kit/testing'
+import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
+import { send } from '../../support/api.ts'
+import { createProducer } from '../../support/kafka.ts'
+import type { TestedService } from '../../support/tested-services.ts'
+
+/** Publishes an event under each of the keys, its own when none is named. */
+export async function publish(
+  stack: RunningStack,
+  { topic, key, envelope }: SubjectEvent,
+  keys: (string | undefined)[] = [key],
+): Promise<void> {
+  const producer = createProducer(stack.kafka)
+  const value = JSON.stringify(envelope)
+  await producer.send(...keys.map((other) => ({ topic, value, ...(other !== undefined && { key: other }) })))
+  await producer.close()
+}
+
+/** What came of an event in a service, once it did. */
+export function effectOf({ name, subject }: TestedService, stack: RunningStack, event: SubjectEvent): Promise<unknown> {
+  const url = urlOf(stack, name)
+  return eventually(async () => await subject.effectOf(url, event), `what ${name} makes of ${event.key}`)
+}
+
+/** Ids of all that a service lists. */
+export async function listedIds({ name, parts }: TestedService, stack: RunningStack): Promise<string[]> {
+  const ids: string[] = []
+  const lists = parts.routes.map(({ operation }) => operation).filter(({ body }) => body.name.endsWith('Page'))
+  for (const { path } of lists) {
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = cursor ? `&cursor=${cursor}` : ''
+      const url = `${urlOf(stack, name)}${path}?limit=100${query}`
+      const { body } = await send<{ items: { id: string }[]; next: string | null }>(url)
+      ids.push(...body.items.map(({ id }) => id))
+      cursor = body.next
+    }
+  }
+  return ids
+}
