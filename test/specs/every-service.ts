@@ -9,18 +9,20 @@ import type { Operator } from './rebuild.ts'
 
 /** What a service keeps out, however it runs: requests and records. */
 export function serviceRefusals(service: TestedService, running: () => RunningStack): void {
-  describe(service.name, () => {
-    badRequests(service, running)
-    poison(service, running)
-  })
+  describe(service.name, () => refusals(service, running))
 }
 
 /** What holds for any service, also for one that was made a minute ago. */
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
-  serviceRefusals(service, running)
   describe(service.name, () => {
+    refusals(service, running)
     duplicates(service, running, operator)
     rebuild(service, running, operator)
     kills(service, running)
   })
+}
+
+function refusals(service: TestedService, running: () => RunningStack): void {
+  badRequests(service, running)
+  poison(service, running)
 }

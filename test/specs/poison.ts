@@ -57,7 +57,12 @@ export function wrongFields(type: EventType): Record<string, Poison> {
     if (schema.type === 'number') return { [`${place} as text`]: wrong('10'), [`${place} below 0`]: wrong(-1) }
     if (schema.format === 'uuid') return { [`${place} with a urn: prefix`]: wrong(`urn:uuid:${randomUUID()}`) }
     if (schema.enum) return { [`${place} that it is not one of`]: wrong('none of them') }
-    return { [`${place}, empty`]: wrong(''), ...(schema.pattern ? { [`${place} of blanks`]: wrong(' \u00a0') } : {}) }
+    const { minLength = 0, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
+    return {
+      ...(minLength > 0 && { [`${place}, empty`]: wrong('') }),
+      ...(maxLength && { [`${place}, too long`]: wrong('x'.repeat(maxLength + 1)) }),
+      ...(pattern && { [`${place}, blank`]: wrong(' \u00a0') }),
+    }
   })
   return Object.assign({}, ...cases)
 }

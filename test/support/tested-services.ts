@@ -1,5 +1,6 @@
 import type { EventType } from '@orderflow/envelope-schema'
 import {
+  type BaseSettings,
   createDocuments,
   createLog,
   createParts,
@@ -13,6 +14,8 @@ import { type Service, services } from '@orderflow/stack'
 /** A service as the specs of all services see it. */
 export interface TestedService extends Service {
   definition: ServiceDefinition
+  /** Those of its appsettings.json. */
+  settings: BaseSettings
   /** What it does, by its own account; none of it is called. */
   parts: ServiceParts
   subject: Subject
@@ -27,15 +30,16 @@ export async function testedServices(): Promise<TestedService[]> {
         ServiceDefinition
       >
       const { subject } = (await import(`@orderflow/${service.name}/subject`)) as Record<'subject', Subject>
-      return { ...service, definition, parts: partsOf(definition), subject }
+      const settings = readSettings(definition, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+      return { ...service, definition, settings, parts: partsOf(definition, settings), subject }
     }),
   )
 }
 
-function partsOf(definition: ServiceDefinition): ServiceParts {
+function partsOf(definition: ServiceDefinition, settings: BaseSettings): ServiceParts {
   const now = () => new Date(0)
   return createParts(definition, {
-    settings: readSettings(definition, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }),
+    settings,
     log: createLog('test', 'silent'),
     publish: async () => {},
     documents: createDocuments(new FakeSidecar(), now),

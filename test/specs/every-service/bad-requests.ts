@@ -19,7 +19,7 @@ const unknownId = '00000000-0000-4000-8000-000000000000'
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
-    it(`answers ${what} with a ${status} problem that says how to mend it`, async () => {
+    it(`answers ${status} to ${what}, and says how to mend it`, async () => {
       const answer = await send<ProblemBody>(urlOf(running(), name) + path, init)
       expect(answer.status).to.equal(status)
       expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
@@ -52,8 +52,8 @@ function refusedByAny(operation: Operation): Cases {
   const path = pathOf(operation)
   const isRefused = { status: 405, tells: /no (PUT|DELETE) \/v1/ }
   return {
-    [`PUT ${operation.path}, which is not offered`]: { path, init: { method: 'PUT' }, ...isRefused },
-    [`DELETE ${operation.path}, with a slash at the end`]: {
+    [`PUT ${operation.path}`]: { path, init: { method: 'PUT' }, ...isRefused },
+    [`DELETE ${operation.path} with a slash at the end`]: {
       path: `${path}/`,
       init: { method: 'DELETE' },
       ...isRefused,

@@ -4,15 +4,22 @@ import { send } from '../../support/api.ts'
 import { createProducer } from '../../support/kafka.ts'
 import type { TestedService } from '../../support/tested-services.ts'
 
-/** Publishes an event under each of the keys, its own when none is named. */
-export async function publish(
+/** Publishes events, one after the other, under their keys. */
+export async function publish(stack: RunningStack, ...events: SubjectEvent[]): Promise<void> {
+  const producer = createProducer(stack.kafka)
+  for (const { topic, key, envelope } of events) await producer.send({ topic, key, value: JSON.stringify(envelope) })
+  await producer.close()
+}
+
+/** Publishes an event again under each of the keys, or under none. */
+export async function publishUnder(
   stack: RunningStack,
-  { topic, key, envelope }: SubjectEvent,
-  keys: (string | undefined)[] = [key],
+  { topic, envelope }: SubjectEvent,
+  keys: (string | undefined)[],
 ): Promise<void> {
   const producer = createProducer(stack.kafka)
   const value = JSON.stringify(envelope)
-  await producer.send(...keys.map((other) => ({ topic, value, ...(other !== undefined && { key: other }) })))
+  await producer.send(...keys.map((key) => ({ topic, value, ...(key !== undefined && { key }) })))
   await producer.close()
 }
 
