@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -61,6 +61,9 @@ format: ## Format all files and apply safe lint fixes
 
 generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(stack) generate
+
+new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
+	@$(stack) new-service "$${NAME-}"
 
 engine: ## Install and start a Docker engine and Docker Compose where they are missing
 	@$(stack) engine

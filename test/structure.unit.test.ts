@@ -22,7 +22,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     processes: ['lib', 'kafka', 'provision'],
     containers: ['lib', 'kafka', 'provision', 'offline'],
     generate: ['lib', 'kafka', 'processes', 'containers'],
-    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate'],
+    'new-service': ['lib'],
+    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate', 'new-service'],
   },
   // What goes into an image knows nothing but the service there.
   release: { image: [], src: ['image'], test: ['image', 'src'] },

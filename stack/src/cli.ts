@@ -1,6 +1,7 @@
 import { clean, down, logs, scale, status, up } from './commands/commands.ts'
 import { demo } from './commands/demo.ts'
 import { generate } from './commands/generate.ts'
+import { newService } from './commands/new-service.ts'
 import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
 import { engine, images } from './containers/provision-commands.ts'
@@ -21,6 +22,7 @@ const commands = [
   'dead-letters',
   'rebuild',
   'generate',
+  'new-service',
   'provision',
   'engine',
   'images',
@@ -63,6 +65,9 @@ async function run([command, ...args]: string[]): Promise<number> {
     }
     case 'generate':
       generate()
+      return 0
+    case 'new-service':
+      await newService(args[0] ?? '')
       return 0
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })

@@ -19,6 +19,11 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
+/** The ports of the sidecar of the service in this place of services.json, from 0 on. */
+export function sidecarPorts(place: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
+  return { daprHttp: 3500 + place, daprGrpc: 3600 + place, daprInternalGrpc: 3700 + place, metrics: 3800 + place }
+}
+
 /**
  * The ports of `make up`: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
  * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
@@ -28,13 +33,5 @@ export interface StackPorts {
 export const defaultPorts: StackPorts = {
   kafka: 9092,
   kafkaController: 9093,
-  services: ofServices(({ http, https, channel }, place) => ({
-    http,
-    https,
-    channel,
-    daprHttp: 3500 + place,
-    daprGrpc: 3600 + place,
-    daprInternalGrpc: 3700 + place,
-    metrics: 3800 + place,
-  })),
+  services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...sidecarPorts(place) })),
 }

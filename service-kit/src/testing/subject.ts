@@ -1,0 +1,27 @@
+/** A request that a service refuses, and how it tells. */
+export interface BadRequest {
+  path: string
+  init?: RequestInit
+  status: number
+  /** What the answer names: pointers of `errors`, in order. */
+  pointers?: string[]
+  /** What its detail says. */
+  tells: RegExp
+}
+
+/** An event as a publisher outside the platform sends it. */
+export interface SubjectEvent {
+  topic: string
+  key: string
+  envelope: object
+}
+
+/** What only a service itself can say to the specs that hold for each of them (test/specs/every-service.ts). */
+export interface Subject {
+  /** Requests that it alone refuses, by what is wrong with them. What any service refuses follows from its routes. */
+  badRequests: Record<string, BadRequest>
+  /** An event that it reacts to, of something that nobody has heard of yet. */
+  event(): SubjectEvent
+  /** What its API shows of the event once nothing about it changes any more; undefined until then. */
+  effectOf(url: string, event: SubjectEvent): Promise<unknown>
+}

@@ -1,0 +1,31 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { StackError } from '../lib/error.ts'
+import { type ServicePorts, sidecarPorts } from '../lib/ports.ts'
+import { services } from '../lib/services.ts'
+
+/** What a new service's settings name. */
+export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'daprHttp' | 'daprGrpc'>
+
+/** The ports of one service more: the next ones after all others. */
+export function nextPorts(): NewPorts {
+  const http = Math.max(...services.flatMap((service) => [service.http, service.https])) + 1
+  return { http, https: http + 1, channel: 5100 + (http - 5000), ...sidecarPorts(services.length) }
+}
+
+/**
+ * services.json with an entry for a new service, behind the others. As text: nobody's layout is changed.
+ * @throws {StackError} `usage` when the file does not end as expected
+ */
+export function withService(registry: string, name: string, { http, https, channel }: NewPorts): string {
+  const entry = `    "${name}": {
+      "http": ${http},
+      "https": ${https},
+      "channel": ${channel},
+      "consumes": { "${paymentEvents}": "prompt" },
+      "produces": []
+    }`
+  const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
+  const text = registry.replace(end, (last) => `${last},\n${entry}`)
+  if (text !== registry) return text
+  throw new StackError('usage', 'services.json does not end as make format leaves it', { nextStep: 'make format' })
+}

@@ -1,0 +1,37 @@
+import { deterministicId, type FullEvent } from '@orderflow/envelope-schema'
+
+/** What is kept of an order, and what the API shows. */
+export interface SparePart {
+  id: string
+  orderId: string
+  /** ISO 8601. */
+  createdAt: string
+  /** Id of the event that it came of, and the conversation and trace that the event belongs to. */
+  causationId: string
+  correlationId: string
+  traceId: string
+}
+
+/** There is one for each order, so the one id follows from the other. */
+export const sparePartIdOf = (orderId: string): string => deterministicId('spare-part', orderId)
+
+/** What an approved payment comes to. */
+export function sparePartOf(event: FullEvent<'PaymentApproved@1'>): SparePart {
+  const { OrderId: orderId } = event.Payload
+  return {
+    id: sparePartIdOf(orderId),
+    orderId,
+    createdAt: event.CreationDate,
+    causationId: event.Id,
+    correlationId: event.CorrelationId,
+    traceId: event.TraceId,
+  }
+}
+
+/** Which of two to keep: the earlier one, whichever came first, since events arrive in any order, and more than once. */
+export function earlier(known: SparePart | undefined, other: SparePart): SparePart {
+  return known && rankOf(known) <= rankOf(other) ? known : other
+}
+
+/** By time, then by what they say. */
+const rankOf = (item: SparePart) => new Date(item.createdAt).toISOString() + JSON.stringify(item)

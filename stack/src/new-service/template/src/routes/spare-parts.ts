@@ -1,0 +1,38 @@
+import { pageOf, pageOptions, pathId, queryId, type Route, route } from '@orderflow/service-kit'
+import { sparePartIdOf } from '../domain/spare-part.ts'
+import { SparePartError } from '../domain/spare-part-error.ts'
+import type { SparePartStore } from '../store.ts'
+import { sparePartModel } from './model.ts'
+
+export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/spare-parts',
+      summary: 'List all, newest arrival first; or the one of an order',
+      input: { page: pageOptions, orderId: queryId('orderId', { description: 'Only what is of this order.' }) },
+      answers: { 200: 'A page of the list; `next` is null on the last one.' },
+      body: pageOf(sparePartModel),
+      async handle({ page, orderId }) {
+        if (orderId === undefined) return { status: 200, body: await store.page(page) }
+        const found = await store.find(sparePartIdOf(orderId))
+        return { status: 200, body: { items: found ? [found] : [], next: null } }
+      },
+    }),
+
+    route({
+      method: 'get',
+      path: '/v1/spare-parts/{id}',
+      summary: 'Get one by its id',
+      input: { id: pathId('id') },
+      answers: { 200: 'As it stands.' },
+      body: sparePartModel,
+      refusals: ['not-found'],
+      async handle({ id }) {
+        const found = await store.find(id)
+        if (!found) throw new SparePartError(`There is no spare part ${id}.`)
+        return { status: 200, body: found }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,37 @@
+import type { Documents, PageOptions } from '@orderflow/service-kit'
+import type { SparePart } from './domain/spare-part.ts'
+
+/** An order's only document: what is known, and its slot in the list. */
+interface SparePartDocument {
+  item: SparePart
+  listed: string
+}
+
+export type SparePartStore = ReturnType<typeof createStore>
+
+const keyOf = (id: string) => `spare-part/${id}`
+
+export function createStore(documents: Documents) {
+  async function load(ids: string[]) {
+    const found = await documents.read(ids.map(keyOf))
+    return ids.map((id) => found.get(keyOf(id))?.value as SparePartDocument | undefined)
+  }
+
+  return {
+    /** Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it changed. */
+    save: (id: string, choose: (known: SparePart | undefined) => SparePart) =>
+      documents.change({
+        keys: [keyOf(id)],
+        bytes: 1_000,
+        decide(view) {
+          const known = view.get<SparePartDocument>(keyOf(id))
+          const item = choose(known?.item)
+          const changed = item !== known?.item
+          if (changed) view.write(keyOf(id), { item, listed: known?.listed ?? view.list(id) })
+          return { item, changed }
+        },
+      }),
+    find: async (id: string) => (await load([id]))[0]?.item,
+    page: (options: PageOptions) => documents.page(options, load),
+  }
+}

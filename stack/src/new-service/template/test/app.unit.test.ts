@@ -1,0 +1,52 @@
+import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
+import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import { service } from '../src/service.ts'
+import { subject } from './subject.ts'
+
+const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+
+describe('spare-part-service', () => {
+  let sidecar: FakeSidecar
+  let app: ReturnType<typeof createApp>
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+    const log = createLog('spare-part-service', 'silent')
+    app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: () => crypto.randomUUID() })
+  })
+
+  /** Delivers an event as the sidecar does, and answers what it is told. */
+  const deliver = ({ topic, key, envelope }: ReturnType<typeof subject.event>) =>
+    withServer(app.channel, async (url) => {
+      const event = Buffer.from(JSON.stringify(envelope)).toString('base64')
+      const entry = { entryId: '1', event, metadata: { __key: key, __partition: '0', __offset: '0' } }
+      const response = await fetch(`${url}/subscriptions/${topic}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'dapr-api-token': 'app' },
+        body: JSON.stringify({ entries: [entry] }),
+      })
+      const { statuses } = (await response.json()) as { statuses: { status: string }[] }
+      return statuses[0]?.status
+    })
+  const effectOf = (event: ReturnType<typeof subject.event>) =>
+    withServer(app.web, (url) => subject.effectOf(url, event))
+
+  it('keeps one document for an order, however often its event comes', async () => {
+    const event = subject.event()
+    expect(await effectOf(event)).to.equal(undefined)
+    expect(await deliver(event)).to.equal('SUCCESS')
+    const effect = await effectOf(event)
+    expect(effect).to.include({ orderId: event.key })
+    const writes = sidecar.calls.transact
+    expect(await deliver(event)).to.equal('SUCCESS')
+    expect([await effectOf(event), sidecar.calls.transact]).to.deep.equal([effect, writes])
+  })
+
+  it('asks for an event again while its store is down', async () => {
+    const event = subject.event()
+    sidecar.failures.transact.push(new SidecarError('call', new Error('connection refused')))
+    expect(await deliver(event)).to.equal('RETRY')
+    expect(await deliver(event)).to.equal('SUCCESS')
+    expect(await effectOf(event)).to.include({ orderId: event.key })
+  })
+})

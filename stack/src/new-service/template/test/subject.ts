@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope, paymentEvents } from '@orderflow/envelope-schema'
+import type { Subject } from '@orderflow/service-kit/testing'
+
+/** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
+export const subject: Subject = {
+  badRequests: {
+    'a filter that is no GUID': {
+      path: '/v1/spare-parts?orderId=1',
+      status: 400,
+      pointers: ['orderId'],
+      tells: /GUID/,
+    },
+  },
+
+  event() {
+    const OrderId = randomUUID()
+    const envelope = createEnvelope({
+      app: { id: randomUUID(), name: 'older-application' },
+      type: 'PaymentApproved@1',
+      creationDate: new Date(),
+      payload: { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'by-hand@1', Source: 'Manual' },
+    })
+    return { topic: paymentEvents, key: OrderId, envelope }
+  },
+
+  async effectOf(url, { key }) {
+    const response = await fetch(`${url}/v1/spare-parts?orderId=${key}`)
+    const { items } = (await response.json()) as { items: unknown[] }
+    return items[0]
+  },
+}

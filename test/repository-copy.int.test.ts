@@ -1,0 +1,36 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'
+
+describe('a copy of the repository', () => {
+  let copy: RepositoryCopy
+  before(() => {
+    copy = copyRepository()
+  })
+  after(() => copy?.remove())
+
+  it('has workspaces of its own, and the packages that are installed', async () => {
+    const found = (name: string) => realpathSync(join(copy.folder, 'node_modules', name))
+    expect(found('@orderflow/service-kit')).to.equal(join(copy.folder, 'service-kit'))
+    expect(found('express')).to.equal(join(repository, 'node_modules/express'))
+    expect((await copy.load<{ repository: string }>('stack/src/index.ts')).repository).to.equal(copy.folder)
+  })
+
+  it('leaves out what git ignores', () => {
+    expect(existsSync(join(copy.folder, '.stack'))).to.equal(false)
+    expect(existsSync(join(copy.folder, '.mocharc.json'))).to.equal(true)
+  })
+
+  it('runs programs of its packages, and answers how they ended', async () => {
+    expect(await copy.run('tsc', ['--version'])).to.include({ code: 0, stderr: '' })
+    expect((await copy.run('node', ['-e', 'process.exit(3)'])).code).to.equal(3)
+  })
+
+  it('refuses a change that is for another text', () => {
+    copy.replace('services.json', '"partitions": 3', '"partitions": 2')
+    expect(() => copy.replace('services.json', '"partitions": 3', '"partitions": 2')).to.throw('0 times, not once')
+    expect(() => copy.replace('services.json', '"http"', '"h"')).to.throw('2 times, not once')
+  })
+})
