@@ -1,9 +1,10 @@
 // What a stack is: to start one, to reach it, and what the release and the tests share with it.
 
+export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
 export { type Addresses, addressAt, type ServiceAddress, urlOf } from './kafka/addresses.ts'
-export { type KafkaConnection, kafkaConnection } from './kafka/connection.ts'
+export { kafkaConnection } from './kafka/connection.ts'
 export { type SeenEvent, watchEvents } from './kafka/event-watch.ts'
 export { ensureTopics, type TopicSpec, topics, withAdmin } from './kafka/topics.ts'
 export { makeCertificate } from './lib/certificate.ts'
@@ -14,6 +15,7 @@ export { withLock } from './lib/pid-lock.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
 export { type RunToolOptions, runTool } from './lib/run-tool.ts'
+export { saysYes } from './lib/says-yes.ts'
 export { newSecret } from './lib/secret.ts'
 export {
   entryOf,
