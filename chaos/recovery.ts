@@ -83,4 +83,3 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
     },
   }
 }
-export type Probe = ReturnType<typeof createProbe>
