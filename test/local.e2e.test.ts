@@ -1,8 +1,12 @@
 import { freePorts, type LocalStack, type StackPorts, startStack, testFolder } from '@orderflow/stack'
 import { allSpecs } from './specs/all.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { serviceSpecs } from './specs/every-service.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { localOperator } from './support/local-operator.ts'
+import { testedServices } from './support/tested-services.ts'
+
+const tested = await testedServices()
 
 describe('as processes of one machine', () => {
   let ports: StackPorts
@@ -23,5 +27,6 @@ describe('as processes of one machine', () => {
     () => stack,
     () => ports,
   )
+  for (const service of tested) serviceSpecs(service, () => stack, operator)
   rebuiltStores(() => stack, operator)
 })

@@ -1,9 +1,30 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { createStreamCheck, type StreamCheck } from '@orderflow/service-kit/stream-check'
 import { freePorts, testFolder } from '@orderflow/stack'
-import { claimFolder, createPlan, ensureRunning, type Plan, provision, runningStack } from '@orderflow/stack/parts'
-import { Consumer } from '@platformatic/kafka'
+import {
+  claimFolder,
+  createPlan,
+  dataFolder,
+  ensureRunning,
+  kafkaMissing,
+  localKafka,
+  type Plan,
+  processSpecs,
+  provision,
+  runningStack,
+  startProcess,
+} from '@orderflow/stack/parts'
+import {
+  AclOperations,
+  AclPermissionTypes,
+  Admin,
+  Consumer,
+  ResourcePatternTypes,
+  ResourceTypes,
+} from '@platformatic/kafka'
 import { expect } from 'chai'
 import { eventually } from './support/eventually.ts'
 
@@ -67,5 +88,37 @@ describe('what keeps a service from a real stream', function () {
     const consumer = await consume()
     await eventually(async () => (await check()) === undefined || undefined, 'the group to be back')
     await consumer.close(true)
+  })
+
+  it('is a group that is denied, in words, although the broker answers', async () => {
+    await runningStack(plan, false).kill('kafka')
+    const authorizer = [
+      'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+      'allow.everyone.if.no.acl.found=true',
+    ]
+    appendFileSync(join(dataFolder(plan.folder), 'kafka.properties'), `${authorizer.join('\n')}\n`)
+    const { kafka } = processSpecs(plan)
+    if (!kafka) throw new Error('there is no kafka')
+    startProcess(plan.folder, kafka)
+    await eventually(async () => (await kafkaMissing(localKafka(plan.ports.kafka))) === undefined || undefined, 'Kafka')
+    const admin = new Admin({ clientId: 'test', bootstrapBrokers: [Brokers] })
+    await admin.createAcls({
+      creations: [
+        {
+          resourceType: ResourceTypes.GROUP,
+          resourceName: group,
+          resourcePatternType: ResourcePatternTypes.LITERAL,
+          principal: 'User:ANONYMOUS',
+          host: '*',
+          operation: AclOperations.ALL,
+          permissionType: AclPermissionTypes.DENY,
+        },
+      ],
+    })
+    await admin.close()
+    await eventually(
+      async () => (await check()) === 'consumer group a-service is denied to this user' || undefined,
+      'the group to be denied',
+    )
   })
 })

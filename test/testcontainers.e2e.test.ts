@@ -8,7 +8,11 @@ import { buildImages, type RunningContainers, startContainers } from './containe
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { allSpecs } from './specs/all.ts'
+import { serviceRefusals } from './specs/every-service.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
+import { testedServices } from './support/tested-services.ts'
+
+const tested = await testedServices()
 
 describeInContainers('in containers', () => {
   before('builds the images', function () {
@@ -22,6 +26,7 @@ describeInContainers('in containers', () => {
     const stack = useContainers('specs')
     const operator = () => containersOperator(stack())
     allSpecs(stack, operator)
+    for (const service of tested) serviceRefusals(service, stack)
     rebuiltStores(stack, operator)
     isolation(stack)
     storedDocuments(stack)

@@ -240,6 +240,32 @@ describe('order-service when its platform fails', () => {
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
   })
 
+  it('lets one of two contradicting orders win although both claim to be its own, also after a lost race', async () => {
+    const replica = app
+    restart()
+    await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
+    await loseRace()
+    sidecar.readTogether(2)
+    const orderId = randomUUID()
+    const claimed = (Total: number) => ({ ...outsideOrder({ OrderId: orderId, Total }), AppId: settings.App.Id })
+    await Promise.all([take(replica, 'orderevents', claimed(1)), take(app, 'orderevents', claimed(2))])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
+    expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(told()[0] ?? '').Payload.Total)
+  })
+
+  it('answers 409 when an outsider who guessed the key took its OrderId between the claim and the save', async () => {
+    const orderId = deterministicId('order', settings.App.Id, 'guessed')
+    const publish = sidecar.publish.bind(sidecar)
+    sidecar.publish = async (topic, events) => {
+      await publish(topic, events)
+      const event = { ...outsideOrder({ OrderId: orderId, Total: 7 }), CreationDate: '2020-01-01T00:00:00.000Z' }
+      sidecar.writeElsewhere(`order/${orderId}/OrderCreated`, { event, listed: 'elsewhere:0' })
+    }
+    const { status, body } = await create('guessed')
+    expect([status, body.orderId]).to.deep.equal([409, orderId])
+    expect(body.detail).to.contain('known with another payload')
+  })
+
   it('keeps the earlier of two events with one name, whichever comes last', async () => {
     const { body } = await create()
     await take(app, 'paymentevents', approved(body.id, 2, '2026-02-01T00:00:00Z'))

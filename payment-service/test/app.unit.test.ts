@@ -53,8 +53,14 @@ describe('payment-service when its platform fails', () => {
       )
       return body.statuses.map(({ status }) => status)
     })
-  const pay = (amount = 42.5) =>
-    withServer(app.web, (url) => post<Payment & { paymentId: string }>(`${url}/v1/payments`, { orderId, amount }))
+  const pay = (amount = 42.5, key?: string) =>
+    withServer(app.web, (url) =>
+      post<Payment & { paymentId: string }>(
+        `${url}/v1/payments`,
+        { orderId, amount },
+        key ? { 'idempotency-key': key } : {},
+      ),
+    )
   const payments = () =>
     withServer(app.web, async (url) => {
       const list = await send<{ items: Payment[] }>(`${url}/v1/payments?orderId=${orderId}`)
@@ -114,6 +120,20 @@ describe('payment-service when its platform fails', () => {
     const again = await pay()
     expect([again.status, again.body.paymentId]).to.deep.equal([409, made.body.paymentId])
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
+  })
+
+  it('answers a request by hand that is sent again with its key as it did the first time', async () => {
+    sidecar.failures.publish.push(down())
+    expect((await pay(42.5, 'key')).status).to.equal(503)
+    app = newProcess()
+    const [first, second] = [await pay(42.5, 'key'), await pay(42.5, 'key')]
+    expect([first.status, second.status]).to.deep.equal([201, 201])
+    expect(second.body).to.deep.equal(first.body)
+    expect(await payments()).to.deep.equal([first.body])
+    expect(new Set(announced()).size).to.equal(1)
+    expect((await pay(7, 'key')).status).to.equal(422)
+    expect((await pay(42.5, 'another')).status).to.equal(409)
+    expect((await pay()).status).to.equal(409)
   })
 
   it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {

@@ -15,8 +15,9 @@ export function containersOperator({ project, mongo }: RunningContainers): Opera
       return domainDocuments(stored.map(({ _id, value }) => [_id, value]))
     },
 
-    async loseStores() {
-      for (const { role } of services) await collection(role).deleteMany({})
+    async loseStores(...roles) {
+      const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
+      for (const { role } of lost) await collection(role).deleteMany({})
     },
 
     async rebuild(role, ...args) {

@@ -1,82 +1,93 @@
 import { randomUUID } from 'node:crypto'
-import { reduced } from '../support/envelopes.ts'
+import { type EventType, fieldSchema, payloadFields } from '@orderflow/envelope-schema'
+
+/** A record that is no event that a service can take. */
+export interface Poison {
+  value: string | Buffer | null
+  /** On its dead letter: the reason, and what its detail tells. */
+  reason: string
+  tells: string
+}
 
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
-/** Records that are no event, the reason on their dead letter, and what its detail tells. */
-export const poison: Record<string, { value: string | Buffer | null; reason: string; tells: string }> = {
-  'not UTF-8': { value: Buffer.from([0x7b, 0xff, 0xfe]), reason: 'not-utf8', tells: 'UTF-8' },
-  'not JSON': { value: '{"Name": OrderCreated}', reason: 'not-json', tells: 'JSON' },
-  'a tombstone': { value: null, reason: 'not-an-envelope', tells: 'tombstone' },
-  'a list': { value: '[1,2]', reason: 'not-an-envelope', tells: 'object' },
-  'a CloudEvent': { value: '{"specversion":"1.0","data":{}}', reason: 'not-an-envelope', tells: 'CloudEvent' },
-  'CreateDate instead of CreationDate': {
-    value: JSON.stringify(reduced({}, { CreationDate: undefined, CreateDate: '2026-11-21T09:30:00Z' })),
-    reason: 'not-an-envelope',
-    tells: 'rename CreateDate to CreationDate',
-  },
-  'a date without offset': {
-    value: JSON.stringify(reduced({}, { CreationDate: '2026-11-21T09:30:00' })),
-    reason: 'not-an-envelope',
-    tells: '/CreationDate',
-  },
-  'a total as text': {
-    value: JSON.stringify(reduced({ Total: '10' })),
-    reason: 'invalid-payload',
-    tells: '/Payload/Total',
-  },
-  'a negative total': {
-    value: JSON.stringify(reduced({ Total: -1 })),
-    reason: 'invalid-payload',
-    tells: '/Payload/Total',
-  },
-  'an OrderId with a urn: prefix': {
-    value: JSON.stringify(reduced({ OrderId: `urn:uuid:${randomUUID()}` })),
-    reason: 'invalid-payload',
-    tells: '/Payload/OrderId',
-  },
-  'an empty tax id': {
-    value: JSON.stringify(reduced({ CustomerTaxId: '' })),
-    reason: 'invalid-payload',
-    tells: 'CustomerTaxId',
-  },
-  'an unknown version': {
-    value: JSON.stringify(reduced({}, { Version: 9 })),
-    reason: 'unknown-version',
-    tells: 'handled versions',
-  },
-  'a misspelt name': {
-    value: JSON.stringify(reduced({}, { Name: 'Order_Created' })),
-    reason: 'unknown-event',
-    tells: 'write OrderCreated',
-  },
-  'a name of blanks': {
-    value: JSON.stringify(reduced({ CustomerName: ' \u00a0' })),
-    reason: 'invalid-payload',
-    tells: '/Payload/CustomerName',
-  },
-  'a NUL': {
-    value: JSON.stringify(reduced({ CustomerName: 'a\u0000b' })),
-    reason: 'not-an-envelope',
-    tells: 'U+0000',
-  },
-  'a lone surrogate': {
-    value: JSON.stringify(reduced({ CustomerName: 'a\ud800b' })),
-    reason: 'not-an-envelope',
-    tells: 'surrogate',
-  },
-  'a trace id of zeros': {
-    value: JSON.stringify(reduced({}, { TraceId: '00000000-0000-0000-0000-000000000000' })),
-    reason: 'not-an-envelope',
-    tells: '/TraceId',
-  },
-  'the year 0': {
-    value: JSON.stringify(reduced({}, { CreationDate: '0000-01-01T00:00:00Z' })),
-    reason: 'not-an-envelope',
-    tells: '/CreationDate',
-  },
-  'nesting of 20,000 levels': {
-    value: JSON.stringify(reduced({ Note: 'DEEP' })).replace('"DEEP"', deep),
-    reason: 'not-an-envelope',
-    tells: 'levels',
-  },
+const text = (event: object) => JSON.stringify(event)
+
+/** Records of any publisher, the first ones without a name and the others with this one. */
+export function poisonOf(type: EventType): Record<string, Poison> {
+  const [name = ''] = type.split('@')
+  const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
+  const noEnvelope = (value: Poison['value'], tells: string): Poison => ({ value, reason: 'not-an-envelope', tells })
+  const { CreationDate, ...undated } = sample(type)
+  return {
+    'not UTF-8': { value: Buffer.from([0x7b, 0xff, 0xfe]), reason: 'not-utf8', tells: 'UTF-8' },
+    'not JSON': { value: `{"Name": ${name}}`, reason: 'not-json', tells: 'JSON' },
+    'a tombstone': noEnvelope(null, 'tombstone'),
+    'a list': noEnvelope('[1,2]', 'object'),
+    'a CloudEvent': noEnvelope('{"specversion":"1.0","data":{}}', 'CloudEvent'),
+    'CreateDate instead of CreationDate': noEnvelope(
+      text({ ...undated, CreateDate: CreationDate }),
+      'rename CreateDate to CreationDate',
+    ),
+    'a date without offset': noEnvelope(event({ CreationDate: '2026-11-21T09:30:00' }), '/CreationDate'),
+    'the year 0': noEnvelope(event({ CreationDate: '0000-01-01T00:00:00Z' }), '/CreationDate'),
+    'a trace id of zeros': noEnvelope(event({ TraceId: '00000000-0000-0000-0000-000000000000' }), '/TraceId'),
+    'a NUL': noEnvelope(event({}, { Note: 'a\u0000b' }), 'U+0000'),
+    'a lone surrogate': noEnvelope(event({}, { Note: 'a\ud800b' }), 'surrogate'),
+    'nesting of 20,000 levels': noEnvelope(event({}, { Note: 'DEEP' }).replace('"DEEP"', deep), 'levels'),
+    'an unknown version': { value: event({ Version: 9 }), reason: 'unknown-version', tells: 'handled versions' },
+    'a misspelt name': {
+      value: event({ Name: name.replace(/(?<=[a-z])(?=[A-Z])/, '_') }),
+      reason: 'unknown-event',
+      tells: `write ${name}`,
+    },
+    ...wrongFields(type),
+  }
+}
+
+/** Payloads of which one field is not what the schema says. */
+export function wrongFields(type: EventType): Record<string, Poison> {
+  const cases = payloadFields(type).map((field): Record<string, Poison> => {
+    const wrong = (value: unknown): Poison => ({
+      value: text(sample(type, {}, { [field]: value })),
+      reason: 'invalid-payload',
+      tells: `/Payload/${field}`,
+    })
+    const schema = fieldSchema(type, field)
+    const place = `${field} of ${type}`
+    if (schema.type === 'number') return { [`${place} as text`]: wrong('10'), [`${place} below 0`]: wrong(-1) }
+    if (schema.format === 'uuid') return { [`${place} with a urn: prefix`]: wrong(`urn:uuid:${randomUUID()}`) }
+    if (schema.enum) return { [`${place} that it is not one of`]: wrong('none of them') }
+    const { minLength = 0, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
+    return {
+      ...(minLength > 0 && { [`${place}, empty`]: wrong('') }),
+      ...(maxLength && { [`${place}, too long`]: wrong('x'.repeat(maxLength + 1)) }),
+      ...(pattern && { [`${place}, blank`]: wrong(' \u00a0') }),
+    }
+  })
+  return Object.assign({}, ...cases)
+}
+
+/** Those of OrderCreated, which both services handle. */
+export const poison = poisonOf('OrderCreated@1')
+
+/** An event of the type, of another application, with the six required fields and a payload that its schema takes. */
+function sample(type: EventType, changes: object = {}, payload: object = {}) {
+  const [Name, version] = type.split('@')
+  const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])
+  return {
+    AppId: randomUUID(),
+    AppName: 'older-application',
+    Version: Number(version),
+    Name,
+    CreationDate: '2026-11-21T09:30:00+01:00',
+    Payload: { ...Object.fromEntries(fields), ...payload },
+    ...changes,
+  }
+}
+
+function sampleOf(schema: Record<string, unknown>): unknown {
+  if (schema.enum) return (schema.enum as unknown[])[0]
+  if (schema.format === 'uuid') return randomUUID()
+  if (schema.format === 'date-time') return '2026-11-21T09:30:00Z'
+  return schema.type === 'string' ? 'x' : 10
 }

@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 import { reduced } from '../support/envelopes.ts'
 import { createProducer } from '../support/kafka.ts'
+import { settled } from '../support/settled.ts'
 
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
@@ -16,11 +17,11 @@ export type Documents = Record<string, unknown>
 /** What an operator does with the stores of a stack, however it runs. */
 export interface Operator {
   /** What the service's domain has stored; see `domainDocuments`. */
-  documents: (role: Role) => Documents | Promise<Documents>
-  /** Both services go on with empty stores. */
-  loseStores: () => Promise<void>
+  documents: (role: string) => Documents | Promise<Documents>
+  /** The services with these roles, or all of them, go on with empty stores. */
+  loseStores: (...roles: string[]) => Promise<void>
   /** `make rebuild` of a service; answers what it prints. */
-  rebuild: (role: Role, ...args: string[]) => Promise<string>
+  rebuild: (role: string, ...args: string[]) => Promise<string>
 }
 
 /** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
@@ -37,7 +38,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     before(async () => {
       stack = running()
       await makeHistory()
-      live = await settled()
+      live = await settled(documents)
       list = await listed()
       for (const role of roles) expect(Object.keys(live[role])).to.have.length.above(5)
     })
@@ -100,19 +101,6 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       await eventually(async () => (await paymentsOf(paymentUrl(stack), twice ?? '')).length === 1, 'the payment')
     }
 
-    /** The documents, once nothing changes them any more. */
-    async function settled(): Promise<typeof live> {
-      let last = ''
-      let since = Date.now()
-      return eventually(async () => {
-        const found = await documents()
-        const now = JSON.stringify(found)
-        if (now !== last) since = Date.now()
-        last = now
-        return Date.now() - since > 1_500 ? found : undefined
-      }, 'the stores to come to rest')
-    }
-
     async function ends(): Promise<string> {
       const log = openLog(stack.kafka)
       const topics = await log.topics()
@@ -172,7 +160,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       const printed = await rebuilds
       expect(printed.join()).to.match(/orderevents: \d+ read: 0 applied, [1-9]\d* known already/)
       for (const { body } of placed) await orderWith(orderUrl(stack), body.id, 'Paid')
-      const { order, payment } = await settled()
+      const { order, payment } = await settled(documents)
       expect(order).to.deep.include(live.order)
       expect(payment).to.deep.include(live.payment)
       const ids = await listed()

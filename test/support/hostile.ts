@@ -1,11 +1,5 @@
-import {
-  EnvelopeError,
-  type EventName,
-  type EventType,
-  orderEvents,
-  paymentEvents,
-  selectEvent,
-} from '@orderflow/envelope-schema'
+import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
+import type { OrderEvent } from '@orderflow/order-service/domain'
 import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
 import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
 import { paymentIdOf } from '@orderflow/payment-service/store'
@@ -23,6 +17,9 @@ export interface HostileRecord {
   value: Buffer | null
   headers: [Buffer, Buffer][]
 }
+
+/** Names that one of the services handles: order-service handles all of them. */
+type HandledName = OrderEvent['Name']
 
 /** Any UTF-16 text as JSON text: lone surrogates, control characters and directions included. */
 const anyText = fc
@@ -58,10 +55,10 @@ const envelopeFields = [
 const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
 
 /** The payload of each event as JSON text by field. */
-function regularPayload(name: EventName, orderId: string): Record<string, string> {
+function regularPayload(name: HandledName, orderId: string): Record<string, string> {
   const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
   const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
-  const payloads: Record<EventName, Record<string, string>> = {
+  const payloads: Record<HandledName, Record<string, string>> = {
     OrderCreated: { OrderId: `"${orderId}"`, CustomerName: '"Mallory"', CustomerTaxId: '"T"', Total: '1' },
     OrderCancelled: { OrderId: `"${orderId}"` },
     PaymentApproved: decision,
@@ -72,7 +69,7 @@ function regularPayload(name: EventName, orderId: string): Record<string, string
 }
 
 /** An event whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
-function oddEvent(name: EventName, orderId: string): fc.Arbitrary<string> {
+function oddEvent(name: HandledName, orderId: string): fc.Arbitrary<string> {
   const fields: Record<string, string> = {
     AppId: `"${orderId}"`,
     AppName: '"hostile"',
@@ -98,7 +95,7 @@ function oddEvent(name: EventName, orderId: string): fc.Arbitrary<string> {
   })
 }
 
-function hostileValue(name: EventName, orderId: string): fc.Arbitrary<Buffer | null> {
+function hostileValue(name: HandledName, orderId: string): fc.Arbitrary<Buffer | null> {
   const text = oddEvent(name, orderId)
   const damaged = fc
     .tuple(text, fc.nat(), fc.nat(5), fc.uint8Array({ maxLength: 4 }))
@@ -151,17 +148,17 @@ const headerValue = fc.oneof(
 const maxValueBytes = 250_000
 
 /** Names that each service handles, by topic, as it says itself; no reaction is called here. */
-const handled: Record<Role, Record<string, EventName[]>> = {
+const handled: Record<Role, Record<string, HandledName[]>> = {
   order: namesIn(orderReactions({} as Parameters<typeof orderReactions>[0])),
   payment: namesIn(paymentReactions(...([{}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
 }
 
-function namesIn(reactions: Reactions): Record<string, EventName[]> {
-  const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as EventName)
+function namesIn(reactions: Reactions): Record<string, HandledName[]> {
+  const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as HandledName)
   return Object.fromEntries(Object.entries(reactions).map(([topic, handlers]) => [topic, names(handlers)]))
 }
 
-type TopicAndName = [topic: string, name: EventName]
+type TopicAndName = [topic: string, name: HandledName]
 /** order-service listens to all of them. */
 const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
   names.map((name): TopicAndName => [topic, name]),
@@ -208,7 +205,7 @@ export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'un
   if (!names) return 'unnoticed'
   const name = nameIn(value)
   if (name === undefined) return undefined
-  if (!names.includes(name as EventName)) return isMisspelt(name) ? undefined : 'unnoticed'
+  if (!names.includes(name as HandledName)) return isMisspelt(name) ? undefined : 'unnoticed'
   // A damaged byte may have made another GUID of the order's.
   const id = orderIdIn(value) ?? orderId
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type LocalStack, type Service, type StackPorts, serviceNamed, services, sidecarOf } from '@orderflow/stack'
 import { databaseFile } from '@orderflow/stack/parts'
-import type { Operator, Role } from '../specs/rebuild.ts'
+import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from './documents.ts'
 import { operate } from './operate.ts'
 
@@ -15,7 +15,7 @@ interface Row {
 /** The operator of a stack of processes: its stores are files of Dapr's SQLite component. */
 export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
   const file = (service: Service) => databaseFile(stack.folder, service)
-  const serviceOf = (role: Role) => serviceNamed(`${role}-service`)
+  const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
   return {
     documents(role) {
@@ -29,10 +29,11 @@ export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
       }
     },
 
-    async loseStores() {
-      const names = services.flatMap((service) => [service.name, sidecarOf(service)])
+    async loseStores(...roles) {
+      const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
+      const names = lost.flatMap((service) => [service.name, sidecarOf(service)])
       for (const name of names) await stack.kill(name, 'SIGTERM')
-      for (const service of services) {
+      for (const service of lost) {
         for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
       }
       await Promise.all(names.map((name) => stack.restart(name)))

@@ -13,13 +13,14 @@ export interface BadRequest {
 export interface SubjectEvent {
   topic: string
   key: string
-  envelope: object
+  /** Full, so that it is the same event when it comes again. */
+  envelope: { Id: string }
 }
 
 /** What only a service itself can say to the specs that hold for each of them (test/specs/every-service.ts). */
 export interface Subject {
   /** Requests that it alone refuses, by what is wrong with them. What any service refuses follows from its routes. */
-  badRequests: Record<string, BadRequest>
+  badRequests?: Record<string, BadRequest>
   /** An event that it reacts to, of something that nobody has heard of yet. */
   event(): SubjectEvent
   /** What its API shows of the event once nothing about it changes any more; undefined until then. */

@@ -4,15 +4,6 @@ import type { Subject } from '@orderflow/service-kit/testing'
 
 /** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
 export const subject: Subject = {
-  badRequests: {
-    'a filter that is no GUID': {
-      path: '/v1/spare-parts?orderId=1',
-      status: 400,
-      pointers: ['orderId'],
-      tells: /GUID/,
-    },
-  },
-
   event() {
     const OrderId = randomUUID()
     const envelope = createEnvelope({

@@ -1,0 +1,158 @@
+import type { Route } from '@orderflow/service-kit'
+import type { BadRequest } from '@orderflow/service-kit/testing'
+import { type RunningStack, urlOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import { type ProblemBody, send } from '../../support/api.ts'
+import type { TestedService } from '../../support/tested-services.ts'
+
+type Operation = Route['operation']
+type Cases = Record<string, BadRequest>
+interface Body {
+  required: string[]
+  example: object
+}
+
+const json = { 'content-type': 'application/json' }
+const unknownId = '00000000-0000-4000-8000-000000000000'
+
+/** What any service refuses, as its routes say, and what it alone does. */
+export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
+  const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
+  for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
+    it(`answers ${status} to ${what}, and says how to mend it`, async () => {
+      const answer = await send<ProblemBody>(urlOf(running(), name) + path, init)
+      expect(answer.status).to.equal(status)
+      expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
+      expect(answer.body).to.include({ status, instance: path })
+      expect(answer.body.detail).to.match(tells)
+      expect(answer.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(pointers)
+    })
+  }
+}
+
+function refusedByRoutes(routes: readonly Route[]): Cases {
+  const operations = routes.map(({ operation }) => operation)
+  return Object.assign(
+    { 'an unknown route': { path: '/v2/nothing', status: 404, tells: /\/docs/ } },
+    ...operations.map(refusedByAny),
+    ...operations.map(refusedForParameters),
+    ...operations.map(refusedForBody),
+  )
+}
+
+const titleOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path}`
+const pathOf = ({ path }: Operation, id = unknownId) => path.replace(/\{\w+\}/, id)
+const postOf = (operation: Operation, body?: string | Buffer<ArrayBuffer>, headers: Record<string, string> = json) => ({
+  path: pathOf(operation),
+  init: { method: 'POST', headers, ...(body !== undefined && { body }) },
+})
+const bodyOf = ({ inputs }: Operation) => inputs.flatMap(({ body }) => body ?? [])[0]?.schema as Body | undefined
+
+function refusedByAny(operation: Operation): Cases {
+  const path = pathOf(operation)
+  const isRefused = { status: 405, tells: /no (PUT|DELETE) \/v1/ }
+  return {
+    [`PUT ${operation.path}`]: { path, init: { method: 'PUT' }, ...isRefused },
+    [`DELETE ${operation.path} with a slash at the end`]: {
+      path: `${path}/`,
+      init: { method: 'DELETE' },
+      ...isRefused,
+    },
+    ...(operation.method === 'post' && {
+      [`${titleOf(operation)} from a page of another site`]: {
+        ...postOf(operation, undefined, { origin: 'https://evil.example' }),
+        status: 403,
+        tells: /evil\.example/,
+      },
+    }),
+  }
+}
+
+function refusedForParameters(operation: Operation): Cases {
+  const { method } = operation
+  const title = titleOf(operation)
+  const init = { method: method.toUpperCase() }
+  const parameters = operation.inputs.flatMap((input) => input.parameters ?? [])
+  const cases = parameters.map(({ name, in: where, schema }): Cases => {
+    const named = { status: 400, pointers: [name] }
+    if (where === 'path') {
+      return {
+        [`${title} for what is no GUID`]: { path: pathOf(operation, '42'), init, ...named, tells: /GUID/ },
+        [`${title} for an unknown id`]: { path: pathOf(operation), init, status: 404, tells: /There is no/ },
+        [`${title} with a broken escape in the path`]: {
+          path: pathOf(operation, '%zz'),
+          init,
+          status: 400,
+          tells: /hex digits/,
+        },
+      }
+    }
+    const query = (value: string) => ({ path: `${pathOf(operation)}?${name}=${value}`, init, ...named })
+    if (name === 'limit') return { [`${title} for a page of 101`]: { ...query('101'), tells: /1 to 100/ } }
+    if (name === 'cursor') return { [`${title} with a made-up cursor`]: { ...query('abc'), tells: /next/ } }
+    if (schema.format === 'uuid') return { [`${title} with ${name} that is no GUID`]: { ...query('1'), tells: /GUID/ } }
+    if (name !== 'Idempotency-Key') return {}
+    const key = (text: string) => ({
+      ...postOf(operation, JSON.stringify(bodyOf(operation)?.example), { ...json, [name]: text }),
+      ...named,
+    })
+    return {
+      [`${title} with blanks in its ${name}`]: { ...key('a b'), tells: /visible ASCII/ },
+      [`${title} with 256 characters of ${name}`]: { ...key('k'.repeat(256)), tells: /255/ },
+    }
+  })
+  return Object.assign({}, ...cases)
+}
+
+function refusedForBody(operation: Operation): Cases {
+  const schema = bodyOf(operation)
+  if (!schema) return {}
+  const { required, example } = schema
+  const title = titleOf(operation)
+  const whole = JSON.stringify(example)
+  const missing = required.map((name): [string, BadRequest] => [
+    `${title} without ${name}`,
+    {
+      ...postOf(operation, JSON.stringify({ ...example, [name]: undefined })),
+      status: 400,
+      pointers: [`/${name}`],
+      tells: /missing/,
+    },
+  ])
+  const pointers = required.map((name) => `/${name}`)
+  const large = JSON.stringify({ ...example, note: 'x'.repeat(70_000) })
+  const latin = Buffer.from(JSON.stringify({ ...example, note: 'é' }), 'latin1')
+  return {
+    ...Object.fromEntries(missing),
+    [`${title} with an empty body`]: { ...postOf(operation, ''), status: 400, pointers, tells: /missing/ },
+    [`${title} with a body that is not JSON`]: {
+      ...postOf(operation, `${whole.slice(0, -1)},}`),
+      status: 400,
+      tells: /quotes, commas and brackets/,
+    },
+    [`${title} with a body that is a list`]: {
+      ...postOf(operation, '[]'),
+      status: 400,
+      pointers: [''],
+      tells: /object/,
+    },
+    [`${title} with a body that is null`]: {
+      ...postOf(operation, 'null'),
+      status: 400,
+      pointers: [''],
+      tells: /object, not null/,
+    },
+    [`${title} with a body that is not UTF-8`]: { ...postOf(operation, latin), status: 400, tells: /UTF-8/ },
+    [`${title} with another content type`]: {
+      ...postOf(operation, whole, { 'content-type': 'text/plain' }),
+      status: 415,
+      tells: /application\/json/,
+    },
+    [`${title} with another charset`]: {
+      ...postOf(operation, whole, { 'content-type': 'application/json; charset=latin1' }),
+      status: 415,
+      tells: /UTF-8/,
+    },
+    [`${title} with a body above 64 KiB`]: { ...postOf(operation, large), status: 413, tells: /at most 65536 bytes/ },
+  }
+}
