@@ -3,10 +3,11 @@ export {
   defineService,
   type ServiceContext,
   type ServiceDefinition,
+  type ServiceParts,
 } from './runtime/define-service.ts'
 export { readSettings } from './runtime/read-settings.ts'
 export { run } from './runtime/run.ts'
-export { section } from './runtime/settings.ts'
+export { type BaseSettings, section } from './runtime/settings.ts'
 export { SidecarError } from './sidecar/sidecar.ts'
 export { UncertainError } from './sidecar/uncertain-error.ts'
 export { createDocuments, type Documents } from './state/documents.ts'
