@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '@orderflow/order-service/domain'
-import { entryOf } from '@orderflow/stack'
+import { entryOf, poll } from '@orderflow/stack'
 import { send } from '@orderflow/test/api'
 import type { Book } from '@orderflow/test/ledger/book'
 import { createHttpClient } from '@orderflow/test/load/http-client'
@@ -29,17 +28,16 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
   let count = 0
 
   async function becomesPaid(order: KnownOrder, deadline: number): Promise<boolean> {
-    for (let attempt = 0; performance.now() < deadline; attempt += 1) {
-      const url = urls[attempt % urls.length]
+    let asked = 0
+    const isPaid = async () => {
+      const url = urls[asked++ % urls.length]
       const signal = AbortSignal.timeout(2_000)
       const answer = await send<Order>(`${url}/v1/orders/${order.id}`, { signal }).catch(() => undefined)
-      if (answer?.body?.status === 'Paid') {
-        paid.push(order)
-        return true
-      }
-      await delay(pollMs)
+      return answer?.body?.status === 'Paid'
     }
-    return false
+    if (!(await poll(isPaid, { timeoutMs: deadline - performance.now(), everyMs: pollMs }))) return false
+    paid.push(order)
+    return true
   }
 
   async function placed(since: number, deadline: number): Promise<Pick<Recovery, 'accepted' | 'paid'>> {
@@ -83,4 +81,3 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
     },
   }
 }
-export type Probe = ReturnType<typeof createProbe>

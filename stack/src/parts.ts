@@ -1,6 +1,5 @@
 // The parts a stack is made of, for those who run some of them beside programs of their own (test/, bench/, chaos/, release/).
 
-export { brokerSettings } from './kafka/broker-settings.ts'
 export { localKafka } from './kafka/connection.ts'
 export { lanes } from './kafka/lanes.ts'
 export { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from './kafka/readiness.ts'
