@@ -30,6 +30,10 @@ function bytesIn({ input, inputText, inputBase64 }: InvalidFixture): Uint8Array 
 /** Undoes what receiving does to GUIDs, for a comparison of all else. */
 const foldCase = (envelope: object) => JSON.parse(JSON.stringify(envelope).toLowerCase())
 
+/** Which events are known is for the schemas to say: one more makes no fixture wrong. */
+const withoutList = (problem: { hint?: string }) =>
+  problem.hint?.startsWith('known events:') ? { ...problem, hint: 'known events' } : problem
+
 describe('valid fixtures', () => {
   for (const { file, description, variant, envelope } of fixtures<ValidFixture>('valid')) {
     it(`${file}: ${description}`, () => {
@@ -47,7 +51,7 @@ describe('invalid fixtures', () => {
       const parse = fixture.check === 'full' ? parseFullEnvelope : parseEvent
       const error = errorOf(() => parse(bytesIn(fixture)))
       const found = error.problems.map(({ pointer, hint }) => (hint ? { pointer, hint } : { pointer }))
-      expect(found).to.have.deep.members(fixture.problems)
+      expect(found.map(withoutList)).to.have.deep.members(fixture.problems.map(withoutList))
       expect(error.code).to.equal(fixture.code)
     })
   }

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually, repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { changesIn, checkoutOfRepository } from './support/checkout.ts'
+import { lastCommand, type Step, stepsOf } from './support/document.ts'
+import type { Ended } from './support/operate.ts'
+import type { RepositoryCopy } from './support/repository-copy.ts'
+
+const name = 'shipping-service'
+/** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
+const mostLines = 250
+
+/** The document as it stands, with the ports that it names: those of make up, so a stack that runs on them is in the way. */
+describe('docs/new-service.md', function () {
+  this.timeout(300_000)
+  let copy: RepositoryCopy
+  before(() => {
+    copy = checkoutOfRepository()
+  })
+  after(async () => {
+    await copy?.run('make', ['down'])
+    copy?.remove()
+  })
+
+  let script = ''
+  let failed: string | undefined
+
+  async function follow(step: Step): Promise<void> {
+    if (step.do === 'write') copy.write(step.path, step.text)
+    else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
+    else if (step.do === 'see') await see(step.shown)
+    else {
+      script = step.script
+      succeeded(await shell(script))
+    }
+  }
+  const shell = (commands: string) => copy.run('bash', ['-euo', 'pipefail', '-c', commands])
+
+  /** What is asked for may take a moment to be there. */
+  async function see(shown: unknown): Promise<void> {
+    let last = ''
+    await eventually(async () => {
+      last = (await shell(lastCommand(script))).stdout
+      return last !== '' && holds(JSON.parse(last), shown)
+    }, 'the answer').catch((error: Error) => {
+      throw new Error(`${error.message}; it is ${last}`)
+    })
+  }
+
+  const steps = stepsOf(readFileSync(join(repository, 'docs/new-service.md'), 'utf8'))
+  for (const step of steps) {
+    const title = titleOf(step)
+    it(title, async () => {
+      if (failed) throw new Error(`not tried, since this failed: ${failed}`)
+      failed = title
+      await follow(step)
+      failed = undefined
+    })
+  }
+
+  it(`makes a service of at most ${mostLines} lines that changes three files`, async () => {
+    const { changed, added } = await changesIn(copy)
+    const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
+    expect(byHand).to.have.members(['docker-compose.yml', 'package-lock.json', 'services.json'])
+    const own = added.filter((path) => path.startsWith(`${name}/`) && !path.startsWith(`${name}/test/`))
+    const counts = own.map((path) => readFileSync(join(copy.folder, path), 'utf8').trimEnd().split('\n').length)
+    expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)
+  })
+
+  it('leaves all that needs no stack as well as it was', async () => {
+    const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
+    succeeded(await copy.run('mocha', [...tests, 'test/services.unit.test.ts', 'test/hostile.unit.test.ts']))
+  })
+})
+
+function titleOf(step: Step): string {
+  if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
+  if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
+  return `${step.do}s ${step.path}`
+}
+
+function succeeded({ code, stdout, stderr }: Ended): void {
+  if (code !== 0) throw new Error(`exit code ${code}\n${`${stdout}\n${stderr}`.slice(-4_000)}`)
+}
+
+/** Whether all that is shown is there, perhaps with more fields. */
+function holds(found: unknown, shown: unknown): boolean {
+  if (typeof shown !== 'object' || shown === null) return found === shown
+  if (typeof found !== 'object' || found === null) return false
+  if (Array.isArray(shown) && (found as unknown[]).length !== shown.length) return false
+  return Object.entries(shown).every(([key, value]) => holds((found as Record<string, unknown>)[key], value))
+}

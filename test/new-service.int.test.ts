@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { changesIn, checkoutOfRepository } from './support/checkout.ts'
+import type { RepositoryCopy } from './support/repository-copy.ts'
+
+describe('make new-service', function () {
+  this.timeout(120_000)
+  let copy: RepositoryCopy
+  before(() => {
+    copy = checkoutOfRepository()
+  })
+  after(() => copy?.remove())
+
+  const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
+  let printed: string
+
+  it('changes three files and adds its own, none of which git ignores', async () => {
+    const { code, stdout, stderr } = await make('gift-card-service')
+    expect([code, stderr]).to.deep.equal([0, ''])
+    printed = stdout
+    const { changed, added } = await changesIn(copy)
+    expect(changed).to.have.members(['docker-compose.yml', 'package-lock.json', 'services.json'])
+    const others = added.filter((path) => !path.startsWith('gift-card-service/'))
+    expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])
+    expect(added).to.include.members([
+      'gift-card-service/src/domain/gift-card.ts',
+      'gift-card-service/src/routes/gift-cards.ts',
+      'gift-card-service/test/subject.ts',
+    ])
+    for (const path of [...changed, ...added]) expect(stdout).to.contain(path)
+  })
+
+  it('makes a service that passes lint, types, its own tests and those of all services', async () => {
+    const check = await copy.run('make', ['-s', 'check'])
+    expect([check.code, check.stdout + check.stderr]).to.deep.equal([0, check.stdout + check.stderr])
+    const tests = [
+      'gift-card-service/test/*.unit.test.ts',
+      'test/services.unit.test.ts',
+      'stack/test/generate/*.test.ts',
+    ]
+    const run = await copy.run('mocha', tests)
+    expect([run.code, run.stdout]).to.deep.equal([0, run.stdout])
+    expect(run.stdout)
+      .to.contain('gift-card-service')
+      .and.not.to.match(/spare.?part/i)
+  })
+
+  it('makes one that is told of in make help, and can be released', async () => {
+    expect((await copy.run('make', ['-s', 'help'])).stdout).to.match(/NAME is one of: .*gift-card/)
+    const dry = await copy.run('make', ['-n', 'release-gift-card'])
+    expect([dry.code, dry.stdout]).to.deep.equal([0, dry.stdout])
+  })
+
+  it('refuses a name that is taken, bad or means something else in the code, and changes nothing', async () => {
+    const before = await changesIn(copy)
+    const bad = [
+      '',
+      'shipping',
+      'Shipping-service',
+      'a b-service',
+      '../x-service',
+      '9-service',
+      '-service',
+      `${'x'.repeat(33)}-service`,
+    ]
+    for (const name of [...bad, 'order-service', 'gift-card-service', 'date-service', 'documents-service']) {
+      const { code, stderr } = await make(name)
+      expect([name, code]).to.deep.equal([name, 2])
+      expect(stderr).to.match(/^error: .+\nnext: /)
+    }
+    expect(await changesIn(copy)).to.deep.equal(before)
+  })
+
+  it('is undone by what it says', async () => {
+    const [, undo = ''] = /^undo: (.*)$/m.exec(printed) ?? []
+    expect((await copy.run('sh', ['-c', undo])).code).to.equal(0)
+    expect(await changesIn(copy)).to.deep.equal({ changed: [], added: [] })
+    expect((await copy.run('make', ['-s', 'check'])).code).to.equal(0)
+  })
+})

@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
+
+/** A copy that git and npm take for a checkout like any other: committed, and with packages that are its own. */
+export function checkoutOfRepository(): RepositoryCopy {
+  const copy = copyRepository()
+  for (const workspace of ['', ...readdirSync(repository)]) {
+    const [own, installed] = [copy.folder, repository].map((folder) => join(folder, workspace, 'node_modules'))
+    if (!own || !installed || !existsSync(installed) || lstatSync(join(repository, workspace)).isSymbolicLink())
+      continue
+    rmSync(own, { recursive: true, force: true })
+    cpSync(installed, own, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  }
+  // npm did not install these for another lock file than the copy's.
+  cpSync(join(copy.folder, 'package-lock.json'), join(copy.folder, 'node_modules/.installed-lock.json'))
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.folder, stdio: 'pipe' })
+  git('init', '--quiet')
+  git('add', '--all')
+  git('-c', 'user.name=test', '-c', 'user.email=test@orderflow.example', 'commit', '--quiet', '--message', 'As it was')
+  return copy
+}
+
+/** What git says has changed: paths of files, without their marks. */
+export async function changesIn(copy: RepositoryCopy): Promise<{ changed: string[]; added: string[] }> {
+  const { stdout } = await copy.run('git', ['status', '--porcelain', '--untracked-files=all'])
+  const lines = stdout.split('\n').filter(Boolean)
+  const marked = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(3))
+  return { changed: marked(' M'), added: marked('??') }
+}

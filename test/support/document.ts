@@ -1,0 +1,38 @@
+/** What a document tells its reader to do, in its order. */
+export type Step =
+  | { do: 'run'; script: string }
+  | { do: 'write'; path: string; text: string }
+  | { do: 'change'; path: string; from: string; to: string }
+  /** The last command of what was run shows this, and perhaps more. */
+  | { do: 'see'; shown: unknown }
+
+const block = /(?:`([^`\n]+\.\w+)`[^`\n]*:\n\n)?^```(\w+)\n(.*?)^```$/gms
+
+/**
+ * The steps of a document: `sh` blocks are run; blocks behind a line that ends with the path of a file and a colon are that file,
+ * or, as `diff`, changes of it; other `json` blocks are what is seen.
+ */
+export function stepsOf(markdown: string): Step[] {
+  return [...markdown.matchAll(block)].flatMap(([, path, language, text = '']): Step[] => {
+    if (path && language === 'diff') return changesOf(text).map(([from, to]) => ({ do: 'change', path, from, to }))
+    if (path) return [{ do: 'write', path, text }]
+    if (language === 'sh') return [{ do: 'run', script: text }]
+    if (language === 'json') return [{ do: 'see', shown: JSON.parse(text) }]
+    throw new Error(`a block of ${language} is neither a file nor a command: ${text.slice(0, 80)}`)
+  })
+}
+
+function changesOf(diff: string): [from: string, to: string][] {
+  const plain = (lines = '') => lines.replaceAll(/^[-+]/gm, '')
+  return [...diff.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)+)/gm)].map(([, from, to]) => [plain(from), plain(to)])
+}
+
+/** The last command of a script, with the lines that it goes on in. */
+export function lastCommand(script: string): string {
+  return (
+    script
+      .trimEnd()
+      .split(/(?<!\\)\n/)
+      .at(-1) ?? ''
+  )
+}
