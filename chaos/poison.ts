@@ -1,7 +1,7 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { full, reduced } from '@orderflow/test/envelopes'
-import type { Random } from '@orderflow/test/load/random'
-import { poison } from '@orderflow/test/poison'
+import { full, reduced } from './clients/envelopes.ts'
+import { poison } from './clients/poison.ts'
+import type { Random } from './load/random.ts'
 
 export interface PoisonRecord {
   topic: string

@@ -1,6 +1,6 @@
 import { serviceNamed, services, sidecarOf } from '@orderflow/stack'
-import { createRandom, type Random } from '@orderflow/test/load/random'
 import type { Member } from './cluster.ts'
+import { createRandom, type Random } from './load/random.ts'
 
 /** Something that happens to the system, and for how long; times in milliseconds. */
 export type Fault =

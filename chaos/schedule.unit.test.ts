@@ -1,6 +1,6 @@
 import { services, sidecarOf } from '@orderflow/stack'
-import { createRandom } from '@orderflow/test/load/random'
 import { expect } from 'chai'
+import { createRandom } from './load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
 
 const targets: Targets = { replicas: 2, disks: true, freezeMs: 30_000, lockMs: 10_000 }

@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type Documents, type Operator, type Role, roles } from './specs/rebuild.ts'
-import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from './support/api.ts'
-import { reduced } from './support/envelopes.ts'
-import { createProducer, openLog } from './support/kafka.ts'
 import { localOperator } from './support/local-operator.ts'
 import { operate } from './support/operate.ts'
 import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { anOrder, orderWith, paymentsOf, post } from '@orderflow/chaos/clients/api'
 import { eventually, testFolder } from '@orderflow/stack'
-import { anOrder, orderWith, paymentsOf, post } from '@orderflow/test/api'
 import { describeInContainers } from '@orderflow/test/containers'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'

@@ -1,7 +1,7 @@
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { eventually } from '@orderflow/stack'
-import { send } from '../support/api.ts'
+import { send } from '../clients/api.ts'
 import type { Book } from './book.ts'
 
 /** Reads the whole lists of orders and payments into the book, page by page. `urlOf` knows where a service answers. */
