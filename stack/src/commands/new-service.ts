@@ -16,7 +16,7 @@ export async function newService(name: string): Promise<void> {
   const ports = nextPorts()
   const files = serviceFiles(name, ports)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
-    throw new StackError('usage', `there is a ${name} already`, { nextStep: 'take another name' })
+    throw new StackError('usage', `${name} is there already`, { nextStep: 'take another name' })
   }
   const registry = join(repository, 'services.json')
   const registered = withService(readFileSync(registry, 'utf8'), name, ports)
