@@ -22,6 +22,7 @@ ARG SERVICE
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
 COPY envelope-schema /app/envelope-schema
+COPY service-kit /app/service-kit
 COPY ${SERVICE} /app/${SERVICE}
 # glibc gives every thread an arena of its own: 15 MB a service for nothing.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2
@@ -36,7 +37,6 @@ USER 10001:10001
 ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 
 FROM base AS service
-COPY service-kit /app/service-kit
 # Listens on $PORT where a platform sets it, else on the port of appsettings.json.
 ENV Web__Host=0.0.0.0
 # The heap limits are those of stack/src/processes/process-spec.ts.

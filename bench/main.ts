@@ -1,6 +1,6 @@
 /** `make bench`: runs parts of the benchmark one after the other. `node bench/main.ts [part ...]`, QUICK=1 for small sizes. */
 import { relative } from 'node:path'
-import { repository, StackError } from '@orderflow/stack'
+import { repository, StackError, saysYes } from '@orderflow/stack'
 import { timed } from '@orderflow/stack/parts'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './support/environment.ts'
@@ -8,7 +8,6 @@ import { markdownOf } from './support/markdown.ts'
 import { describeEnvironment, type Result, writeResult } from './support/results.ts'
 
 const names = Object.keys(parts) as PartName[]
-const quick = process.env.QUICK === '1'
 const tell = timed()
 
 function chosen(words: string[]): PartName[] {
@@ -17,7 +16,7 @@ function chosen(words: string[]): PartName[] {
   throw new StackError('usage', `there is no part ${unknown}`, { nextStep: `PART is some of ${names.join(' ')}` })
 }
 
-async function measure(part: PartName): Promise<Result> {
+async function measure(part: PartName, quick: boolean): Promise<Result> {
   const { title, measure } = parts[part]
   console.log(`\n${part}: ${title}`)
   const [conditions, startedAt] = [environment(new Date()), performance.now()]
@@ -27,8 +26,9 @@ async function measure(part: PartName): Promise<Result> {
 }
 
 try {
+  const quick = saysYes(process.env, 'QUICK')
   for (const part of chosen(process.argv.slice(2))) {
-    const result = await measure(part)
+    const result = await measure(part, quick)
     const files = writeResult(result).map((file) => relative(repository, file))
     console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${files.join(' ')}`)
   }

@@ -5,12 +5,22 @@ import { type Breakable, inflict } from './faults.ts'
 import type { Book } from './ledger/book.ts'
 import { startHttpLoad } from './load/http-load.ts'
 import { httpOrder } from './load/orders.ts'
-import { startOutsideLoad } from './load/outside-load.ts'
 import { createTally } from './load/tally.ts'
+import { startOutsideLoad } from './outside-load.ts'
 import { createProbe } from './recovery.ts'
 import type { FaultReport, LoadReport } from './report.ts'
-import type { ChaosOptions } from './run.ts'
-import { describeFault, faultName } from './schedule.ts'
+import { describeFault, faultName, type Step } from './schedule.ts'
+
+export interface BreakOptions {
+  seed: string
+  /** Orders a second through HTTP, and as many again from outside. */
+  rate: number
+  /** No step begins later. */
+  minutes: number
+  /** What happens, given whether disks can be full here. */
+  steps: (disks: boolean) => Iterable<Step>
+  onProgress: (line: string) => void
+}
 
 const warmUpMs = 3_000
 /** After the load's end a client that is still refused gives up. */
@@ -18,7 +28,7 @@ const patienceMs = 120_000
 
 /** Puts the system under load and does the steps one after the other. Returns when every client has its answer. */
 export async function breakIt(
-  { seed, rate, minutes, steps, onProgress }: ChaosOptions,
+  { seed, rate, minutes, steps, onProgress }: BreakOptions,
   { book, ...breakable }: Breakable & { book: Book },
 ): Promise<{ load: LoadReport; faults: FaultReport[] }> {
   const { cluster, supervisor, disks } = breakable

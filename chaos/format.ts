@@ -1,4 +1,4 @@
-import { markdownTable } from '../bench/support/markdown.ts'
+import { markdownTable } from '@orderflow/bench/markdown'
 import type { Recovery } from './recovery.ts'
 import { type Report, silentSources } from './report.ts'
 import type { Death } from './supervisor.ts'

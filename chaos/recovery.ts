@@ -1,15 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf } from '@orderflow/stack'
-import type { Order } from '../order-service/src/domain/order.ts'
-import { send } from '../test/support/api.ts'
+import type { Order } from '@orderflow/order-service/domain'
+import { entryOf, poll } from '@orderflow/stack'
+import { send } from './clients/api.ts'
 import type { Cluster } from './cluster.ts'
 import type { Book } from './ledger/book.ts'
 import { createHttpClient } from './load/http-client.ts'
 import type { PlannedOutsideOrder } from './load/orders.ts'
-import { createOutsideProducer } from './load/outside-producer.ts'
-import { recordsOf } from './load/outside-records.ts'
-import type { KnownOrder } from './load/poison.ts'
 import { createTally } from './load/tally.ts'
+import { createOutsideProducer } from './outside-producer.ts'
+import { recordsOf } from './outside-records.ts'
+import type { KnownOrder } from './poison.ts'
 
 /** Milliseconds from a moment until an order that was placed after it is so far; undefined when that was not within two minutes. */
 export interface Recovery {
@@ -29,17 +28,16 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
   let count = 0
 
   async function becomesPaid(order: KnownOrder, deadline: number): Promise<boolean> {
-    for (let attempt = 0; performance.now() < deadline; attempt += 1) {
-      const url = urls[attempt % urls.length]
+    let asked = 0
+    const isPaid = async () => {
+      const url = urls[asked++ % urls.length]
       const signal = AbortSignal.timeout(2_000)
       const answer = await send<Order>(`${url}/v1/orders/${order.id}`, { signal }).catch(() => undefined)
-      if (answer?.body?.status === 'Paid') {
-        paid.push(order)
-        return true
-      }
-      await delay(pollMs)
+      return answer?.body?.status === 'Paid'
     }
-    return false
+    if (!(await poll(isPaid, { timeoutMs: deadline - performance.now(), everyMs: pollMs }))) return false
+    paid.push(order)
+    return true
   }
 
   async function placed(since: number, deadline: number): Promise<Pick<Recovery, 'accepted' | 'paid'>> {
@@ -83,4 +81,3 @@ export function createProbe(cluster: Cluster, book: Book, keys: string) {
     },
   }
 }
-export type Probe = ReturnType<typeof createProbe>

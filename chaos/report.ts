@@ -1,8 +1,8 @@
 import { cpus, loadavg } from 'node:os'
+import { type Counts, countAll } from './counts.ts'
 import { evidence, type Finding, totals } from './ledger/audit.ts'
 import type { Book } from './ledger/book.ts'
 import type { Kind } from './ledger/checks.ts'
-import { type Counts, countAll } from './ledger/counts.ts'
 import type { Recovery } from './recovery.ts'
 import type { Death } from './supervisor.ts'
 

@@ -2,28 +2,19 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entryOf, services, topics } from '@orderflow/stack'
 import { settle } from './backlog.ts'
-import { breakIt } from './break-it.ts'
+import { type BreakOptions, breakIt } from './break-it.ts'
 import { isReplicaOf } from './cluster.ts'
 import { audit } from './ledger/audit.ts'
 import { openBook } from './ledger/book.ts'
 import { readApi } from './ledger/read-api.ts'
-import { readFiles } from './ledger/read-files.ts'
 import { readLog } from './ledger/read-log.ts'
 import { approveUpTo } from './load/orders.ts'
+import { readFiles } from './read-files.ts'
 import { isClean, makeReport, type Report, thisMachine } from './report.ts'
-import type { Step } from './schedule.ts'
 import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
 
-export interface ChaosOptions extends SiteOptions {
-  seed: string
-  /** Orders a second through HTTP, and as many again from outside. */
-  rate: number
-  /** No step begins later. */
-  minutes: number
-  /** What happens, given whether disks can be full here. */
-  steps: (disks: boolean) => Iterable<Step>
-}
+export type ChaosOptions = SiteOptions & BreakOptions
 
 /** The whole report as JSON, with all that is known of what was found. */
 export const reportFile = (folder: string) => join(folder, 'report.json')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
+import type { PaymentState } from '@orderflow/payment-service/domain'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
-import type { PaymentState } from '../../payment-service/src/domain/payment.ts'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 
 // A Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, where it publishes.

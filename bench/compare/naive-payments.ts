@@ -1,5 +1,5 @@
+import type { PaymentState } from '@orderflow/payment-service/domain'
 import express from 'express'
-import type { PaymentState } from '../../payment-service/src/domain/payment.ts'
 import { get, publish, save } from './dapr.ts'
 import { pay, paymentKey, readOrderCreated } from './payment.ts'
 

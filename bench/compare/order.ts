@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
+import type { PlaceOrder } from '@orderflow/order-service/commands'
 import { bodyReader } from '@orderflow/service-kit'
-import type { PlaceOrder } from '../../order-service/src/commands.ts'
 
 /** The order as order-service answers it. */
 export interface Order extends PlaceOrder {

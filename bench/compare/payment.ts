@@ -7,9 +7,8 @@ import {
   type Origin,
   parseEnvelope,
 } from '@orderflow/envelope-schema'
-import { resultOf } from '../../payment-service/src/announcements.ts'
-import { decide, evolve, type PaymentState } from '../../payment-service/src/domain/payment.ts'
-import { amountLimit } from '../../payment-service/src/domain/policy.ts'
+import { resultOf } from '@orderflow/payment-service/announcements'
+import { amountLimit, decide, evolve, type PaymentState } from '@orderflow/payment-service/domain'
 
 const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)

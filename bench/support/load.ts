@@ -45,7 +45,7 @@ export async function postOrders(
   return loadOf(JSON.parse(stdout) as AutocannonResult)
 }
 
-export function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: AutocannonResult): Load {
+function loadOf({ '2xx': answered, non2xx, errors, start, finish, latency }: AutocannonResult): Load {
   const [startedAt, endedAt] = [Date.parse(start), Date.parse(finish)]
   return {
     answered,

@@ -10,7 +10,7 @@ export function markdownTable({ head, rows }: Pick<Table, 'head' | 'rows'>): str
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 
-export function goalsTable(goals: Goal[]): Table {
+function goalsTable(goals: Goal[]): Table {
   return {
     title: 'Goals',
     head: ['goal', 'is', 'measured', 'reached'],

@@ -29,8 +29,6 @@ export function audit(book: Book, { views, approveUpTo }: AuditOptions): Finding
   return findings.filter(({ ids }) => ids.length > 0)
 }
 
-export const kinds: Kind[] = ['lost', 'duplicated', 'stuck', 'wrong']
-
 /** How many things each kind of finding is about, however many findings are about one. */
 export function totals(findings: Finding[]): Record<Kind, number> {
   const count = (kind: Kind) => new Set(findings.filter((found) => found.kind === kind).flatMap(({ ids }) => ids)).size

@@ -1,7 +1,7 @@
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
 import { eventually } from '@orderflow/stack'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { send } from '../../test/support/api.ts'
+import { send } from '../clients/api.ts'
 import type { Book } from './book.ts'
 
 /** Reads the whole lists of orders and payments into the book, page by page. `urlOf` knows where a service answers. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Answer, send } from '../../test/support/api.ts'
+import { type Answer, send } from '../clients/api.ts'
 import type { Book } from '../ledger/book.ts'
 import type { PlannedOrder } from './orders.ts'
 import type { Tally } from './tally.ts'

@@ -12,10 +12,11 @@ const plainKey = /^\w{1,64}$/
 /** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
 const pointerLevels = 2
 
-interface Place {
+/** An object or a list, and where it is. */
+interface Branch {
   value: object
   level: number
-  /** Of this place, or of the nearest place around it that can be named. */
+  /** Its own, or that of the nearest branch around it that can be named. */
   pointer: string
   named: boolean
 }
@@ -31,7 +32,7 @@ export function isObject(value: unknown): value is object {
 }
 
 /** What is wrong with a value or a key itself, whatever it holds. */
-function faultOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
+function flawOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
@@ -46,20 +47,20 @@ function faultOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
 export function limitProblems(document: unknown): Problem[] {
   const problems = new Map<string, Problem>()
   const report = (pointer: string, value: unknown) => {
-    const fault = faultOf(value)
-    if (fault && !problems.has(pointer)) problems.set(pointer, { pointer, ...fault })
+    const flaw = flawOf(value)
+    if (flaw && !problems.has(pointer)) problems.set(pointer, { pointer, ...flaw })
   }
   report('', document)
-  const waiting: Place[] = isObject(document) ? [{ value: document, level: 1, pointer: '', named: true }] : []
+  const waiting: Branch[] = isObject(document) ? [{ value: document, level: 1, pointer: '', named: true }] : []
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { value, level, pointer } = next
     if (level > maxLevels) return [{ pointer: '', message: `nests deeper than ${maxLevels} levels` }]
     for (const [key, child] of Object.entries(value)) {
       report(pointer, key)
       const named = next.named && level <= pointerLevels && plainKey.test(key)
-      const place = named ? `${pointer}/${key}` : pointer
-      report(place, child)
-      if (isObject(child)) waiting.push({ value: child, level: level + 1, pointer: place, named })
+      const childPointer = named ? `${pointer}/${key}` : pointer
+      report(childPointer, child)
+      if (isObject(child)) waiting.push({ value: child, level: level + 1, pointer: childPointer, named })
     }
   }
   return [...problems.values()]

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
 import { type App, createApp, readSettings, SidecarError } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { anOrder, type ProblemBody, post, send } from '../../test/support/api.ts'
 import type { Order } from '../src/domain/order.ts'
 import { service } from '../src/service.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const anOrder = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
 const down = () => new SidecarError('call', new Error('connection refused'))
 
 describe('order-service when its platform fails', () => {
@@ -24,7 +24,7 @@ describe('order-service when its platform fails', () => {
   }
 
   const place = (url: string, key?: string, total = anOrder.total) =>
-    post<Order & Pick<ProblemBody, 'detail' | 'orderId'>>(
+    post<Order & { detail: string; orderId: string }>(
       `${url}/v1/orders`,
       { ...anOrder, total },
       key ? { 'idempotency-key': key } : {},
@@ -238,6 +238,32 @@ describe('order-service when its platform fails', () => {
     expect([letter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
     const { body } = await get(orderId)
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
+  })
+
+  it('lets one of two contradicting orders win although both claim to be its own, also after a lost race', async () => {
+    const replica = app
+    restart()
+    await Promise.all([take(replica, 'orderevents', outsideOrder()), take(app, 'orderevents', outsideOrder())])
+    await loseRace()
+    sidecar.readTogether(2)
+    const orderId = randomUUID()
+    const claimed = (Total: number) => ({ ...outsideOrder({ OrderId: orderId, Total }), AppId: settings.App.Id })
+    await Promise.all([take(replica, 'orderevents', claimed(1)), take(app, 'orderevents', claimed(2))])
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
+    expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(told()[0] ?? '').Payload.Total)
+  })
+
+  it('answers 409 when an outsider who guessed the key took its OrderId between the claim and the save', async () => {
+    const orderId = deterministicId('order', settings.App.Id, 'guessed')
+    const publish = sidecar.publish.bind(sidecar)
+    sidecar.publish = async (topic, events) => {
+      await publish(topic, events)
+      const event = { ...outsideOrder({ OrderId: orderId, Total: 7 }), CreationDate: '2020-01-01T00:00:00.000Z' }
+      sidecar.writeElsewhere(`order/${orderId}/OrderCreated`, { event, listed: 'elsewhere:0' })
+    }
+    const { status, body } = await create('guessed')
+    expect([status, body.orderId]).to.deep.equal([409, orderId])
+    expect(body.detail).to.contain('known with another payload')
   })
 
   it('keeps the earlier of two events with one name, whichever comes last', async () => {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope } from '@orderflow/envelope-schema'
 import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
-import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
+import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { type ProblemBody, paymentsOf, post, send } from '../../test/support/api.ts'
 import type { Payment } from '../src/domain/payment.ts'
 import { service } from '../src/service.ts'
 
@@ -54,11 +53,19 @@ describe('payment-service when its platform fails', () => {
       )
       return body.statuses.map(({ status }) => status)
     })
-  const pay = (amount = 42.5) =>
+  const pay = (amount = 42.5, key?: string) =>
     withServer(app.web, (url) =>
-      post<Payment & Pick<ProblemBody, 'paymentId'>>(`${url}/v1/payments`, { orderId, amount }),
+      post<Payment & { paymentId: string }>(
+        `${url}/v1/payments`,
+        { orderId, amount },
+        key ? { 'idempotency-key': key } : {},
+      ),
     )
-  const payments = () => withServer(app.web, (url) => paymentsOf(url, orderId))
+  const payments = () =>
+    withServer(app.web, async (url) => {
+      const list = await send<{ items: Payment[] }>(`${url}/v1/payments?orderId=${orderId}`)
+      return list.body.items
+    })
   const announced = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
 
   it('announces the very same payment when it died between saving and announcing', async () => {
@@ -113,6 +120,20 @@ describe('payment-service when its platform fails', () => {
     const again = await pay()
     expect([again.status, again.body.paymentId]).to.deep.equal([409, made.body.paymentId])
     expect(announced().map((text) => JSON.parse(text).Payload.PaymentId)).to.deep.equal([made.body.paymentId])
+  })
+
+  it('answers a request by hand that is sent again with its key as it did the first time', async () => {
+    sidecar.failures.publish.push(down())
+    expect((await pay(42.5, 'key')).status).to.equal(503)
+    app = newProcess()
+    const [first, second] = [await pay(42.5, 'key'), await pay(42.5, 'key')]
+    expect([first.status, second.status]).to.deep.equal([201, 201])
+    expect(second.body).to.deep.equal(first.body)
+    expect(await payments()).to.deep.equal([first.body])
+    expect(new Set(announced()).size).to.equal(1)
+    expect((await pay(7, 'key')).status).to.equal(422)
+    expect((await pay(42.5, 'another')).status).to.equal(409)
+    expect((await pay()).status).to.equal(409)
   })
 
   it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {

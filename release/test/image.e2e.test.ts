@@ -1,5 +1,5 @@
+import { describeInContainers } from '@orderflow/test/containers'
 import { expect } from 'chai'
-import { describeInContainers } from '../../test/containers/available.ts'
 import { requireBoot } from '../src/image/boot-check.ts'
 import { docker } from '../src/image/docker.ts'
 import { requireAcceptable } from '../src/image/image.ts'

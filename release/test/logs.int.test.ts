@@ -1,5 +1,5 @@
+import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
-import { eventually } from '../../test/support/eventually.ts'
 import { followLogs } from '../src/commands/logs.ts'
 import { logLine } from './rehearsal/platform/log.ts'
 import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'

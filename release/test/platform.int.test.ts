@@ -1,6 +1,6 @@
+import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
-import { eventually } from '../../test/support/eventually.ts'
 import { listProcesses, openApp, startWeb, stopWeb } from '../src/commands/operations.ts'
 import { ReleaseError } from '../src/lib/error.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'

@@ -1,5 +1,5 @@
+import { describeInContainers } from '@orderflow/test/containers'
 import { expect } from 'chai'
-import { describeInContainers } from '../../test/containers/available.ts'
 import { docker } from '../src/image/docker.ts'
 import { buildImage } from '../src/image/image.ts'
 import { createOperator } from './support/commands.ts'

@@ -1,4 +1,4 @@
-export { type App, type AppDependencies, createApp, createParts } from './runtime/create-app.ts'
+export { type App, createApp, createParts } from './runtime/create-app.ts'
 export {
   defineService,
   type ServiceContext,
@@ -14,11 +14,11 @@ export { createDocuments, type Documents } from './state/documents.ts'
 export type { Page, PageOptions } from './state/list-page.ts'
 export { type Consumer, createConsumers } from './stream/consumer.ts'
 export { isInfrastructure } from './stream/fault.ts'
-export type { Handlers, Reactions } from './stream/intake.ts'
+export type { Reactions } from './stream/intake.ts'
 export { createPublisher, type Publish, recordOf } from './stream/publisher.ts'
-export { createLog, type Logger } from './telemetry/log.ts'
+export { createLog } from './telemetry/log.ts'
 export { bodyReader, jsonBody } from './web/json-body.ts'
-export { dateTime, guidText, type Model, model, text } from './web/model.ts'
+export { dateTime, guidText, model, text } from './web/model.ts'
 export { pageOf, pageOptions } from './web/page.ts'
 export { idempotencyKey, pathId, queryId } from './web/parameters.ts'
 export { type Answer, type Route, route } from './web/route.ts'

@@ -6,6 +6,7 @@ import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
 import { engine, images } from './containers/provision-commands.ts'
 import { StackError } from './lib/error.ts'
+import { saysYes } from './lib/says-yes.ts'
 import { timed } from './lib/terminal.ts'
 import { provision } from './provision/provision.ts'
 
@@ -53,7 +54,7 @@ async function run([command, ...args]: string[]): Promise<number> {
     case 'publish': {
       const [file, key] = args
       if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
-      await publish({ file, key, raw: process.env.RAW === '1' })
+      await publish({ file, key, raw: saysYes(process.env, 'RAW') })
       return 0
     }
     case 'dead-letters':

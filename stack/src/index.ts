@@ -1,19 +1,20 @@
 // What a stack is: to start one, to reach it, and what the release and the tests share with it.
 
+export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
-export { type Addresses, addressAt, type ServiceAddress, urlOf } from './kafka/addresses.ts'
-export { type KafkaConnection, kafkaConnection } from './kafka/connection.ts'
-export { type SeenEvent, watchEvents } from './kafka/event-watch.ts'
-export { ensureTopics, type TopicSpec, topics, withAdmin } from './kafka/topics.ts'
+export { type Addresses, addressAt, urlOf } from './kafka/addresses.ts'
+export { kafkaConnection } from './kafka/connection.ts'
+export { ensureTopics, topics, withAdmin } from './kafka/topics.ts'
 export { makeCertificate } from './lib/certificate.ts'
-export { StackError, type StackErrorCode } from './lib/error.ts'
+export { StackError } from './lib/error.ts'
 export { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, serviceImage } from './lib/image-names.ts'
 export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts'
 export { withLock } from './lib/pid-lock.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
-export { type RunToolOptions, runTool } from './lib/run-tool.ts'
+export { runTool } from './lib/run-tool.ts'
+export { saysYes } from './lib/says-yes.ts'
 export { newSecret } from './lib/secret.ts'
 export {
   entryOf,
@@ -23,13 +24,11 @@ export {
   serviceNamed,
   services,
   sidecarOf,
-  type Urgency,
 } from './lib/services.ts'
 export { freePorts, freeServicePorts } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
-export type { ServiceTokens, StackTokens } from './processes/secrets.ts'
-export { type StartOptions, startStack } from './processes/start.ts'
-export { stackStatus } from './processes/status.ts'
+export type { StackTokens } from './processes/secrets.ts'
+export { startStack } from './processes/start.ts'
 export { canAptGet } from './provision/apt.ts'
 export { findBrowser } from './provision/browser.ts'

@@ -1,6 +1,5 @@
 // The parts a stack is made of, for those who run some of them beside programs of their own (test/, bench/, chaos/, release/).
 
-export { brokerSettings } from './kafka/broker-settings.ts'
 export { localKafka } from './kafka/connection.ts'
 export { lanes } from './kafka/lanes.ts'
 export { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from './kafka/readiness.ts'
@@ -12,6 +11,7 @@ export { createPlan, databaseFile, dataFolder, type Plan, processNames } from '.
 export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
 export { daprdArguments, type ProcessSpec, processSpecs } from './processes/process-spec.ts'
 export { processState, recordedNames } from './processes/run-record.ts'
+export { runningStack } from './processes/running-stack.ts'
 export { componentSettings } from './processes/settings.ts'
 export { stopStack } from './processes/stop.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'

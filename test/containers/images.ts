@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { send } from '@orderflow/chaos/clients/api'
 import { repository, serviceImage, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers'
-import { send } from '../support/api.ts'
 
 const port = 8080
 const withinMs = 10_000

@@ -1,7 +1,7 @@
+import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { defaultPorts, entryOf, services, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
-import { anOrder, orderUrl, orderWith, post } from '../support/api.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 

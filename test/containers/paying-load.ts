@@ -1,9 +1,9 @@
+import { orderUrl } from '@orderflow/chaos/clients/api'
+import { openBook } from '@orderflow/chaos/ledger/book'
+import { startHttpLoad } from '@orderflow/chaos/load/http-load'
+import { createTally } from '@orderflow/chaos/load/tally'
 import type { Addresses } from '@orderflow/stack'
-import { openBook } from '../../chaos/ledger/book.ts'
-import { expectPaidOnce } from '../../chaos/ledger/expect-paid-once.ts'
-import { startHttpLoad } from '../../chaos/load/http-load.ts'
-import { createTally } from '../../chaos/load/tally.ts'
-import { orderUrl } from '../support/api.ts'
+import { expectPaidOnce } from './expect-paid-once.ts'
 
 const patienceMs = 250
 /** Enough to be hit by anything that happens meanwhile, and not more than a slow database can list afterwards. */

@@ -1,9 +1,9 @@
+import { anOrder, orderUrl, orderWith, type ProblemBody, post } from '@orderflow/chaos/clients/api'
+import { full } from '@orderflow/chaos/clients/envelopes'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
+import { maxFactBytes } from '@orderflow/order-service/domain'
 import { expect } from 'chai'
-import { maxFactBytes } from '../../order-service/src/domain/order.ts'
 import { hostileTexts } from '../specs/hostile-texts.ts'
-import { anOrder, orderUrl, orderWith, type ProblemBody, post } from '../support/api.ts'
-import { full } from '../support/envelopes.ts'
-import { createProducer } from '../support/kafka.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 const longest = { 'the longest name, of four bytes a character': '𝒜'.repeat(200) }

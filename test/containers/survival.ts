@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
 import { expect } from 'chai'
-import { anOrder, orderUrl, orderWith, post } from '../support/api.ts'
 import type { ContainerName } from './container-control.ts'
 import { halfWritten } from './half-written.ts'
 import { startPayingLoad } from './paying-load.ts'

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { deterministicId, paymentEvents } from '@orderflow/envelope-schema'
 import {
   type Entry,
@@ -12,8 +14,6 @@ import {
 import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '../support/api.ts'
-import { reduced } from '../support/envelopes.ts'
 
 const topic = 'orderevents'
 

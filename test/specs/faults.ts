@@ -1,8 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
 import { eventually, type RunningStack, services, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
 
 /** What any order comes to when a process dies or hangs in between. */
 export function killedProcesses(running: () => RunningStack): void {

@@ -1,10 +1,19 @@
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import { openLog } from '@orderflow/chaos/clients/kafka'
 import { parseFullEnvelope } from '@orderflow/envelope-schema'
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
 import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
-import { openLog } from '../support/kafka.ts'
 
 /** What becomes of an order: paid, rejected, cancelled, refunded, listed. */
 export function theOrderFlow(running: () => RunningStack): void {

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
 import {
   type DeadLetters,
   type LogReader,
@@ -10,8 +12,6 @@ import { eventually, type RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { orderUrl, orderWith, paymentUrl, send } from '../support/api.ts'
-import { reduced } from '../support/envelopes.ts'
 import { endOf, type HostileRecord, hostileRecords } from '../support/hostile.ts'
 import { type Operator, type Role, roles } from './rebuild.ts'
 

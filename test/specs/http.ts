@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
+import { orderUrl, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { entryOf, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { orderUrl, paymentUrl, send } from '../support/api.ts'
 
 const json = { 'content-type': 'application/json' }
 

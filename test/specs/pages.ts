@@ -1,9 +1,9 @@
+import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
 import { entryOf, findBrowser, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { orderUrl, orderWith } from '../support/api.ts'
 
 /** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']

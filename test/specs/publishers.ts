@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
+import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import { paymentEvents } from '@orderflow/envelope-schema'
+import type { Order } from '@orderflow/order-service/domain'
 import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
-import { full, reduced } from '../support/envelopes.ts'
-import { createProducer, openLog } from '../support/kafka.ts'
 import { hostileTexts } from './hostile-texts.ts'
 
 /** Kafka clients that know nothing of Dapr: what they may send, and what becomes of what they may not. */

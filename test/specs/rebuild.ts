@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import type { Payment } from '../../payment-service/src/domain/payment.ts'
-import { anOrder, orderUrl, orderWith, type ProblemBody, paymentsOf, paymentUrl, post, send } from '../support/api.ts'
-import { reduced } from '../support/envelopes.ts'
-import { createProducer } from '../support/kafka.ts'
 import { settled } from '../support/settled.ts'
 
 export const roles = ['order', 'payment'] as const

@@ -12,8 +12,11 @@ interface Row {
   is_binary: number
 }
 
-/** The operator of a stack of processes: its stores are files of Dapr's SQLite component. */
-export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
+/**
+ * The operator of a stack of processes: its stores are files of Dapr's SQLite component.
+ * @param folder of the repository that it runs, this one unless told
+ */
+export function localOperator(stack: LocalStack, ports: StackPorts, folder?: string): Operator {
   const file = (service: Service) => databaseFile(stack.folder, service)
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
@@ -39,8 +42,9 @@ export function localOperator(stack: LocalStack, ports: StackPorts): Operator {
       await Promise.all(names.map((name) => stack.restart(name)))
     },
 
-    async rebuild(role, ...args) {
-      const { code, stdout, stderr } = await operate(stack, serviceOf(role).name, ports, ['rebuild', ...args])
+    async rebuild(role, ...range) {
+      const args = ['rebuild', ...range]
+      const { code, stdout, stderr } = await operate(stack, serviceOf(role).name, ports, args, {}, folder)
       if (code !== 0) throw new Error(stderr)
       return stdout
     },

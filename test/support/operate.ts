@@ -9,13 +9,17 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs what an operator runs: a service's `src/operate.ts`, with the settings the service has in a local stack. */
+/**
+ * Runs what an operator runs: a service's `src/operate.ts`, with the settings the service has in a local stack.
+ * @param folder of the repository whose service it is
+ */
 export function operate(
   stack: RunningStack,
   service: string,
   ports: StackPorts,
   args: string[],
   env: Record<string, string> = {},
+  folder = repository,
 ): Promise<Ended> {
   const { app, dapr } = entryOf(stack.tokens, service)
   const settings = {
@@ -25,7 +29,7 @@ export function operate(
     NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
     Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
   }
-  const file = join(repository, service, 'src/operate.ts')
+  const file = join(folder, service, 'src/operate.ts')
   return promisify(execFile)(process.execPath, [file, ...args], { env: { ...process.env, ...settings, ...env } })
     .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
     .catch((error: Ended) => error)

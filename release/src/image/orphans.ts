@@ -1,7 +1,7 @@
 import { docker } from './docker.ts'
 
 /** The label of a container or network that must not outlive the process whose id is its value. */
-export const ownerLabel = 'orderflow.owner'
+const ownerLabel = 'orderflow.owner'
 
 /** docker's options that make this process the owner. */
 export const owned = ['--label', `${ownerLabel}=${process.pid}`]

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePorts } from '@orderflow/stack'
+import { freePorts, poll } from '@orderflow/stack'
 import { docker } from '../../src/image/docker.ts'
 import { owned, removeOf, removeOrphans } from '../../src/image/orphans.ts'
 import type { Container, Runtime } from './platform/index.ts'
 
-/** How often, a second apart, a container is asked whether it is ready. */
-const attempts = 60
+/** How long a container takes to be ready, at most. */
+const startTimeoutMs = 60_000
 
 /** What a rehearsal makes in the Docker engine: a network with containers in it. */
 export interface Containers {
@@ -52,16 +52,19 @@ export async function openContainers(registry: string, dockerConfig: string): Pr
 }
 
 async function untilReady(name: string, id: string, ready: (id: string) => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  let cause: unknown
+  const readyOrEnded = async () => {
     try {
       await ready(id)
-      return
-    } catch (cause) {
+      return 'is ready'
+    } catch (error) {
+      cause = error
       const running = (await docker(['inspect', '--format', '{{.State.Running}}', id])).trim() === 'true'
-      if (running && attempt < attempts) await sleep(1_000)
-      else throw new Error(`${name} ${running ? 'is not ready' : 'ended'}: ${await lastLines(id)}`, { cause })
+      return running ? undefined : 'ended'
     }
   }
+  const state = (await poll(readyOrEnded, { timeoutMs: startTimeoutMs, everyMs: 1_000 })) ?? 'is not ready'
+  if (state !== 'is ready') throw new Error(`${name} ${state}: ${await lastLines(id)}`, { cause })
 }
 
 async function lastLines(id: string): Promise<string> {

@@ -4,7 +4,7 @@ import { mkdirSync, openSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '@orderflow/stack'
 import { hash } from 'bcryptjs'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { FindImage } from './platform/index.ts'
@@ -50,12 +50,11 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   })
   const name = `localhost:${port}`
   const get = (path: string) => getJson(`https://${name}/v2/${path}`, token, certificate.certificate)
-  for (let attempt = 1; ; attempt += 1) {
+  const answer = async () => {
     if (registry.exitCode !== null) throw new Error(`docker-registry ended; see ${folder}/registry.log`)
-    if (await get('').catch(() => false)) break
-    if (attempt === 100) throw new Error(`docker-registry does not answer; see ${folder}/registry.log`)
-    await sleep(100)
+    return await get('').catch(() => false)
   }
+  await eventually(answer, `an answer of docker-registry, whose log is ${folder}/registry.log`)
   return {
     name,
     findImage: async (app, digest) => {

@@ -1,8 +1,4 @@
-import {
-  kafkaConnection as connectionOf,
-  type KafkaConnection,
-  type StreamSettings,
-} from '../stream/kafka-connection.ts'
+import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
 import { OperationError } from './operation-error.ts'
 
 export type { KafkaConnection }

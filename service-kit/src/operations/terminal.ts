@@ -4,7 +4,7 @@ export function printLines(lines: string[]): void {
 }
 
 /** Text that others wrote, for a terminal: its control and direction characters are shown, not obeyed. */
-export function printable(text: string): string {
+function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AdminOptions } from '@platformatic/kafka'
-import { type KafkaConnection, kafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
-import '../stream/kafka-resets.ts'
+import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
 
 /** What keeps a service from its stream, in words that may be public; undefined when nothing does. */
 export type StreamCheck = () => Promise<string | undefined>
@@ -51,7 +50,7 @@ export function createStreamCheck(
   group: string | undefined,
   open: (connection: KafkaConnection) => Promise<GroupAdmin> = openAdmin,
 ): StreamCheck {
-  const connection = kafkaConnection(settings)
+  const connection = connectionOf(settings)
   if (!connection) return async () => 'no broker is named: set Stream__Brokers'
 
   async function ask(): Promise<string | undefined> {

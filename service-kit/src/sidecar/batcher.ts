@@ -60,7 +60,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
-  function take() {
+  function nextBatch() {
     let bytes = 0
     let count = 0
     for (const { item } of waiting) {
@@ -97,7 +97,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       }
       begun = now
       dropLate(now)
-      const batch = take()
+      const batch = nextBatch()
       if (batch.length === 0) break
       const results = await flush(batch.map(({ item }) => item))
       for (const [index, { settle }] of batch.entries()) {

@@ -1,3 +1,5 @@
+import './kafka-resets.ts'
+
 /**
  * How to reach Kafka: for the sidecar (components/kafka.yaml, with Dapr's names and values), for readiness, and for what an
  * operator runs.
@@ -6,7 +8,7 @@ export interface StreamSettings {
   /** Bootstrap servers, separated by commas. */
   Brokers: string
   AuthType: 'none' | 'password'
-  SaslMechanism: 'PLAINTEXT' | 'SHA-256' | 'SHA-512'
+  SaslMechanism: keyof typeof mechanisms
   SaslUsername: string
   SaslPassword: string
   DisableTls: boolean
@@ -21,11 +23,18 @@ export interface KafkaConnection {
   tls?: { ca?: string }
 }
 
+/** Without a password the rest does not matter. */
+type Needed = Pick<StreamSettings, 'Brokers'> & ({ AuthType: 'none' } | (StreamSettings & { AuthType: 'password' }))
+
 /** Dapr's names of the mechanisms (components/kafka.yaml), and everybody else's. */
 const mechanisms = { PLAINTEXT: 'PLAIN', 'SHA-256': 'SCRAM-SHA-256', 'SHA-512': 'SCRAM-SHA-512' } as const
 
-/** Undefined when no broker is named. */
-export function kafkaConnection(stream: StreamSettings): KafkaConnection | undefined {
+export function isSaslMechanism(name: string): name is keyof typeof mechanisms {
+  return Object.hasOwn(mechanisms, name)
+}
+
+/** The connection that settings describe; undefined when no broker is named. */
+export function connectionOf(stream: Needed): KafkaConnection | undefined {
   const bootstrapBrokers = stream.Brokers.split(',').filter(Boolean)
   if (bootstrapBrokers.length === 0) return undefined
   if (stream.AuthType === 'none') return { bootstrapBrokers }

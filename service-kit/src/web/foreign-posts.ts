@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { Problem } from './problem.ts'
+import { HttpProblem } from './problem.ts'
 
 /**
  * A page of another site can make a visitor's browser send a POST without asking first (no preflight) when it has no JSON
@@ -10,7 +10,7 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
   const isOwn = origin === undefined || URL.parse(origin)?.host === host.toLowerCase()
   if (request.method !== 'POST' || (isOwn && site !== 'cross-site')) return next()
-  throw new Problem(403, 'foreign-origin', 'Refused from another site', {
+  throw new HttpProblem(403, 'foreign-origin', 'Refused from another site', {
     detail: `A browser sent this from a page of ${origin ?? 'another site'}, and only pages of ${host} may. Programs send no Origin header.`,
   })
 }

@@ -13,7 +13,7 @@ export interface Parameter {
 
 /** Something that a request brings: how it is read, and what the page says of it, in one. */
 export interface Input<T> {
-  /** @throws {Problem} 400 naming what is wrong */
+  /** @throws {HttpProblem} 400 naming what is wrong */
   read(request: Request): T
   /** Parameters that it is read from. */
   parameters?: readonly Parameter[]
@@ -29,7 +29,7 @@ export type Inputs = Record<string, Input<unknown>>
 /** What a handler gets: each input as it was read. */
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-/** Reads all inputs, in their order. @throws {Problem} */
+/** Reads all inputs, in their order. @throws {HttpProblem} */
 export function readInputs<I extends Inputs>(inputs: I, request: Request): Values<I> {
   const values = Object.entries(inputs).map(([name, input]) => [name, input.read(request)])
   return Object.fromEntries(values) as Values<I>

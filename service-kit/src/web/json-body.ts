@@ -1,4 +1,4 @@
-import { type Problem as FieldProblem, fieldValidator, isGuidField } from '@orderflow/envelope-schema'
+import { fieldValidator, isGuidField, type Problem } from '@orderflow/envelope-schema'
 import type { Request } from 'express'
 import type { Input } from './input.ts'
 import { type ContractField, propertiesOf } from './model.ts'
@@ -20,7 +20,7 @@ export function jsonBody<T extends object>(name: string, fields: ContractFields<
 
 /**
  * The reader of such a body: GUIDs come lower-cased, and fields that are not listed do not come at all.
- * @throws {Problem} (the reader) 400 naming each field by its JSON pointer
+ * @throws {HttpProblem} (the reader) 400 naming each field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const validate = fieldValidator(fields)
@@ -36,6 +36,6 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   }
 }
 
-function fieldError({ pointer, message, hint }: FieldProblem): FieldError {
+function fieldError({ pointer, message, hint }: Problem): FieldError {
   return { pointer, detail: hint ? `${message} (${hint})` : message }
 }

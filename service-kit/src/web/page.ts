@@ -27,7 +27,7 @@ export const pageOptions: Input<PageOptions> = {
   problems: [400],
 }
 
-/** @throws {Problem} 400 naming the parameter */
+/** @throws {HttpProblem} 400 naming the parameter */
 function readPageOptions(request: Request): PageOptions {
   const { limit = String(defaultLimit), cursor } = request.query
   const count = typeof limit === 'string' && /^\d{1,3}$/.test(limit) ? Number(limit) : 0

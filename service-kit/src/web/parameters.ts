@@ -24,7 +24,7 @@ export function queryId(name: string, described: Described = {}): Input<string |
   }
 }
 
-/** @throws {Problem} 400 naming the parameter */
+/** @throws {HttpProblem} 400 naming the parameter */
 function readGuid(name: string, value: unknown): string {
   if (typeof value === 'string' && guid.test(value)) return value.toLowerCase()
   throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])

@@ -2,23 +2,23 @@ import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import { UncertainError } from '../sidecar/uncertain-error.ts'
 import { bodyProblem } from './body.ts'
-import { invalid, Problem, unavailable } from './problem.ts'
+import { HttpProblem, invalid, unavailable } from './problem.ts'
 import { type Refusals, refusalProblem } from './refusals.ts'
 
 /** The problem that an error is for a client: the kit's own errors, the domain's by its table, and 500 without internals for all else. */
-export function problemOf(error: unknown, refusals: Refusals): Problem {
-  if (error instanceof Problem) return error
+export function problemOf(error: unknown, refusals: Refusals): HttpProblem {
+  if (error instanceof HttpProblem) return error
   return (
     platformProblem(error) ??
     cursorProblem(error) ??
     refusalProblem(error, refusals) ??
     bodyProblem(error) ??
     pathProblem(error) ??
-    new Problem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
+    new HttpProblem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
   )
 }
 
-function platformProblem(error: unknown): Problem | undefined {
+function platformProblem(error: unknown): HttpProblem | undefined {
   if (error instanceof UncertainError) return unavailable(error.message, error.details, error.cause)
   if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
   if (!(error instanceof SidecarError)) return undefined
@@ -26,14 +26,14 @@ function platformProblem(error: unknown): Problem | undefined {
 }
 
 /** Of the list (state/list-page.ts), which knows nothing of HTTP. */
-function cursorProblem(error: unknown): Problem | undefined {
+function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
 }
 
 /** Express decodes the parameters of a path with decodeURIComponent. */
-function pathProblem(error: unknown): Problem | undefined {
+function pathProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof URIError)) return undefined
   const detail = 'A % in a path is followed by two hex digits.'
-  return new Problem(400, 'bad-path', 'The path is not valid', { detail })
+  return new HttpProblem(400, 'bad-path', 'The path is not valid', { detail })
 }

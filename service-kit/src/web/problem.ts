@@ -15,14 +15,14 @@ interface ProblemOptions {
 }
 
 /** An error that the client gets as RFC 9457 problem details. `code` is stable; `detail` tells how to mend it. */
-export class Problem extends Error {
+export class HttpProblem extends Error {
   readonly status: number
   readonly code: string
   readonly title: string
   readonly options: ProblemOptions
   constructor(status: number, code: string, title: string, options: ProblemOptions) {
     super(`${title}: ${options.detail}`, { cause: options.cause })
-    this.name = 'Problem'
+    this.name = 'HttpProblem'
     this.status = status
     this.code = code
     this.title = title
@@ -31,20 +31,20 @@ export class Problem extends Error {
 }
 
 /** 404 for what a path or id names. */
-export function notFound(what: string, detail: string): Problem {
-  return new Problem(404, 'not-found', `${what} not found`, { detail })
+export function notFound(what: string, detail: string): HttpProblem {
+  return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
 
 /** 400 naming each field that is wrong. An empty pointer is the body itself. */
-export function invalid(errors: FieldError[]): Problem {
+export function invalid(errors: FieldError[]): HttpProblem {
   const detail = errors
     .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
     .join('; ')
-  return new Problem(400, 'invalid-request', 'The request is not valid', { detail, errors })
+  return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
 /** 503: the platform behind this service does not answer; what that means for the request stands in `detail`. */
-export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): Problem {
+export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
   const headers = { 'retry-after': '1' }
-  return new Problem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
+  return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }

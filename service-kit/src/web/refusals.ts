@@ -1,4 +1,4 @@
-import { Problem } from './problem.ts'
+import { HttpProblem } from './problem.ts'
 
 /** How an error of the domain leaves: as a problem of this status, with this title. */
 export interface Refusal {
@@ -10,13 +10,13 @@ export interface Refusal {
 export type Refusals = Record<string, Refusal>
 
 /** The problem that an error of the domain is; undefined for any other error. Its `details`, if any, become extension members. */
-export function refusalProblem(error: unknown, refusals: Refusals): Problem | undefined {
+export function refusalProblem(error: unknown, refusals: Refusals): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, details } = error as { code?: unknown; details?: unknown }
   const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined
   if (!refusal) return undefined
   const extra = isPlainObject(details) ? details : {}
-  return new Problem(refusal.status, code as string, refusal.title, { detail: error.message, extra, cause: error })
+  return new HttpProblem(refusal.status, code as string, refusal.title, { detail: error.message, extra, cause: error })
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import { notFound, Problem } from './problem.ts'
+import { HttpProblem, notFound } from './problem.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -24,7 +24,7 @@ function otherMethods(methods: readonly Route['operation']['method'][]): Request
   return (request, response) => {
     if (request.method === 'OPTIONS') return response.status(204).set({ allow }).end()
     const detail = `There is no ${request.method} ${request.path} here. The operations are listed at /docs.`
-    throw new Problem(405, 'method-not-allowed', 'Method not allowed', { detail, headers: { allow } })
+    throw new HttpProblem(405, 'method-not-allowed', 'Method not allowed', { detail, headers: { allow } })
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { localCertificate } from '../../../stack/src/lib/certificate.ts'
+import { generate } from 'selfsigned'
 import { keepBusy } from './support/busy-client.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
@@ -29,14 +29,17 @@ describe('a service that is told to stop', function () {
   let service: ChildProcess
   let urls: Record<'http' | 'https' | 'channel', string>
 
-  before(() => {
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'shutdown-'))
+    const { cert, private: key } = await generate(undefined, { keyType: 'ec' })
+    writeFileSync(join(folder, 'localhost.crt'), cert)
+    writeFileSync(join(folder, 'localhost.key'), key)
   })
   after(() => rmSync(folder, { recursive: true }))
   afterEach(() => service.kill('SIGKILL'))
 
   beforeEach(async () => {
-    const { certificate: CertificateFile, key: KeyFile } = await localCertificate(folder)
+    const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
     const [HttpPort, HttpsPort, Port] = [await freePort(), await freePort(), await freePort()]
     const Host = '127.0.0.1'
     const settings = { Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile }, AppChannel: { Host, Port } }

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { table } from '@orderflow/service-kit/terminal'
 import { dockerClean, dockerDown, dockerLogs, dockerScale } from '../containers/commands.ts'
 import { containersOf } from '../containers/docker.ts'
 import { type Project, readProject } from '../containers/project.ts'
@@ -7,7 +8,6 @@ import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
-import { formatTable } from '../lib/table.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { followLog, logTail } from '../processes/logs.ts'
 import { logFile, processNames } from '../processes/plan.ts'
@@ -26,7 +26,7 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   onProgress(paint('green', 'up'))
   print()
   const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
-  for (const line of formatTable(rows)) print(line)
+  for (const line of table(rows)) print(line)
   print()
   print('next: make demo')
 }

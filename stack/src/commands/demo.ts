@@ -2,10 +2,10 @@ import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { urlOf } from '../kafka/addresses.ts'
 import { type SeenEvent, watchEvents } from '../kafka/event-watch.ts'
 import { StackError } from '../lib/error.ts'
-import { stringifyMasked } from '../lib/mask.ts'
 import { poll } from '../lib/poll.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
+import { stringifyMasked } from './mask.ts'
 
 interface Order {
   id: string

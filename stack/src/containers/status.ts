@@ -1,5 +1,6 @@
+import { table } from '@orderflow/service-kit/terminal'
+import { formatDuration } from '../lib/duration.ts'
 import { StackError } from '../lib/error.ts'
-import { formatDuration, formatTable } from '../lib/table.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { type Container, containersOf, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
@@ -16,7 +17,7 @@ interface Row {
 /** Prints a line for each container; answers what is not as it should be, such as `order-sidecar (missing)`. */
 export async function dockerStatus(project: Project): Promise<string[]> {
   const rows = await readRows(project)
-  const [header = '', ...lines] = formatTable([
+  const [header = '', ...lines] = table([
     ['CONTAINER', 'STATE', 'UPTIME'],
     ...rows.map(({ name, state, uptime }) => [name, state, uptime]),
   ])

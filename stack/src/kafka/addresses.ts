@@ -1,5 +1,5 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { entryOf } from '../lib/services.ts'
-import type { KafkaConnection } from './connection.ts'
 
 /** Where a service is reached from this machine. */
 export interface ServiceAddress {

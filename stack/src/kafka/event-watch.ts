@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Consumer, stringDeserializers } from '@platformatic/kafka'
-import './resets.ts'
-import type { KafkaConnection } from './connection.ts'
+import '@orderflow/service-kit/kafka-resets'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { withAdmin } from './topics.ts'
 
 /** What we read of an event; a record that is no envelope has none of it. */

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Group } from '@platformatic/kafka'
-import type { KafkaConnection } from './connection.ts'
 import { topics, withAdmin } from './topics.ts'
 
 /** What a probe found missing; undefined when it is ready. */

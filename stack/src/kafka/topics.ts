@@ -1,8 +1,8 @@
 import { Admin } from '@platformatic/kafka'
-import './resets.ts'
+import '@orderflow/service-kit/kafka-resets'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { partitions, services } from '../lib/services.ts'
-import type { KafkaConnection } from './connection.ts'
 
 export interface TopicSpec {
   name: string

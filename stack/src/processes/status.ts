@@ -1,8 +1,9 @@
+import { table } from '@orderflow/service-kit/terminal'
+import { formatDuration } from '../lib/duration.ts'
 import { StackError } from '../lib/error.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
-import { formatDuration, formatTable } from '../lib/table.ts'
 import { type ProcessName, processNames } from './plan.ts'
 import { processState } from './run-record.ts'
 
@@ -64,5 +65,5 @@ export function formatStatus(rows: StatusRow[]): string[] {
     row.residentBytes === undefined ? '-' : `${Math.round(row.residentBytes / 2 ** 20)} MB`,
     row.uptimeMs === undefined ? '-' : formatDuration(row.uptimeMs),
   ])
-  return formatTable([['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells])
+  return table([['PROCESS', 'STATE', 'PID', 'PORT', 'MEMORY', 'UPTIME'], ...cells])
 }

@@ -1,6 +1,7 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
-import { type KafkaConnection, localKafka } from '../../src/kafka/connection.ts'
+import { localKafka } from '../../src/kafka/connection.ts'
 import { watchEvents } from '../../src/kafka/event-watch.ts'
 import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
 import { testFolder } from '../../src/lib/paths.ts'

@@ -1,8 +1,8 @@
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import { eventually, freePorts, type KafkaConnection, kafkaImage, withAdmin } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
-import { createProducer, openLog } from '../../support/kafka.ts'
 
 const password = 'a password with spaces'
 const jaas = `org.apache.kafka.common.security.plain.PlainLoginModule required user_app="${password}";`

@@ -1,7 +1,7 @@
+import { openLog } from '@orderflow/chaos/clients/kafka'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { openLog } from '../../support/kafka.ts'
 import type { TestedService } from '../../support/tested-services.ts'
 
 /** Of each event the service announced one thing, or nothing, and whenever it did so again, in the same bytes. */

@@ -1,8 +1,8 @@
+import { type ProblemBody, send } from '@orderflow/chaos/clients/api'
 import type { Route } from '@orderflow/service-kit'
 import type { BadRequest } from '@orderflow/service-kit/testing'
 import { type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import { type ProblemBody, send } from '../../support/api.ts'
 import type { TestedService } from '../../support/tested-services.ts'
 
 type Operation = Route['operation']

@@ -1,7 +1,7 @@
+import { send } from '@orderflow/chaos/clients/api'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
-import { send } from '../../support/api.ts'
-import { createProducer } from '../../support/kafka.ts'
 import type { TestedService } from '../../support/tested-services.ts'
 
 /** Publishes events, one after the other, under their keys. */

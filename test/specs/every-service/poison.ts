@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
+import { poisonOf, wrongFields } from '@orderflow/chaos/clients/poison'
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import { createProducer, openLog } from '../../support/kafka.ts'
 import { type TestedService, typesOn } from '../../support/tested-services.ts'
-import { poisonOf, wrongFields } from '../poison.ts'
 
 /** Records that a service cannot take, on each topic that it listens to. */
 export function poison(service: TestedService, running: () => RunningStack): void {

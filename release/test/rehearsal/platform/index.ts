@@ -1,4 +1,3 @@
-export type { Container, ContainerSpec, Runtime } from './dynos.ts'
-export { Failure } from './failure.ts'
+export type { Container, Runtime } from './dynos.ts'
 export type { FindImage } from './operations.ts'
 export { type PlatformOptions, type RunningPlatform, startPlatform } from './start.ts'

@@ -7,23 +7,22 @@ const ofEnvelopes = [
 ]
 
 const ofPayloads = eventTypes.flatMap((type) =>
-  payloadFields(type).map((name) => ({ name, isPlain: isPlain(fieldSchema(type, name)) })),
+  payloadFields(type).map((name) => ({ name, kind: kindOf(fieldSchema(type, name)) })),
 )
-const texts = new Set(ofPayloads.filter((field) => !field.isPlain).map(({ name }) => name))
+const namesOf = (kind: string) => ofPayloads.filter((field) => field.kind === kind).map(({ name }) => name)
+const texts = new Set(namesOf('text'))
 
 /**
- * Fields that may be shown: what every schema that names them says is no text, which may hold anything about anybody. Not
+ * Fields that may be shown: what a schema says is plain, and none says is text, which may hold anything about anybody. Not
  * the other way round: an event that failed may well have the tax id under a name that nobody thought of.
  */
-const harmless: ReadonlySet<string> = new Set([
-  ...ofEnvelopes,
-  ...ofPayloads.map(({ name }) => name).filter((name) => !texts.has(name)),
-])
+const harmless: ReadonlySet<string> = new Set([...ofEnvelopes, ...namesOf('plain').filter((name) => !texts.has(name))])
 
-/** One of a few words, a number, an id or a date. */
-function isPlain({ enum: words, type, format }: Record<string, unknown>): boolean {
+/** Plain is one of a few words, a number, an id or a date. What is in an object or a list is looked at by itself. */
+function kindOf({ enum: words, type, format }: Record<string, unknown>): 'plain' | 'text' | 'structure' {
+  if (type === 'object' || type === 'array') return 'structure'
   const isNumber = type === 'number' || type === 'integer' || type === 'boolean'
-  return words !== undefined || isNumber || format === 'uuid' || format === 'date-time'
+  return words !== undefined || isNumber || format === 'uuid' || format === 'date-time' ? 'plain' : 'text'
 }
 
 /** Longer texts are no identifiers, dates or names that belong in such a field. */

@@ -1,15 +1,32 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { StreamSettings } from '@orderflow/service-kit/kafka'
+import { createStreamCheck, type StreamCheck } from '@orderflow/service-kit/stream-check'
 import { freePorts, testFolder } from '@orderflow/stack'
-import { Consumer } from '@platformatic/kafka'
+import {
+  claimFolder,
+  createPlan,
+  dataFolder,
+  ensureRunning,
+  kafkaMissing,
+  localKafka,
+  type Plan,
+  processSpecs,
+  provision,
+  runningStack,
+  startProcess,
+} from '@orderflow/stack/parts'
+import {
+  AclOperations,
+  AclPermissionTypes,
+  Admin,
+  Consumer,
+  ResourcePatternTypes,
+  ResourceTypes,
+} from '@platformatic/kafka'
 import { expect } from 'chai'
-import { ensureRunning } from '../../../stack/src/processes/ensure.ts'
-import { createPlan, type Plan } from '../../../stack/src/processes/plan.ts'
-import { runningStack } from '../../../stack/src/processes/running-stack.ts'
-import { claimFolder } from '../../../stack/src/processes/test-owner.ts'
-import { provision } from '../../../stack/src/provision/provision.ts'
-import { eventually } from '../../../test/support/eventually.ts'
-import { createStreamCheck, type StreamCheck } from '../../src/runtime/stream-check.ts'
-import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
+import { eventually } from './support/eventually.ts'
 
 describe('what keeps a service from a real stream', function () {
   this.timeout(120_000)
@@ -71,5 +88,37 @@ describe('what keeps a service from a real stream', function () {
     const consumer = await consume()
     await eventually(async () => (await check()) === undefined || undefined, 'the group to be back')
     await consumer.close(true)
+  })
+
+  it('is a group that is denied, in words, although the broker answers', async () => {
+    await runningStack(plan, false).kill('kafka')
+    const authorizer = [
+      'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+      'allow.everyone.if.no.acl.found=true',
+    ]
+    appendFileSync(join(dataFolder(plan.folder), 'kafka.properties'), `${authorizer.join('\n')}\n`)
+    const { kafka } = processSpecs(plan)
+    if (!kafka) throw new Error('there is no kafka')
+    startProcess(plan.folder, kafka)
+    await eventually(async () => (await kafkaMissing(localKafka(plan.ports.kafka))) === undefined || undefined, 'Kafka')
+    const admin = new Admin({ clientId: 'test', bootstrapBrokers: [Brokers] })
+    await admin.createAcls({
+      creations: [
+        {
+          resourceType: ResourceTypes.GROUP,
+          resourceName: group,
+          resourcePatternType: ResourcePatternTypes.LITERAL,
+          principal: 'User:ANONYMOUS',
+          host: '*',
+          operation: AclOperations.ALL,
+          permissionType: AclPermissionTypes.DENY,
+        },
+      ],
+    })
+    await admin.close()
+    await eventually(
+      async () => (await check()) === 'consumer group a-service is denied to this user' || undefined,
+      'the group to be denied',
+    )
   })
 })

@@ -1,4 +1,4 @@
-import type { Book } from './book.ts'
+import type { Book } from './ledger/book.ts'
 
 /** How many there are of everything, for people to read. What must add up is for `audit`. */
 export interface Counts {

@@ -1,9 +1,9 @@
 import { orderEvents } from '@orderflow/envelope-schema'
-import { full, reduced } from '../../test/support/envelopes.ts'
-import type { OutsideRecord } from '../../test/support/kafka.ts'
-import type { Book } from '../ledger/book.ts'
-import { poisonHeader } from '../ledger/read-log.ts'
-import type { OutsideKey, PlannedOutsideOrder } from './orders.ts'
+import { full, reduced } from './clients/envelopes.ts'
+import type { OutsideRecord } from './clients/kafka.ts'
+import type { Book } from './ledger/book.ts'
+import { poisonHeader } from './ledger/read-log.ts'
+import type { OutsideKey, PlannedOutsideOrder } from './load/orders.ts'
 import type { PoisonRecord } from './poison.ts'
 
 /** A record to be sent, and what the book is told: before it is sent, and once the broker has it. */

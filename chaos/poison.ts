@@ -1,7 +1,7 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { poison } from '../../test/specs/poison.ts'
-import { full, reduced } from '../../test/support/envelopes.ts'
-import type { Random } from './random.ts'
+import { full, reduced } from './clients/envelopes.ts'
+import { poison } from './clients/poison.ts'
+import type { Random } from './load/random.ts'
 
 export interface PoisonRecord {
   topic: string

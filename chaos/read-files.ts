@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { entryOf } from '@orderflow/stack'
-import type { Book, StoredOrder, StoredPayment } from './book.ts'
+import type { Book, StoredOrder, StoredPayment } from './ledger/book.ts'
 
 /** Reads what stands in the files of the services' state stores (Dapr's state.sqlite) into the book, past services and sidecars. */
 export async function readFiles(files: Record<string, string>, book: Book): Promise<void> {

@@ -1,11 +1,11 @@
+import { orderWith } from '@orderflow/chaos/clients/api'
+import { audit } from '@orderflow/chaos/ledger/audit'
+import type { Book } from '@orderflow/chaos/ledger/book'
+import { readApi } from '@orderflow/chaos/ledger/read-api'
+import { readLog } from '@orderflow/chaos/ledger/read-log'
+import { approveUpTo } from '@orderflow/chaos/load/orders'
 import { type Addresses, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import { orderWith } from '../../test/support/api.ts'
-import { approveUpTo } from '../load/orders.ts'
-import { audit } from './audit.ts'
-import type { Book } from './book.ts'
-import { readApi } from './read-api.ts'
-import { readLog } from './read-log.ts'
 
 /**
  * Waits until every order that the book says was placed is Paid, and puts the ledger's questions about them to the log and the

@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { Admin } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { withAdmin } from '../../src/kafka/topics.ts'
+import '../../src/stream/kafka-resets.ts'
 
 describe('a broker that resets connections while clients log in', () => {
   it('is an error each time, and not the end of the process', async () => {
     const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const kafka = {
-      bootstrapBrokers: [`127.0.0.1:${(server.address() as AddressInfo).port}`],
-      sasl: { mechanism: 'PLAIN', username: 'user', password: 'password' } as const,
-    }
+    const bootstrapBrokers = [`127.0.0.1:${(server.address() as AddressInfo).port}`]
+    const sasl = { mechanism: 'PLAIN', username: 'user', password: 'password' } as const
     for (let attempt = 1; attempt <= 5; attempt += 1) {
-      const failure = await withAdmin(kafka, (admin) => admin.listTopics()).catch((error: unknown) => error)
+      const admin = new Admin({ clientId: 'test', bootstrapBrokers, sasl, retries: 0 })
+      const failure = await admin.listTopics().catch((error: unknown) => error)
+      await admin.close()
       expect(failure).to.be.instanceOf(Error)
     }
     server.close()

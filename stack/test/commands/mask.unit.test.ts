@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { maskTaxId, stringifyMasked } from '../../src/lib/mask.ts'
+import { maskTaxId, stringifyMasked } from '../../src/commands/mask.ts'
 
 describe('a tax id that is shown', () => {
   it('keeps its first two characters at most', () => {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConnection } from '@orderflow/stack'
-import type { Book } from '../ledger/book.ts'
-import type { Load } from './http-load.ts'
-import { outsideOrder } from './orders.ts'
+import type { Book } from './ledger/book.ts'
+import type { Load } from './load/http-load.ts'
+import { outsideOrder } from './load/orders.ts'
+import { startPace } from './load/pace.ts'
+import { createRandom } from './load/random.ts'
 import { createOutsideProducer } from './outside-producer.ts'
 import { type Outgoing, poisonous, recordsOf, unheard } from './outside-records.ts'
-import { startPace } from './pace.ts'
 import { contradiction, type KnownOrder, poisonRecord } from './poison.ts'
-import { createRandom } from './random.ts'
 
 export interface OutsideLoadOptions {
   kafka: KafkaConnection

@@ -1,14 +1,3 @@
-/** Columns as wide as their widest cell; the first row is the header. */
-export function formatTable(table: string[][]): string[] {
-  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
-  return table.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
 /** 45 s, 3 min 20 s, 5 h 12 min, 2 d 3 h. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000)

@@ -1,12 +1,9 @@
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
+import { send } from '@orderflow/service-kit/testing'
 import { type Addresses, eventually, urlOf } from '@orderflow/stack'
-import type { Order } from '../../order-service/src/domain/order.ts'
-import type { Payment } from '../../payment-service/src/domain/payment.ts'
 
-export interface Answer<T> {
-  status: number
-  headers: Headers
-  body: T
-}
+export { type Answer, post, send } from '@orderflow/service-kit/testing'
 
 export interface ProblemBody {
   type: string
@@ -16,20 +13,6 @@ export interface ProblemBody {
   errors?: { pointer: string; detail: string }[]
   orderId?: string
   paymentId?: string
-}
-
-export async function send<T>(url: string, init: RequestInit = {}): Promise<Answer<T>> {
-  const response = await fetch(url, init)
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: (text ? JSON.parse(text) : undefined) as T }
-}
-
-export function post<T>(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
-  return send(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
 }
 
 /** Where orders are placed, and where payments are. */

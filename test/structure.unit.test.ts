@@ -1,0 +1,133 @@
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
+
+/** The rooms of a package: folders, and which others of them each may use. */
+const rooms: Record<string, Record<string, string[]>> = {
+  'service-kit/src': {
+    telemetry: [],
+    sidecar: [],
+    state: ['sidecar'],
+    stream: ['telemetry', 'sidecar'],
+    web: ['telemetry', 'sidecar'],
+    runtime: ['telemetry', 'sidecar', 'state', 'stream', 'web'],
+    operations: ['telemetry', 'sidecar', 'state', 'stream', 'runtime'],
+    testing: ['telemetry', 'sidecar', 'stream', 'operations'],
+  },
+  'stack/src': {
+    lib: [],
+    kafka: ['lib'],
+    provision: ['lib'],
+    offline: ['lib', 'provision'],
+    processes: ['lib', 'kafka', 'provision'],
+    containers: ['lib', 'kafka', 'provision', 'offline'],
+    generate: ['lib', 'kafka', 'processes', 'containers'],
+    'new-service': ['lib'],
+    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate', 'new-service'],
+  },
+  // What goes into an image knows nothing but the service there.
+  release: { image: [], src: ['image'], test: ['image', 'src'] },
+  'release/src': {
+    lib: [],
+    record: ['lib'],
+    settings: ['lib', 'record', '../image'],
+    platform: ['lib', 'record', 'settings'],
+    image: ['lib', 'record', 'settings', 'platform'],
+    commands: ['lib', 'record', 'settings', 'platform', 'image'],
+  },
+}
+
+/** Words of the domain, in code rather than in comments. `orderflow` is none, nor is the order of things. */
+const domainWords = /customer|taxId|payment|order(?:s\b|Id|Created|Cancelled|-service|events)/i
+
+const packages = readPackages()
+const everyFile = packages.flatMap(({ files }) => files)
+const isTest = ({ path }: SourceFile) => /(^|\/)test\/|\.test\.ts$/.test(path)
+const isIn = (folder: string, path: string) => path.startsWith(`${folder}/`)
+/** What does not hold, a line for each import of each file that `isWrong`. */
+const wrongImports = (files: SourceFile[], isWrong: (imported: string, file: SourceFile) => boolean) =>
+  files.flatMap((file) =>
+    file.imports.filter((imported) => isWrong(imported, file)).map((imported) => `${file.path} imports ${imported}`),
+  )
+
+describe('the structure of the code', () => {
+  it('lets no relative import leave its package', () => {
+    const leaks = packages.flatMap(({ folder, files }) => wrongImports(files, (imported) => !isIn(folder, imported)))
+    expect(leaks).to.deep.equal([])
+  })
+
+  it('lets a package import what its package.json declares, and its source only what is there at run time', () => {
+    const { devDependencies: forEveryTest } = declaredIn('.')
+    function allowed({ name, dependencies, devDependencies }: Package, file: SourceFile): string[] {
+      if (isTest(file)) return [name, ...dependencies, ...devDependencies, ...forEveryTest]
+      return file.path.includes('/src/') ? dependencies : [...dependencies, ...devDependencies]
+    }
+    const undeclared = packages.flatMap((each) =>
+      each.files.flatMap((file) =>
+        packagesOf(file)
+          .filter((name) => !allowed(each, file).includes(name))
+          .map((name) => `${file.path} imports ${name}`),
+      ),
+    )
+    expect(undeclared).to.deep.equal([])
+  })
+
+  it('lets a package declare only what it uses', () => {
+    const unused = packages.flatMap(({ folder, files, ...declared }) =>
+      [...declared.dependencies, ...declared.devDependencies]
+        // Types are used where what they describe is.
+        .filter((name) => !files.some(({ text }) => text.includes(`'${name.replace(/^@types\//, '')}`)))
+        .map((name) => `${folder} declares ${name}`),
+    )
+    expect(unused).to.deep.equal([])
+  })
+
+  it('has no packages that need each other', () => {
+    const needs = packages.map(({ name, ...declared }): [string, string[]] => [
+      name,
+      [...declared.dependencies, ...declared.devDependencies],
+    ])
+    expect(circlesIn(new Map(needs))).to.deep.equal([])
+  })
+
+  it('has no files that import each other in a circle, of types neither', () => {
+    expect(circlesIn(new Map(everyFile.map(({ path, imports }) => [path, imports])))).to.deep.equal([])
+  })
+
+  for (const [base, uses] of Object.entries(rooms)) {
+    it(`lets the rooms of ${base} use each other in one direction`, () => {
+      const inRooms = everyFile.filter(({ path }) => isIn(base, path) && path.slice(base.length + 1).includes('/'))
+      const against = wrongImports(inRooms, (imported, { path }) => {
+        const [room = ''] = path.slice(base.length + 1).split('/')
+        return ![room, ...(uses[room] ?? [])].some((known) => isIn(join(base, known), imported))
+      })
+      expect(against).to.deep.equal([])
+    })
+  }
+
+  it('keeps the domain of a service to itself and the contract', () => {
+    const domains = everyFile.filter(({ path }) => /^[^/]+-service\/src\/domain\//.test(path))
+    const others = domains.flatMap(({ path, specifiers }) =>
+      specifiers
+        .filter((specifier) => specifier !== '@orderflow/envelope-schema')
+        .map((specifier) => `${path} imports ${specifier}`),
+    )
+    const strangers = wrongImports(domains, (imported, { path }) => !isIn(dirname(path), imported))
+    expect([...others, ...strangers]).to.deep.equal([])
+  })
+
+  it('keeps words of the domain out of the kit', () => {
+    const kit = everyFile.filter(({ path }) => /^service-kit\/src\/(?!testing\/)/.test(path))
+    const spoken = kit.flatMap(({ path, text }) =>
+      withoutComments(text)
+        .split('\n')
+        .flatMap((line, index) => (domainWords.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+    )
+    expect(spoken).to.deep.equal([])
+  })
+})
+
+/** Their lines stay, empty. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, (comment) => comment.replace(/[^\n]/g, ''))
+}

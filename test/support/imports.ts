@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { repository } from '@orderflow/stack'
+
+export interface Package {
+  /** Its folder in the repository. */
+  folder: string
+  name: string
+  /** What its package.json declares, by kind. */
+  dependencies: string[]
+  devDependencies: string[]
+  files: SourceFile[]
+}
+
+export interface SourceFile {
+  /** From the repository. */
+  path: string
+  text: string
+  /** The files that it imports by relative paths, types included; from the repository. */
+  imports: string[]
+  /** What else it imports, as it stands there: Node's modules and packages. */
+  specifiers: string[]
+}
+
+/** The packages that a file imports, by name: `chai`, or `@orderflow/stack` of `@orderflow/stack/parts`. */
+export function packagesOf({ specifiers }: SourceFile): string[] {
+  const others = specifiers.filter((specifier) => !specifier.startsWith('node:'))
+  return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
+}
+
+/** What the package.json of a folder declares. */
+export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies' | 'devDependencies'> {
+  const text = readFileSync(join(repository, folder, 'package.json'), 'utf8')
+  const { name, dependencies = {}, devDependencies = {} } = JSON.parse(text)
+  return { name, dependencies: Object.keys(dependencies), devDependencies: Object.keys(devDependencies) }
+}
+
+/** The packages of the repository: every folder with a package.json. */
+export function readPackages(): Package[] {
+  const folders = readdirSync(repository).filter((folder) => existsSync(join(repository, folder, 'package.json')))
+  return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
+}
+
+/** All but what others wrote, and the template of a service, which is none of the package that it lies in. */
+function readFiles(folder: string): SourceFile[] {
+  const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => /\.m?ts$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\//.test(name))
+    .map((name) => {
+      const path = join(folder, name)
+      const text = readFileSync(join(repository, path), 'utf8')
+      const all = specifiersIn(text)
+      const relatives = all.filter((specifier) => specifier.startsWith('.'))
+      return {
+        path,
+        text,
+        imports: relatives.map((specifier) => relative(repository, join(repository, dirname(path), specifier))),
+        specifiers: all.filter((specifier) => !specifier.startsWith('.')),
+      }
+    })
+}
+
+function specifiersIn(text: string): string[] {
+  const statements = text.matchAll(/^(?:import|export)\s(?:[^'"`;=()]*\sfrom\s)?'([^']+)'/gm)
+  const calls = text.matchAll(/\bimport\('([^']+)'\)/g)
+  return [...statements, ...calls].map(([, specifier = '']) => specifier)
+}
+
+/** Ways from a place back to itself, each once. */
+export function circlesIn(graph: Map<string, string[]>): string[] {
+  const circles: string[] = []
+  const done = new Set<string>()
+  function follow(place: string, way: string[]): void {
+    if (way.includes(place)) circles.push([...way.slice(way.indexOf(place)), place].join(' -> '))
+    if (done.has(place) || way.includes(place)) return
+    for (const next of graph.get(place) ?? []) follow(next, [...way, place])
+    done.add(place)
+  }
+  for (const place of graph.keys()) follow(place, [])
+  return circles
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
+import type { Order } from '@orderflow/order-service/domain'
+import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/stack'
+import { expect } from 'chai'
+import { type Documents, type Operator, type Role, roles } from './specs/rebuild.ts'
+import { localOperator } from './support/local-operator.ts'
+import { operate } from './support/operate.ts'
+import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'
+import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
+
+const version1 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total })
+const version2 = (Amount: number, OrderId = randomUUID()) =>
+  reduced({ OrderId, Total: { Amount, Currency: 'EUR' } }, { Version: 2 })
+type Created = ReturnType<typeof reduced>
+const idOf = ({ Payload }: Created) => Payload.OrderId
+
+/** In the order of envelope-schema/README.md, on the stack of a copy of this repository that is changed as it runs. */
+describe('a second version of OrderCreated', function () {
+  this.timeout(60_000)
+  let copy: RepositoryCopy
+  let ports: StackPorts
+  let stack: LocalStack
+  let operator: Operator
+  let producer: ReturnType<typeof createProducer>
+  let log: Awaited<ReturnType<typeof openLog>>
+  before(async function () {
+    this.timeout(120_000)
+    copy = copyRepository()
+    const { startStack } = await copy.load<typeof import('@orderflow/stack')>('stack/src/index.ts')
+    ports = await freePorts()
+    stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
+    operator = localOperator(stack, ports, copy.folder)
+    producer = createProducer(stack.kafka)
+    log = await openLog(stack.kafka, ['orderevents', 'orderevents.dead'])
+  })
+  after(async function () {
+    this.timeout(60_000)
+    await Promise.all([producer?.close(), log?.close()])
+    await stack?.stop()
+    copy?.remove()
+  })
+
+  /** Ids of all orders that must be paid. */
+  const orders: string[] = []
+  const early = [version2(31), version2(32)] as const
+  const key = randomUUID()
+  let first: Order
+
+  const placeUrl = () => `${orderUrl(stack)}/v1/orders`
+  async function place(total: number, headers = {}): Promise<Order> {
+    const { status, body } = await post<Order>(placeUrl(), { ...anOrder, total }, headers)
+    expect(status).to.equal(201)
+    orders.push(body.id)
+    return body
+  }
+  /** Publishes as an application outside does, all to the partition of one key. */
+  async function publish(...events: Created[]): Promise<void> {
+    await producer.send(...events.map((event) => ({ topic: 'orderevents', key: 'k', value: JSON.stringify(event) })))
+  }
+  async function publishOrders(...events: Created[]): Promise<void> {
+    await publish(...events)
+    orders.push(...events.map(idOf))
+  }
+
+  /** Every order so far is paid, once, with what it costs. */
+  async function allArePaid(): Promise<void> {
+    for (const id of new Set(orders)) {
+      const order = await orderWith(orderUrl(stack), id, 'Paid')
+      const payments = await paymentsOf(paymentUrl(stack), id)
+      expect(payments.map(({ amount, status }) => ({ amount, status }))).to.deep.equal([
+        { amount: order.total, status: 'Approved' },
+      ])
+      expect(order).not.to.have.property('warning')
+    }
+  }
+
+  const records = (topic: string) =>
+    log.records
+      .filter((record) => record.topic === topic)
+      .map(({ headers, value }) => ({ headers, event: JSON.parse(value.toString() || '{}') }))
+  /** What each service says of an order's events that it could not take. */
+  const lettersOf = (id: string) =>
+    records('orderevents.dead')
+      .filter(({ event, headers }) => event.Payload?.OrderId === id && headers['deadletter-app'])
+      .map(({ headers }) => `${headers['deadletter-app']}: ${headers['deadletter-reason']}`)
+      .toSorted()
+  const letters = (id: string, count = 2) =>
+    eventually(() => (lettersOf(id).length >= count ? lettersOf(id) : undefined), `dead letters of ${id}`)
+  const versionsOf = (id: string) =>
+    records('orderevents').flatMap(({ event }) => (event.Payload?.OrderId === id ? [event.Version] : []))
+  const published = (id: string) => eventually(() => (versionsOf(id).length > 0 ? versionsOf(id) : undefined), id)
+
+  /** Neither service takes it, and both go on. */
+  async function isPutAside(event: Created): Promise<void> {
+    const id = idOf(event)
+    const after = version1(5)
+    await publish(event)
+    await publishOrders(after)
+    expect(await letters(id)).to.deep.equal(['order-service: unknown-version', 'payment-service: unknown-version'])
+    const details = records('orderevents.dead').flatMap(({ event, headers }) =>
+      event.Payload.OrderId === id ? [headers['deadletter-detail']] : [],
+    )
+    for (const detail of details) expect(detail).to.contain('handled versions of OrderCreated: 1')
+    await place(6)
+    await allArePaid()
+    expect((await send(`${placeUrl()}/${id}`)).status).to.equal(404)
+    expect(await paymentsOf(paymentUrl(stack), id)).to.deep.equal([])
+    const documents = { order: await operator.documents('order'), payment: await operator.documents('payment') }
+    expect(JSON.stringify(documents)).not.to.contain(id)
+  }
+  const resend = () => operate(stack, 'order-service', ports, ['dead-letters', 'resend', 'all'], {}, copy.folder)
+
+  it('is not there yet: orders of version 1 are paid, from inside and outside', async () => {
+    first = await place(1, { 'idempotency-key': key })
+    await publishOrders(version1(2), version1(3))
+    await allArePaid()
+    expect(await published(first.id)).to.deep.equal([1])
+  })
+
+  it('that is published too early is a dead letter of both services, and disturbs nothing', async () => {
+    await isPutAside(early[0])
+    const { code, stdout } = await resend()
+    expect([code, stdout]).to.deep.equal([1, stdout])
+    expect(stdout).to.contain('0 resent, 2 refused')
+  })
+
+  it('changes nothing by its schema: not what the services take, and not what they say of themselves', async () => {
+    const pages = () =>
+      Promise.all([orderUrl(stack), paymentUrl(stack)].map(async (url) => (await send(`${url}/openapi.json`)).body))
+    const before = await pages()
+    await addSchema(copy)
+    await Promise.all(['order-service', 'payment-service'].map((name) => stack.restart(name)))
+    expect(await pages()).to.deep.equal(before)
+    const refused = await post<ProblemBody>(placeUrl(), { ...anOrder, total: { Amount: 1, Currency: 'EUR' } })
+    expect(refused.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/total'])
+    await isPutAside(early[1])
+  })
+
+  it('that is resent before a receiver takes it is another attempt of the same entries', async () => {
+    const { code, stdout } = await resend()
+    expect([code, stdout]).to.deep.equal([0, stdout])
+    for (const event of early) await letters(idOf(event), 4)
+    const open = await operate(stack, 'order-service', ports, ['dead-letters'], {}, copy.folder)
+    for (const app of ['order-service', 'payment-service']) {
+      expect(open.stdout).to.match(new RegExp(`^unknown-version/${app} +2 +2 `, 'm'))
+    }
+  })
+
+  it('comes to the receivers first, one after the other, while version 1 goes on', async () => {
+    let isReleasing = true
+    const outside = (async () => {
+      for (let total = 100; isReleasing; total += 1) {
+        await publishOrders(version1(total))
+        await delay(100)
+      }
+    })()
+    teachPayments(copy)
+    await stack.kill('payment-service')
+    await place(7)
+    await stack.restart('payment-service')
+    await place(8)
+    teachOrders(copy)
+    await stack.restart('order-service')
+    await place(9)
+    isReleasing = false
+    await outside
+    expect(orders.length).to.be.above(20)
+    await allArePaid()
+  })
+
+  it('that came too early is resent, and is an order and a payment', async () => {
+    const { code, stdout } = await resend()
+    expect([code, stdout]).to.deep.equal([0, stdout])
+    expect(stdout).to.contain('4 resent, 0 refused')
+    orders.push(...early.map(idOf))
+    await allArePaid()
+    for (const event of early)
+      expect((await send<Order>(`${placeUrl()}/${idOf(event)}`)).body.total).to.be.within(31, 32)
+  })
+
+  it('comes to the publisher last, and orders of both versions are paid', async () => {
+    publishVersion2(copy)
+    await stack.restart('order-service')
+    const placed = await place(10, { 'idempotency-key': randomUUID() })
+    const plain = await place(11)
+    await publishOrders(version1(12), version2(13))
+    await allArePaid()
+    for (const { id } of [placed, plain]) expect(await published(id)).to.deep.equal([2])
+    const again = await post<Order>(placeUrl(), { ...anOrder, total: 1 }, { 'idempotency-key': key })
+    expect([again.status, again.body.id]).to.deep.equal([201, first.id])
+  })
+
+  it('tells of the same order as version 1 with the same content, and of a conflict with another amount', async () => {
+    const ids = [randomUUID(), randomUUID()] as const
+    await publishOrders(version1(14, ids[0]), version2(14, ids[0]), version2(15, ids[1]), version1(15, ids[1]))
+    await allArePaid()
+    const conflicts = ['order-service: conflicting-order', 'payment-service: conflicting-order']
+    await publish(version2(16, ids[0]), version1(16, ids[1]))
+    for (const id of ids) expect(await letters(id)).to.deep.equal(conflicts)
+    await allArePaid()
+  })
+
+  it('is rebuilt from a log with both versions, to the very same documents', async () => {
+    await log.caughtUp()
+    expect(new Set(records('orderevents').map(({ event }) => event.Version))).to.deep.equal(new Set([1, 2]))
+    const documents = async (): Promise<Record<Role, Documents>> => ({
+      order: await operator.documents('order'),
+      payment: await operator.documents('payment'),
+    })
+    const live = await documents()
+    await operator.loseStores()
+    expect(await documents()).to.deep.equal({ order: {}, payment: {} })
+    for (const role of roles) await operator.rebuild(role)
+    expect(await documents()).to.deep.equal(live)
+    await allArePaid()
+  })
+})
