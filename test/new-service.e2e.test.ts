@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, repository } from '@orderflow/stack'
+import { defaultPorts, eventually, isPortFree, repository } from '@orderflow/stack'
+
 import { expect } from 'chai'
+import type { Suite } from 'mocha'
 import { changesIn, checkoutOfRepository } from './support/checkout.ts'
 import { lastCommand, type Step, stepsOf } from './support/document.ts'
+import { leaveOut } from './support/not-run.ts'
 import type { Ended } from './support/operate.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
@@ -11,8 +14,14 @@ const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
 const mostLines = 250
 
-/** The document as it stands, with the ports that it names: those of make up, so a stack that runs on them is in the way. */
-describe('docs/new-service.md', function () {
+const title = 'docs/new-service.md'
+const ports = [defaultPorts.kafka, ...Object.values(defaultPorts.services).map(({ http }) => http)]
+/** The document is followed as it stands, with the ports that it names: those of make up, so a stack that runs is in the way. */
+const isInTheWay = (await Promise.all(ports.map(isPortFree))).includes(false)
+if (isInTheWay) leaveOut(title, 'the ports of make up are in use: make down')
+else describe(title, following)
+
+function following(this: Suite): void {
   this.timeout(300_000)
   let copy: RepositoryCopy
   before(() => {
@@ -50,10 +59,10 @@ describe('docs/new-service.md', function () {
 
   const steps = stepsOf(readFileSync(join(repository, 'docs/new-service.md'), 'utf8'))
   for (const step of steps) {
-    const title = titleOf(step)
-    it(title, async () => {
+    const what = titleOf(step)
+    it(what, async () => {
       if (failed) throw new Error(`not tried, since this failed: ${failed}`)
-      failed = title
+      failed = what
       await follow(step)
       failed = undefined
     })
@@ -72,7 +81,7 @@ describe('docs/new-service.md', function () {
     const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
     succeeded(await copy.run('mocha', [...tests, 'test/{services,structure,hostile}.unit.test.ts']))
   })
-})
+}
 
 function titleOf(step: Step): string {
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`

@@ -25,7 +25,7 @@ export {
   services,
   sidecarOf,
 } from './lib/services.ts'
-export { freePorts, freeServicePorts } from './processes/free-ports.ts'
+export { freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
 export type { StackTokens } from './processes/secrets.ts'
