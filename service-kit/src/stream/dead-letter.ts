@@ -19,7 +19,7 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place): 
  * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
  * headers. Its id derives from app and origin, so that a redelivered fault counts once, and a resent one with it.
  *
- * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/topics.json): of its key, value and
+ * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/src/kafka/topics.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
  * another limit may still refuse it.
  */
