@@ -44,7 +44,7 @@ dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
-test: ## Lint, types and all tests but test-release, with everything they need (15 minutes)
+test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
