@@ -37,8 +37,8 @@ describeInContainers('an image, before it is pushed', function () {
   })
 
   it('is refused when it does not end well after SIGTERM', async () => {
-    const server =
-      "process.on('SIGTERM', () => process.exit(3)); http.createServer((q, a) => a.end()).listen(process.env.PORT)"
+    const answer = "http.createServer((q, a) => a.end(JSON.stringify({ status: 'up' })))"
+    const server = `process.on('SIGTERM', () => process.exit(3)); ${answer}.listen(process.env.PORT)`
     const image = await build(`ENTRYPOINT ["node", "-e", "${server}"]`)
     const error = await refusal(requireBoot('test-fails', image))
     expect(error?.message).to.include('the image ends with status 3 after SIGTERM')
