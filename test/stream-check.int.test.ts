@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { createStreamCheck, type StreamCheck } from '@orderflow/service-kit/stream-check'
-import { freePorts, testFolder } from '@orderflow/stack'
+import { eventually, freePorts, testFolder } from '@orderflow/stack'
 import {
   claimFolder,
   createPlan,
@@ -26,7 +26,6 @@ import {
   ResourceTypes,
 } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { eventually } from './support/eventually.ts'
 
 describe('what keeps a service from a real stream', function () {
   this.timeout(120_000)

@@ -28,7 +28,7 @@ function platformProblem(error: unknown): HttpProblem | undefined {
 /** Of the list (state/list-page.ts), which knows nothing of HTTP. */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
-  return invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
+  return invalid([{ pointer: 'cursor', detail: error.message }])
 }
 
 /** Express decodes the parameters of a path with decodeURIComponent. */

@@ -1,1 +1,0 @@
-export { eventually } from '@orderflow/stack'
