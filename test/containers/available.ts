@@ -1,5 +1,5 @@
 import { ensureImages, StackError } from '@orderflow/stack'
-import { composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
+import { buildServiceImages, composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
 import { timed } from '@orderflow/stack/parts'
 import { leaveOut } from '../support/not-run.ts'
 
@@ -7,7 +7,7 @@ import { leaveOut } from '../support/not-run.ts'
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Tests that need a Docker engine and the images that others make. Where the machine cannot have them, these tests are named
+ * Tests that need a Docker engine, the images that others make and those of the services (`make images`). Where the machine cannot have them, these tests are named
  * among what is not run; they fail where CONTAINERS=required, and when bringing the images went wrong.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
@@ -32,6 +32,7 @@ async function bring(): Promise<string | undefined> {
     for (const { name, standIn } of await ensureImages({ onProgress }, testImages)) {
       if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
     }
+    await buildServiceImages(onProgress)
     return undefined
   } catch (error) {
     if (!(error instanceof StackError) || (error.code !== 'no-images' && error.code !== 'tools-missing')) throw error

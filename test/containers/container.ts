@@ -22,6 +22,8 @@ export async function openContainer(project: string, service: string) {
   const container = client.getById(found.Id)
 
   return {
+    id: found.Id,
+
     /** Ends it, with time for what it does, if it runs. */
     stop: () => client.stop(container, { timeout: stopGraceMs }),
 
