@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-containers test-release check format generate new-service engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -49,6 +49,9 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 	@$(MAKE) --no-print-directory check
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
 
+test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
+	@$(bin)/mocha test/testcontainers.e2e.test.ts
+
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
 
@@ -68,7 +71,7 @@ new-service: ## Make a service that runs, to go on from: NAME=shipping-service (
 engine: ## Install and start a Docker engine and Docker Compose where they are missing
 	@$(stack) engine
 
-images: ## Pull the images that others make, or build them here where Docker Hub is out of reach
+images: ## Bring every image: pull or build here what others make, and build those of the services
 	@$(stack) images
 
 provision: ## Build or download daprd and Kafka into the cache

@@ -7,8 +7,9 @@ import { leaveOut } from '../support/not-run.ts'
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Tests that need a Docker engine, the images that others make and those of the services (`make images`). Where the machine cannot have them, these tests are named
- * among what is not run; they fail where CONTAINERS=required, and when bringing the images went wrong.
+ * Tests that need a Docker engine and the images, those of the services too, which are brought and built when a file of tests is loaded
+ * (`make images` does it before). Where the machine cannot have them, these tests are named among what is not run; they fail where
+ * CONTAINERS=required, and when bringing the images went wrong.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
   const error =

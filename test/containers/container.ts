@@ -25,7 +25,7 @@ export async function openContainer(project: string, service: string) {
     id: found.Id,
 
     /** Ends it, with time for what it does, if it runs. */
-    stop: () => client.stop(container, { timeout: stopGraceMs }),
+    stop: (graceMs = stopGraceMs) => client.stop(container, { timeout: graceMs }),
 
     /** Starts it again, with the same file system and volumes. */
     start: async () => void (await container.start()),

@@ -2,8 +2,9 @@ import { orderUrl } from '@orderflow/chaos/clients/api'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { createTally } from '@orderflow/chaos/load/tally'
-import { type Addresses, eventually } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack'
 import { expectPaidOnce } from './expect-paid-once.ts'
+import type { RunningContainers } from './running-containers.ts'
 
 const patienceMs = 250
 const giveUpAfterMs = 120_000
@@ -25,7 +26,7 @@ export interface Paid {
   retried: number
 }
 
-export function startPayingLoad(stack: Addresses, perSecond: number): PayingLoad {
+export function startPayingLoad(stack: RunningContainers, perSecond: number): PayingLoad {
   const book = openBook({})
   const tally = createTally()
   const load = `load ${crypto.randomUUID()}`
