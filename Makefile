@@ -19,10 +19,10 @@ up: ## Start everything, in containers where Docker is at hand; STACK=docker or 
 down: ## Stop all of it; data stays
 	@$(stack) down
 
-status: ## Show what should run: state and uptime, of processes their memory too
+status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
-logs: ## Show the end of each log; SERVICE=order-service follows one
+logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
 	@$(stack) logs $${SERVICE:+"$$SERVICE"}
 
 clean: ## Remove the data and logs of a stopped stack

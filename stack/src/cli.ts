@@ -40,7 +40,7 @@ async function run([command, ...args]: string[]): Promise<number> {
     case 'status':
       return status()
     case 'logs':
-      await logs(args[0])
+      await logs(args[0], process.env, interruption())
       return 0
     case 'clean':
       await clean()
