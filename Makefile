@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service doctor engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -64,6 +64,9 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"
+
+doctor: ## Say what this machine lacks, for what, and how to bring it: [INSTALL=1 brings what the tests need, as root on Debian]
+	@$(stack) doctor
 
 engine: ## Install and start a Docker engine and Docker Compose where they are missing
 	@$(stack) engine

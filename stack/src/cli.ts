@@ -1,5 +1,6 @@
 import { clean, down, logs, scale, status, up } from './commands/commands.ts'
 import { demo } from './commands/demo.ts'
+import { doctor, installTools } from './commands/doctor.ts'
 import { generate } from './commands/generate.ts'
 import { newService } from './commands/new-service.ts'
 import { deadLetters, rebuild } from './commands/operate.ts'
@@ -23,6 +24,7 @@ const commands = [
   'rebuild',
   'generate',
   'new-service',
+  'doctor',
   'provision',
   'engine',
   'images',
@@ -69,6 +71,9 @@ async function run([command, ...args]: string[]): Promise<number> {
     case 'new-service':
       await newService(args[0] ?? '')
       return 0
+    case 'doctor':
+      if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
+      return await doctor()
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
       return 0

@@ -22,7 +22,7 @@ import { chooseWay, runningWay } from './way.ts'
 /** `make up`: `STACK` names how to run it, `local` or `docker`; see `chooseWay`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const onProgress = timed()
-  const way = await chooseWay(env.STACK, onProgress)
+  const way = await chooseWay(env.STACK, { onProgress, signal })
   if (way === 'local') await startStack({ onProgress, signal })
   const addresses = way === 'local' ? localAddresses : await dockerUp({ onProgress, signal })
   onProgress(paint('green', 'up'))
