@@ -35,7 +35,7 @@ export function describeTaken({ port, use }: PortUse, owner: (PortOwner & { comm
   // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
   const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
   // On macOS AirPlay has port 5000.
-  const isAirPlay = owner?.command.startsWith('ControlCe')
+  const isAirPlay = owner?.command.startsWith('ControlCenter')
   const hint = isAirPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
   return `port ${port} (${use}) is in use by ${how}${hint}`
 }
