@@ -68,7 +68,7 @@ export const maven: Tool = {
 /** Chromium or Chrome, which the tests of pages drive. */
 export const browser: Tool = {
   label: 'Chromium',
-  command: findBrowser() ?? 'chromium',
+  command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium',
   args: ['--version'],
   version: /(\d+)\.(\d+)/,
   minimum: [100, 0],
@@ -86,6 +86,18 @@ export const git: Tool = {
   apt: 'git',
   brew: 'git',
   otherwise: 'install git from https://git-scm.com/',
+}
+
+/** The tests of the documentation run its commands as they stand there. */
+export const curl: Tool = {
+  label: 'curl',
+  command: 'curl',
+  args: ['--version'],
+  version: /^curl (\d+)\.(\d+)/,
+  minimum: [7, 68],
+  apt: 'curl',
+  brew: 'curl',
+  otherwise: 'install curl from https://curl.se/',
 }
 
 const bringDocker = {
