@@ -127,7 +127,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
         run(['resend', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       expect((await edit('true')).stderr).to.equal('error: nothing was changed, so nothing is resent\n')
       expect((await edit('exit 3')).stderr).to.contain('failed')
-      const wrong = await edit('sed -i s/Grace/Ada/ "$1"')
+      const wrong = await edit('sed -i.old s/Grace/Ada/ "$1"')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []
       expect((await run(['resend', id, '--file', kept])).code).to.equal(1)
@@ -135,7 +135,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     })
 
     it('are mended in an editor with arguments and resent', async () => {
-      const mending = `${editor('shift; sed -i \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
+      const mending = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
       const { code, stdout } = await run(['resend', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
       expect(code, stdout).to.equal(0)
       expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)
