@@ -1,6 +1,8 @@
 import { clean, down, logs, scale, status, up } from './commands/commands.ts'
 import { demo } from './commands/demo.ts'
 import { generate } from './commands/generate.ts'
+import { writeHashes } from './commands/hashes.ts'
+import { lint } from './commands/lint.ts'
 import { newService } from './commands/new-service.ts'
 import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
@@ -22,6 +24,8 @@ const commands = [
   'dead-letters',
   'rebuild',
   'generate',
+  'lint',
+  'hashes',
   'new-service',
   'provision',
   'engine',
@@ -68,6 +72,11 @@ async function run([command, ...args]: string[]): Promise<number> {
       return 0
     case 'new-service':
       await newService(args[0] ?? '')
+      return 0
+    case 'lint':
+      return await lint(process.env, interruption())
+    case 'hashes':
+      await writeHashes(interruption())
       return 0
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { runTool } from '../lib/run-tool.ts'
+import { checkHash } from './hashes.ts'
 import type { ProvisionOptions } from './options.ts'
 
 /** A program that its Go module holds. */
@@ -17,7 +18,10 @@ export interface GoProgram {
   variables: Record<string, string>
 }
 
-/** Builds a static program into `file`, with progress lines. */
+/**
+ * Builds a static program into `file`, with progress lines.
+ * @throws {StackError} `wrong-hash` before anything of the module runs
+ */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<void> {
   const { onProgress, signal } = options
   let downloaded = 0
@@ -26,7 +30,8 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
   await withHeartbeat(program.name, { onProgress, detail }, async () => {
     const folder = join(file, '..')
     const download = await runTool('go', ['mod', 'download', '-json', program.module], { cwd: folder, signal })
-    const source = JSON.parse(download) as { Dir: string }
+    const source = JSON.parse(download) as { Dir: string; Sum: string }
+    checkHash(program.module, source.Sum)
     const variables = Object.entries(program.variables).map(([name, value]) => `-X ${name}=${value}`)
     const flags = ['-v', '-trimpath', '-ldflags', ['-s -w', ...variables].join(' '), ...program.flags]
     await runTool('go', ['build', ...flags, '-o', file, program.package], {

@@ -1,18 +1,28 @@
-import { dirname, join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
+import { checkHash, hashOf } from './hashes.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
 import { java, maven } from './tools.ts'
 
 /** Kafka's jars, copied by Maven as stack/kafka/pom.xml lists them. */
 export function kafkaTool(): Provisioned {
-  return { folder: dirname(kafkaJarsFolder()), needs: [java, maven], make: copyJars }
+  return { folder: dirname(kafkaJarsFolder()), needs: [java, maven], make: copyCheckedJars }
 }
 
-async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<void> {
+async function copyCheckedJars(folder: string, options: ProvisionOptions): Promise<void> {
+  for (const file of await copyJars(folder, options)) checkHash(basename(file), hashOf(file))
+}
+
+/** Copies the jars to `libs` in the folder, unchecked, and returns their paths. */
+export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   onProgress(`kafka ${versions.kafka}: downloading 55 MB of jars`)
   const pom = join(repository, 'stack/kafka/pom.xml')
   const output = [`-DincludeScope=runtime`, `-DoutputDirectory=${join(folder, 'libs')}`]
   const goal = ['dependency:copy-dependencies', `-Dkafka.version=${versions.kafka}`, ...output]
-  await runTool('mvn', ['-B', '-q', '-f', pom, ...goal], { cwd: folder, signal })
+  // Plugins, too, must match the checksums beside them.
+  await runTool('mvn', ['-B', '-q', '--strict-checksums', '-f', pom, ...goal], { cwd: folder, signal })
+  const libs = join(folder, 'libs')
+  return readdirSync(libs).map((name) => join(libs, name))
 }

@@ -49,6 +49,16 @@ export const npm: Tool = {
   install: 'install with apt-get install npm, brew install node, or from https://nodejs.org/',
 }
 
+/** Debian's python3 alone has no pip. */
+export const pip: Tool = {
+  label: 'Python with pip',
+  command: 'python3',
+  args: ['-m', 'pip', '--version'],
+  version: /^pip (\d+)\.(\d+)/,
+  minimum: [22, 0],
+  install: 'install with apt-get install python3-pip or brew install python',
+}
+
 /** A line per tool that is missing or too old: what is needed, what was found, where to get it. */
 export async function missingTools(tools: Tool[]): Promise<string[]> {
   const found = await Promise.all(tools.map((tool) => printVersion(tool)))
