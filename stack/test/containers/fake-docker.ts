@@ -31,6 +31,7 @@ if (first === 'pull' || first === 'manifest') {
   if (state.refusal) fail(state.refusal)
   if (first === 'pull') put(last, null)
 }
+if (first === 'tag') put(last, null)
 if (first === 'build') {
   const labels = args.filter((_arg, index) => args[index - 1] === '--label').map((label) => label.split('='))
   setTimeout(() => put(tag, Object.fromEntries(labels)), 300)
