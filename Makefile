@@ -7,7 +7,7 @@ release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
 .PHONY: help up demo status logs down clean provision engine images scale publish dead-letters rebuild
-.PHONY: check format test test-release chaos new-service generate bench bench-report
+.PHONY: check format test test-release chaos new-service generate bench bench-report pictures
 
 # A line that begins with ##@ names a group. NAME stands for each service.
 help: ## List the targets, those that a newcomer wants first
@@ -89,13 +89,16 @@ new-service: ## Make a service that runs, to go on from: NAME=shipping-service (
 generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(stack) generate
 
-##@ Measure
+##@ Measure and show
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md
 	@$(run) bench/report.ts
+
+pictures: ## Make the README's pictures from a real run, on the ports of make up, which must be free
+	@$(run) docs/pictures/main.ts
 
 ##@ Releases to a hosting platform (docs/release.md)
 
