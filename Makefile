@@ -6,8 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo status logs down clean provision engine images scale publish dead-letters rebuild
-.PHONY: check format test test-release chaos new-service generate bench bench-report pictures
+.PHONY: help
 
 # A line that begins with ##@ names a group. NAME stands for each service.
 help: ## List the targets, those that a newcomer wants first
@@ -16,6 +15,7 @@ help: ## List the targets, those that a newcomer wants first
 	@echo 'NAME is one of: $(released)'
 
 ##@ Run it
+.PHONY: up demo status logs down clean
 
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
@@ -36,6 +36,7 @@ clean: ## Remove the data and logs of a stopped stack
 	@$(stack) clean
 
 ##@ First run, in steps
+.PHONY: provision engine images
 
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
@@ -47,6 +48,7 @@ images: ## Pull the images that others make, or build them here where Docker Hub
 	@$(stack) images
 
 ##@ Look after it
+.PHONY: publish dead-letters rebuild scale
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
@@ -62,6 +64,7 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
+.PHONY: check test test-release chaos format
 
 check: ## Lint and types
 	@$(bin)/biome check
@@ -82,6 +85,7 @@ format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
 
 ##@ A service of your own
+.PHONY: new-service generate
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"
@@ -90,6 +94,7 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 	@$(stack) generate
 
 ##@ Measure and show
+.PHONY: bench bench-report pictures
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
@@ -101,6 +106,7 @@ pictures: ## Make the README's pictures from a real run, on the ports of make up
 	@$(run) docs/pictures/main.ts
 
 ##@ Releases to a hosting platform (docs/release.md)
+.PHONY: release-rehearsal release-topics
 
 release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
 	@$(run) release/test/rehearsal/main.ts
@@ -128,6 +134,6 @@ $(addprefix open-,$(released)): ## Show an app's address, and open it on a deskt
 $(addprefix logs-,$(released)): ## Follow an app's log: APP=...
 
 release_targets := $(foreach command,export release rollback ps stop start open logs,$(addprefix $(command)-,$(released)))
-.PHONY: $(release_targets) release-topics release-rehearsal
+.PHONY: $(release_targets)
 $(release_targets):
 	@$(release) $@
