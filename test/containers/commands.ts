@@ -31,8 +31,14 @@ export function commands(running: () => RunningContainers): void {
 
     operatorCommands(running)
 
-    it('make clean has left no volume', async () => {
-      expect(await objects('volume')).to.deep.equal([])
+    describe('once make clean has ended', () => {
+      it('have left nothing', async () => {
+        expect([await objects('container'), await objects('network'), await objects('volume')]).to.deep.equal([
+          [],
+          [],
+          [],
+        ])
+      })
     })
   })
 }
