@@ -23,10 +23,10 @@ up: ## Start everything, in containers where Docker is at hand; STACK=docker or 
 demo: ## Place an order and watch its events until it is paid
 	@$(stack) demo
 
-status: ## Show what should run: state and uptime, of processes their memory too
+status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
-logs: ## Show the end of each log; SERVICE=order-service follows one
+logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
 	@$(stack) logs $${SERVICE:+"$$SERVICE"}
 
 down: ## Stop all of it; data stays
@@ -36,7 +36,10 @@ clean: ## Remove the data and logs of a stopped stack
 	@$(stack) clean
 
 ##@ First run, in steps
-.PHONY: provision engine images
+.PHONY: doctor provision engine images
+
+doctor: ## Say what this machine lacks, for what, and how to bring it: [INSTALL=1 brings what the tests need, as root on Debian]
+	@$(stack) doctor
 
 provision: ## Build or download daprd and Kafka into the cache
 	@$(stack) provision
