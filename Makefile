@@ -47,7 +47,7 @@ provision: ## Build or download daprd and Kafka into the cache
 engine: ## Install and start a Docker engine and Docker Compose where they are missing
 	@$(stack) engine
 
-images: ## Pull the images that others make, or build them here where Docker Hub is out of reach
+images: ## Bring every image: pull or build here what others make, and build those of the services
 	@$(stack) images
 
 ##@ Look after it
@@ -67,16 +67,27 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check test test-release chaos format
+.PHONY: check unit test test-local test-containers test-release chaos format hashes
 
 check: ## Lint and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
+	@$(stack) lint
 
 test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
+	@$(MAKE) --no-print-directory unit
 	@$(stack) provision browser
-	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
+	@$(run) test/side-by-side.ts test-local test-containers
+
+unit: check ## Lint, types and the unit tests (25 seconds)
+	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
+
+test-local: ## The tests of programs and of the whole system, as processes of this machine
+	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
+		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
+
+test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
+	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
@@ -86,6 +97,9 @@ chaos: ## Break everything at random under load and count what came of it: [MINU
 
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
+
+hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
+	@$(stack) hashes
 
 ##@ A service of your own
 .PHONY: new-service generate

@@ -32,6 +32,8 @@ const commands: Record<string, Command> = {
     if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
     return await doctor()
   },
+  lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
+  hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
   provision: async (args) => {
     const [{ provision }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),

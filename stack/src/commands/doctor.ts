@@ -21,6 +21,7 @@ import {
   howToBring,
   minimumOf,
   npm,
+  pip,
   type Tool,
 } from '../provision/tools.ts'
 import { runningWay } from './way.ts'
@@ -41,7 +42,7 @@ const needed = { disk: 8, memory: 4 }
 export async function doctor(): Promise<number> {
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
-  const tests = { title: 'make test', tools: [...asProcesses.tools, browser, git, curl] }
+  const tests = { title: 'make test', tools: [...asProcesses.tools, browser, git, curl, pip] }
   const uses = [inContainers, asProcesses, tests, { title: 'make release-NAME', tools: [npm, engine] }]
   const found = await findTools([...new Set(uses.flatMap(({ tools }) => tools))])
   const missing = new Set(found.filter(({ isNewEnough }) => !isNewEnough).map(({ tool }) => tool))
@@ -60,7 +61,7 @@ export async function doctor(): Promise<number> {
 
 /** `make doctor INSTALL=1`: brings what the tests need, as root on Debian or Ubuntu, but for Docker (`make engine`) and Go. */
 export async function installTools(signal: AbortSignal): Promise<void> {
-  const found = await findTools([npm, ...toolsOfProcesses(), browser, git, curl])
+  const found = await findTools([npm, ...toolsOfProcesses(), browser, git, curl, pip])
   const packages = found.flatMap(({ tool, isNewEnough }) => (isNewEnough ? [] : (tool.apt ?? [])))
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
