@@ -74,11 +74,6 @@ check: ## Lint and types
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
 
-test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
-	@$(MAKE) --no-print-directory unit
-	@$(stack) provision browser
-	@$(run) test/side-by-side.ts test-local test-containers
-
 unit: check ## Lint, types and the unit tests (25 seconds)
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
@@ -88,6 +83,11 @@ test-local: ## The tests of programs and of the whole system, as processes of th
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
+
+test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
+	@$(MAKE) --no-print-directory unit
+	@$(stack) provision browser
+	@$(run) test/side-by-side.ts test-local test-containers
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
