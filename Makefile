@@ -67,7 +67,7 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check unit test test-local test-containers test-release chaos format hashes
+.PHONY: check unit unit-tests test test-local test-containers test-release chaos format hashes
 
 check: ## Lint and types
 	@$(bin)/biome check
@@ -79,7 +79,10 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 	@$(stack) provision browser
 	@$(run) test/side-by-side.ts test-local test-containers
 
-unit: check ## Lint, types and the unit tests (25 seconds)
+unit: ## Lint, types and the unit tests, side by side (25 seconds)
+	@$(MAKE) --no-print-directory -j2 check unit-tests
+
+unit-tests:
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests of programs and of the whole system, as processes of this machine

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { freePorts } from '../../src/processes/free-ports.ts'
 
-const module = new URL('../../src/processes/free-ports.ts', import.meta.url).href
+const source = fileURLToPath(new URL('../../src/processes/free-ports.ts', import.meta.url))
 
 describe('free ports', () => {
   const children: ChildProcess[] = []
@@ -16,10 +17,11 @@ describe('free ports', () => {
     const script = `
       let seed = 1
       Math.random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
-      const { freePorts } = await import('${module}')
+      const { freePorts } = await import(process.argv[1])
       console.log(JSON.stringify(await freePorts()))
       process.stdin.resume()`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const args = ['--input-type=module', '-e', script, source]
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     children.push(child)
     const [printed] = await once(child.stdout, 'data')
     return portsIn(JSON.parse(String(printed)))
