@@ -1,36 +1,39 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPorts, eventually, isPortFree, repository } from '@orderflow/stack'
-
+import { entryOf, eventually, freePorts, freeServicePorts, repository, type StackPorts } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Suite } from 'mocha'
-import { changesIn, checkoutOfRepository } from './support/checkout.ts'
+import { changesIn, checkoutOfRepository, commitAll } from './support/checkout.ts'
 import { lastCommand, type Step, stepsOf } from './support/document.ts'
-import { leaveOut } from './support/not-run.ts'
 import type { Ended } from './support/operate.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
 const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
 const mostLines = 250
+const portsFile = 'stack/src/lib/ports.ts'
+const usualPorts = readFileSync(join(repository, portsFile), 'utf8')
 
-const title = 'docs/new-service.md'
-const ports = [defaultPorts.kafka, ...Object.values(defaultPorts.services).map(({ http }) => http)]
-/** The document is followed as it stands, with the ports that it names: those of make up, so a stack that runs is in the way. */
-const isInTheWay = (await Promise.all(ports.map(isPortFree))).includes(false)
-if (isInTheWay) leaveOut(title, 'the ports of make up are in use: make down')
-else describe(title, following)
-
-function following(this: Suite): void {
+describe('docs/new-service.md', function () {
   this.timeout(300_000)
   let copy: RepositoryCopy
-  before(() => {
+  let ports: StackPorts
+  before(async () => {
     copy = checkoutOfRepository()
+    const { services, ...stream } = await freePorts()
+    ports = { ...stream, services: { ...services, [name]: await freeServicePorts() } }
+    await move(ports)
   })
   after(async () => {
     await copy?.run('make', ['down'])
     copy?.remove()
   })
+
+  /** The document is followed beside a stack of `make up`: its own has other ports. */
+  async function move(to: StackPorts): Promise<void> {
+    copy.write(portsFile, `${usualPorts}Object.assign(defaultPorts, ${JSON.stringify(to)})\n`)
+    succeeded(await copy.run('biome', ['format', '--write', portsFile]))
+    commitAll(copy)
+  }
 
   let script = ''
   let failed: string | undefined
@@ -44,7 +47,11 @@ function following(this: Suite): void {
       succeeded(await shell(script))
     }
   }
-  const shell = (commands: string) => copy.run('bash', ['-euo', 'pipefail', '-c', commands])
+  function shell(commands: string): Promise<Ended> {
+    const here = (service: string) => `localhost:${entryOf(ports.services, service).http}`
+    const moved = commands.replaceAll('localhost:5000', here('order-service')).replaceAll('localhost:5004', here(name))
+    return copy.run('bash', ['-euo', 'pipefail', '-c', moved])
+  }
 
   /** What is asked for may take a moment to be there. */
   async function see(shown: unknown): Promise<void> {
@@ -78,10 +85,12 @@ function following(this: Suite): void {
   })
 
   it('leaves all that needs no stack as well as it was', async () => {
+    copy.write(portsFile, usualPorts)
+    succeeded(await copy.run('node', ['stack/src/cli.ts', 'generate']))
     const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
     succeeded(await copy.run('mocha', [...tests, 'test/{services,structure,hostile}.unit.test.ts']))
   })
-}
+})
 
 function titleOf(step: Step): string {
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
