@@ -1,39 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { entryOf, eventually, freePorts, freeServicePorts, repository, type StackPorts } from '@orderflow/stack'
+import { eventually, repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import { changesIn, checkoutOfRepository, commitAll } from './support/checkout.ts'
+import { changesIn, checkoutOfRepository } from './support/checkout.ts'
 import { lastCommand, type Step, stepsOf } from './support/document.ts'
+import { freeOffset } from './support/free-offset.ts'
 import type { Ended } from './support/operate.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
 const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
 const mostLines = 250
-const portsFile = 'stack/src/lib/ports.ts'
-const usualPorts = readFileSync(join(repository, portsFile), 'utf8')
 
 describe('docs/new-service.md', function () {
   this.timeout(300_000)
   let copy: RepositoryCopy
-  let ports: StackPorts
+  let offset: number
   before(async () => {
     copy = checkoutOfRepository()
-    const { services, ...stream } = await freePorts()
-    ports = { ...stream, services: { ...services, [name]: await freeServicePorts() } }
-    await move(ports)
+    offset = await freeOffset()
   })
   after(async () => {
     await copy?.run('make', ['down'])
     copy?.remove()
   })
-
-  /** The document is followed beside a stack of `make up`: its own has other ports. */
-  async function move(to: StackPorts): Promise<void> {
-    copy.write(portsFile, `${usualPorts}Object.assign(defaultPorts, ${JSON.stringify(to)})\n`)
-    succeeded(await copy.run('biome', ['format', '--write', portsFile]))
-    commitAll(copy)
-  }
 
   let script = ''
   let failed: string | undefined
@@ -47,10 +37,10 @@ describe('docs/new-service.md', function () {
       succeeded(await shell(script))
     }
   }
+  /** The document is followed beside other stacks: the ports that it names are moved. */
   function shell(commands: string): Promise<Ended> {
-    const here = (service: string) => `localhost:${entryOf(ports.services, service).http}`
-    const moved = commands.replaceAll('localhost:5000', here('order-service')).replaceAll('localhost:5004', here(name))
-    return copy.run('bash', ['-euo', 'pipefail', '-c', moved])
+    const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
+    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
   }
 
   /** What is asked for may take a moment to be there. */
@@ -85,8 +75,6 @@ describe('docs/new-service.md', function () {
   })
 
   it('leaves all that needs no stack as well as it was', async () => {
-    copy.write(portsFile, usualPorts)
-    succeeded(await copy.run('node', ['stack/src/cli.ts', 'generate']))
     const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
     succeeded(await copy.run('mocha', [...tests, 'test/{services,structure,hostile}.unit.test.ts']))
   })

@@ -43,7 +43,7 @@ describe('waiting until a release is live', () => {
 
   it('goes on while the service is up without its sidecar, and sees it crash then', async () => {
     const { context, live } = await releaseWith({ SIMULATE: 'sick' })
-    await eventually(() => context.text().includes('readyz answers 503'), 'the wait for its sidecar')
+    await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
     await context.platform.patchConfigVars({ SIMULATE: 'crash' })
     expect(((await live) as Error).message).to.match(/crashed/)
   })

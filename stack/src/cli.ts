@@ -11,7 +11,7 @@ const commands: Record<string, Command> = {
   up: async () => (await ofStack()).up(process.env, interruption()),
   down: async () => (await ofStack()).down(),
   status: async () => (await ofStack()).status(),
-  logs: async ([name]) => (await ofStack()).logs(name),
+  logs: async ([name]) => (await ofStack()).logs(name, process.env, interruption()),
   clean: async () => (await ofStack()).clean(),
   scale: async ([service = '', count = '']) => (await ofStack()).scale(service, count, interruption()),
   demo: async () => (await import('./commands/demo.ts')).demo(),
@@ -24,6 +24,16 @@ const commands: Record<string, Command> = {
   rebuild: async ([service, ...range]) => (await ofOperator()).rebuild(service, range),
   generate: async () => (await import('./commands/generate.ts')).generate(),
   'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
+  doctor: async () => {
+    const [{ doctor, installTools }, { saysYes }] = await Promise.all([
+      import('./commands/doctor.ts'),
+      import('./lib/says-yes.ts'),
+    ])
+    if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
+    return await doctor()
+  },
+  lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
+  hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
   provision: async (args) => {
     const [{ provision }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),

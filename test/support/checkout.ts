@@ -17,16 +17,11 @@ export function checkoutOfRepository(): RepositoryCopy {
   }
   // npm did not install these for another lock file than the copy's.
   copyFileSync(join(copy.folder, 'package-lock.json'), join(copy.folder, 'node_modules/.installed-lock.json'))
-  execFileSync('git', ['init', '--quiet'], { cwd: copy.folder })
-  commitAll(copy)
-  return copy
-}
-
-/** Commits all that is there, so that `changesIn` tells of what is changed from now on. */
-export function commitAll({ folder }: RepositoryCopy): void {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' })
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: copy.folder, stdio: 'pipe' })
+  git('init', '--quiet')
   git('add', '--all')
   git('-c', 'user.name=test', '-c', 'user.email=test@orderflow.example', 'commit', '--quiet', '--message', 'As it was')
+  return copy
 }
 
 /** What git says has changed: paths of files, without their marks. */
