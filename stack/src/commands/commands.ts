@@ -24,7 +24,7 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   const onProgress = timed()
   const way = await chooseWay(env.STACK, { onProgress, signal })
   if (way === 'local') await startStack({ onProgress, signal })
-  const addresses = way === 'local' ? localAddresses : await dockerUp({ onProgress, signal })
+  const addresses = way === 'local' ? localAddresses() : await dockerUp({ onProgress, signal })
   onProgress(paint('green', 'up'))
   print()
   const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
