@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service doctor engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes new-service doctor engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -56,12 +56,16 @@ test-release: ## Rehearse whole releases, on a real registry and with real conta
 check: ## Lint and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
+	@$(stack) lint
 
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
 
 generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(stack) generate
+
+hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
+	@$(stack) hashes
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"

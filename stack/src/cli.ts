@@ -25,6 +25,8 @@ const commands: Record<string, Command> = {
   generate: async () => (await import('./commands/generate.ts')).generate(),
   'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
   doctor: async () => (await import('./commands/doctor.ts')).doctor(process.env, interruption()),
+  lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
+  hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
   provision: async (args) => {
     const [{ provision }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),

@@ -22,6 +22,7 @@ import {
   howToBring,
   minimumOf,
   npm,
+  pip,
   type Tool,
 } from '../provision/tools.ts'
 import { runningWay } from './way.ts'
@@ -60,7 +61,7 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
   return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
 }
 
-const forTests = () => [npm, ...toolsOfProcesses(), browser, git, curl]
+const forTests = () => [npm, ...toolsOfProcesses(), browser, git, curl, pip]
 
 async function install(signal: AbortSignal): Promise<void> {
   const found = await findTools(forTests())

@@ -39,11 +39,15 @@ function composeTool(): Provisioned {
   return { folder: join(cacheFolder(), `compose-${versions.compose}`), about, needs: [go], make: build }
 }
 
+const path = 'github.com/docker/compose/v2'
+
+/** The module that holds the plugin. */
+export const composeModule = `${path}@v${versions.compose}`
+
 async function build(folder: string, options: ProvisionOptions): Promise<void> {
-  const path = 'github.com/docker/compose/v2'
   const program = {
     name,
-    module: `${path}@v${versions.compose}`,
+    module: composeModule,
     package: './cmd',
     flags: [],
     variables: { [`${path}/internal.Version`]: `v${versions.compose}` },

@@ -1,6 +1,7 @@
 import { repository } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { type RunToolOptions, runTool } from '../lib/run-tool.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
+import { imageDigests } from './image-digests.ts'
 
 /** An engine that cannot reach a registry may try for minutes; one that can says so at once. */
 const silenceMs = 20_000
@@ -13,7 +14,7 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   try {
     const onLine = () => clearTimeout(timer)
     const either = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])])
-    await runTool('docker', ['pull', image], { cwd: repository, signal: either, onLine })
+    await pullPinned(image, { cwd: repository, signal: either, onLine })
     onProgress(`${image}: pulled`)
     return undefined
   } catch (error) {
@@ -23,4 +24,12 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** By its digest where one is known; it has its tag then, too. */
+async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
+  const digest = imageDigests[image]
+  const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
+  await runTool('docker', ['pull', pinned], options)
+  if (digest) await runTool('docker', ['tag', pinned, image], options)
 }

@@ -20,7 +20,7 @@ export interface Versions {
   dapr: string
   kafka: string
   compose: string
-  mongosh: string
+  actionlint: string
   /** Testcontainers' reaper, as testcontainers asks for it. */
   ryuk: string
 }

@@ -12,11 +12,14 @@ export function daprdTool(): Provisioned {
   return { folder: dirname(daprdFile()), about, needs: [go], make: build }
 }
 
+/** The module that holds daprd. */
+export const daprdModule = `github.com/dapr/dapr@v${versions.dapr}`
+
 async function build(folder: string, options: ProvisionOptions): Promise<void> {
   // The recipe of Dapr's own Makefile, with the stable components only.
   const program = {
     name,
-    module: `github.com/dapr/dapr@v${versions.dapr}`,
+    module: daprdModule,
     package: './cmd/daprd',
     flags: ['-tags', 'stablecomponents'],
     variables: { 'github.com/dapr/dapr/pkg/buildinfo.version': versions.dapr },

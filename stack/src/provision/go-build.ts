@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { runTool } from '../lib/run-tool.ts'
+import { checkHash } from './hashes.ts'
 import type { ProvisionOptions } from './options.ts'
 
 /** A program that its Go module holds. */
@@ -27,7 +28,10 @@ export function buildTime(processorMinutes: number): string {
 /** Where Go is older than the module asks for, Go fetches the version it asks for, also where an image's default forbids that. */
 const toolchain = { GOTOOLCHAIN: 'auto' }
 
-/** Builds a static program into `file`, with progress lines. */
+/**
+ * Builds a static program into `file`, with progress lines.
+ * @throws {StackError} `wrong-hash` before anything of the module runs
+ */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<void> {
   const { onProgress, signal } = options
   let downloaded = 0
@@ -37,7 +41,8 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
     const folder = join(file, '..')
     const get = ['mod', 'download', '-json', program.module]
     const download = await runTool('go', get, { cwd: folder, env: toolchain, signal })
-    const source = JSON.parse(download) as { Dir: string }
+    const source = JSON.parse(download) as { Dir: string; Sum: string }
+    checkHash(program.module, source.Sum)
     const variables = Object.entries(program.variables).map(([name, value]) => `-X ${name}=${value}`)
     const flags = ['-v', '-trimpath', '-ldflags', ['-s -w', ...variables].join(' '), ...program.flags]
     await runTool('go', ['build', ...flags, '-o', file, program.package], {

@@ -126,6 +126,18 @@ export const compose: Tool = {
   ...bringDocker,
 }
 
+/** Debian's python3 alone has no pip. */
+export const pip: Tool = {
+  label: 'Python with pip',
+  command: 'python3',
+  args: ['-m', 'pip', '--version'],
+  version: /^pip (\d+)\.(\d+)/,
+  minimum: [22, 0],
+  apt: 'python3-pip',
+  brew: 'python',
+  otherwise: 'install Python with pip from https://www.python.org/',
+}
+
 /** What of a tool is on this machine. */
 export interface FoundTool {
   tool: Tool

@@ -32,6 +32,7 @@ if (first === 'pull') {
   if (refusal) fail(refusal)
   put(last, null)
 }
+if (first === 'tag') put(last, null)
 if (first === 'build') {
   const labels = args.filter((_arg, index) => args[index - 1] === '--label').map((label) => label.split('='))
   setTimeout(() => put(tag, Object.fromEntries(labels)), 300)

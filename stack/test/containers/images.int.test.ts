@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { imageDigests } from '../../src/containers/image-digests.ts'
 import { ensureImages, imageNotes, pullStackImages } from '../../src/containers/images.ts'
-import { mongoImage, reaperImage, stackImages } from '../../src/lib/image-names.ts'
+import { mongoImage, reaperImage, stackImages, testImages } from '../../src/lib/image-names.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 
@@ -37,6 +38,24 @@ describe('images that others make', () => {
     ])
     await ensure(simple)
     expect(docker.calls()).to.have.length(2)
+  })
+
+  it('are pulled by their digest where one is known', async () => {
+    const before = imageDigests[reaperImage] ?? ''
+    const digest = `sha256:${'5'.repeat(64)}`
+    try {
+      imageDigests[reaperImage] = digest
+      await ensure([reaperImage])
+    } finally {
+      imageDigests[reaperImage] = before
+    }
+    const pinned = `testcontainers/ryuk@${digest}`
+    expect(docker.calls()).to.include.members([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
+  })
+
+  it('have a place for their digest, each', () => {
+    expect(Object.keys(imageDigests)).to.have.members(testImages)
+    for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 
   it('are built here when they cannot be pulled, and say what they stand in for', async () => {
