@@ -26,8 +26,9 @@ demo: ## Place an order and watch its events until it is paid
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
+# With exec, for a shell in between would make a failure of Ctrl-C.
 logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
-	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+	@exec $(stack) logs $${SERVICE:+"$$SERVICE"}
 
 down: ## Stop all of it; data stays
 	@$(stack) down
