@@ -4,7 +4,6 @@ import { badRequests } from './every-service/bad-requests.ts'
 import { duplicates } from './every-service/duplicates.ts'
 import { kills } from './every-service/kills.ts'
 import { poison } from './every-service/poison.ts'
-import { rebuild } from './every-service/rebuild.ts'
 import type { Operator } from './rebuild.ts'
 
 /** What a service keeps out, however it runs: requests and records. */
@@ -17,7 +16,6 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
   describe(service.name, () => {
     refusals(service, running)
     duplicates(service, running, operator)
-    rebuild(service, running, operator)
     kills(service, running)
   })
 }
