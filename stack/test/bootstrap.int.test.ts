@@ -4,29 +4,63 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { repository, versions } from '../src/lib/paths.ts'
+import { hashes } from '../src/provision/hashes.ts'
 import { removeFolders, temporaryFolder } from './support.ts'
 
 const run = promisify(execFile)
-const systemTools = ['bash', 'cat', 'cmp', 'dirname', 'env', 'ln', 'mkdir', 'mv', 'rm', 'sed', 'sh', 'sleep', 'uname']
+const systemTools = [
+  'bash',
+  'cat',
+  'cmp',
+  'dirname',
+  'env',
+  'gzip',
+  'ln',
+  'mkdir',
+  'mv',
+  'rm',
+  'sed',
+  'sh',
+  'sleep',
+  'tar',
+  'uname',
+]
 
-/** Installs what stack/node asks for as npm would, slowly: a Node that is a link to ours. */
+/** Packs what stack/node asks for as npm would, slowly: a Node that is a link to ours. */
 const fakeNpm = `#!/bin/sh
 for package; do :; done
 echo "$package" >> "$NPM_CALLS"
 sleep 0.3
-mkdir -p "node_modules/\${package%@*}/bin"
-ln -s "${process.execPath}" "node_modules/\${package%@*}/bin/node"
+mkdir -p package/bin
+ln -s "${process.execPath}" package/bin/node
+tar -czf node.tgz package
+rm -r package
 `
+
+/** A Node that is too old; the hash of any file is what the test says. */
+const oldNode = `#!/bin/sh
+[ "$1" = -p ] || exit 1
+echo "\${HASH#sha512-}"
+`
+const { arch } = process
+const hash = hashes[`node-linux-${arch}@${versions.node}`]
 
 describe('stack/node', function () {
   this.timeout(20_000)
   let folder: string
   let bin: string
 
-  const start = (...args: string[]) => {
-    const env = { PATH: bin, HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache'), NPM_CALLS: join(folder, 'calls') }
+  const startWith = (HASH: string | undefined, ...args: string[]) => {
+    const env = {
+      HASH,
+      PATH: bin,
+      HOME: folder,
+      ORDERFLOW_CACHE: join(folder, 'cache'),
+      NPM_CALLS: join(folder, 'calls'),
+    }
     return run(join(repository, 'stack/node'), args, { env })
   }
+  const start = (...args: string[]) => startWith(hash, ...args)
   const script = (name: string, content: string) => {
     writeFileSync(join(bin, name), content)
     chmodSync(join(bin, name), 0o755)
@@ -51,15 +85,24 @@ describe('stack/node', function () {
   })
 
   it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
-    script('node', '#!/bin/sh\nexit 1\n')
+    script('node', oldNode)
     script('npm', fakeNpm)
     const results = await Promise.all([start('-p', '6*7'), start('-p', '6*7')])
     expect(results.map(({ stdout }) => stdout)).to.deep.equal(['42\n', '42\n'])
     await start('-p', '1')
     const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
     expect(calls).to.have.length(1)
-    expect(calls[0]).to.match(new RegExp(`^node-(linux|darwin)-(x64|arm64)@${versions.node}$`))
+    expect(calls[0]).to.match(new RegExp(`^node-linux-(x64|arm64)@${versions.node}$`))
     expect(results.map(({ stderr }) => stderr).join('')).to.match(/waiting for process \d+/)
+  })
+
+  it('runs nothing of a Node that is not the one it was pinned to', async () => {
+    script('node', oldNode)
+    script('npm', fakeNpm)
+    const failure = await startWith('sha512-other', '-v').catch((error: { stderr: string }) => error)
+    const message = `error: node-linux-${arch}@${versions.node} is sha512-other, and stack/hashes.json says ${hash}\n`
+    expect(failure).to.have.property('stderr').that.includes(message)
+    expect(existsSync(join(folder, 'cache', `node-${versions.node}`))).to.equal(false)
   })
 
   it('says how to install npm when there is none', async () => {

@@ -125,7 +125,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
         run(['resend', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
       const [events] = await counts()
       const none = run(['resend', id, '--edit'], { EDITOR: '', VISUAL: '' })
-      const scripts = ['true', 'exit 3', 'sed -i s/Grace/Ada/ "$1"']
+      const scripts = ['true', 'exit 3', 'sed -i.old s/Grace/Ada/ "$1"']
       const [unchanged, failing, wrong] = (await Promise.all(scripts.map(edit))) as [Ended, Ended, Ended]
       expect(unchanged.stderr).to.equal('error: nothing was changed, so nothing is resent\n')
       expect(failing.stderr).to.contain('failed')
@@ -139,7 +139,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     })
 
     it('are mended in an editor with arguments and resent', async () => {
-      const mending = `${editor('shift; sed -i \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
+      const mending = `${editor('shift; sed -i.old \'s/"Total": "1"/"Total": 1/\' "$1"')} --wait`
       const { code, stdout } = await run(['resend', id, '--edit'], { EDITOR: mending, TMPDIR: folder, VISUAL: '' })
       expect(code, stdout).to.equal(0)
       expect(stdout).to.match(/resent as orderevents\/\d\/\d+/)

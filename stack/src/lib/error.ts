@@ -1,6 +1,7 @@
 export type StackErrorCode =
   | 'tools-missing'
   | 'provision-failed'
+  | 'wrong-hash'
   | 'no-engine'
   | 'no-images'
   | 'busy'

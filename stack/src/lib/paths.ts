@@ -20,7 +20,7 @@ export interface Versions {
   dapr: string
   kafka: string
   compose: string
-  mongosh: string
+  actionlint: string
   /** Testcontainers' reaper, as testcontainers asks for it. */
   ryuk: string
 }
@@ -32,6 +32,9 @@ export const versions = JSON.parse(readFileSync(join(repository, 'stack/versions
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
+
+/** Where Node keeps the code that it has compiled, of this checkout alone, so that it goes with it. `stack/node` has the same rule. */
+export const compileCacheFolder = join(localFolder, 'compile-cache')
 
 export function daprdFile(): string {
   return join(cacheFolder(), `daprd-${versions.dapr}`, 'daprd')

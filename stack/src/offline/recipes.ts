@@ -4,6 +4,7 @@ import { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, reaperImage }
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { daprdTool } from '../provision/daprd.ts'
+import { checkHash, hashOf } from '../provision/hashes.ts'
 import { kafkaTool } from '../provision/kafka.ts'
 import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
 import { npm, type Tool } from '../provision/tools.ts'
@@ -66,8 +67,8 @@ export function recipeOf(image: string): Recipe {
         addParts: (context) => cpSync(daprdFile(), join(context, 'daprd')),
       }
     case mongoImage: {
-      const [, version] = /^SecantusDB==(.+)$/m.exec(read(folder('mongo'), 'requirements.txt')) ?? []
-      const args = { NODE_IMAGE: nodeImage, MONGOSH_VERSION: versions.mongosh }
+      const [, version] = /^SecantusDB==(\S+)/m.exec(read(folder('mongo'), 'requirements.txt')) ?? []
+      const args = { NODE_IMAGE: nodeImage }
       return { ...plain, folder: folder('mongo'), from: [baseImage, nodeImage], args, standIn: `SecantusDB ${version}` }
     }
     case reaperImage: {
@@ -83,6 +84,7 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
   const packages = { node: `node-linux-${process.arch}@${versions.node}`, npm: `npm@${versions.npm}` }
   for (const [name, spec] of Object.entries(packages)) {
     const file = await runTool('npm', ['pack', '--silent', spec], { cwd: context, signal })
+    checkHash(spec, hashOf(join(context, file.trim())))
     renameSync(join(context, file.trim()), join(context, `${name}.tgz`))
   }
 }

