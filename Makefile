@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes new-service doctor engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-local test-release check format generate hashes new-service doctor engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -48,6 +48,10 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 	@$(stack) provision browser
 	@$(MAKE) --no-print-directory check
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
+
+test-local: ## The tests that start programs, and need no containers (8 minutes)
+	@$(stack) provision browser
+	@$(bin)/mocha --ignore test/testcontainers.e2e.test.ts '*/test/**/*.int.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'

@@ -32,7 +32,7 @@ export function withoutStack(found: () => LocalCheckout): void {
       const refused = await make('up')
       server.close()
       const taken = `port ${ports.kafka} (kafka broker) is in use by pid ${process.pid}`
-      expect(failed(refused)).to.contain(taken)
+      expect(failed(refused)).to.contain(taken).and.to.contain('PORT_OFFSET')
       expect(await parts()).to.deep.equal({})
     })
   })

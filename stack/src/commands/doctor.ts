@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { table } from '@orderflow/service-kit/terminal'
 import { imageNotes } from '../containers/images.ts'
 import { cacheFolder } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { localPorts } from '../lib/ports.ts'
 import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { takenPorts } from '../processes/port-check.ts'
@@ -81,13 +81,14 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
 /** Of the ports that `make up` takes, unless it has them already. MongoDB's is published by containers only. */
 async function portNotes(): Promise<string[]> {
   if (await runningWay()) return []
+  const ports = localPorts()
   const own = [
-    { port: defaultPorts.kafka, use: 'kafka' },
-    { port: defaultPorts.kafkaController, use: 'kafka controller' },
+    { port: ports.kafka, use: 'kafka' },
+    { port: ports.kafkaController, use: 'kafka controller' },
     { port: 27017, use: 'mongo, in containers' },
   ]
   const ofServices = services.flatMap(({ name }) =>
-    Object.entries(entryOf(defaultPorts.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
+    Object.entries(entryOf(ports.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
   )
   return await takenPorts([...own, ...ofServices])
 }
