@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes new-service engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes sbom new-service engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -65,6 +65,9 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 
 hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
 	@$(stack) hashes
+
+sbom: ## Write what the system is made of (CycloneDX), and the licenses of what its images hold, to dist/
+	@$(stack) sbom
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"

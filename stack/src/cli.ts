@@ -6,6 +6,7 @@ import { lint } from './commands/lint.ts'
 import { newService } from './commands/new-service.ts'
 import { deadLetters, rebuild } from './commands/operate.ts'
 import { publish } from './commands/publish.ts'
+import { writeSbom } from './commands/sbom.ts'
 import { engine, images } from './containers/provision-commands.ts'
 import { StackError } from './lib/error.ts'
 import { saysYes } from './lib/says-yes.ts'
@@ -26,6 +27,7 @@ const commands = [
   'generate',
   'lint',
   'hashes',
+  'sbom',
   'new-service',
   'provision',
   'engine',
@@ -77,6 +79,9 @@ async function run([command, ...args]: string[]): Promise<number> {
       return await lint(process.env, interruption())
     case 'hashes':
       await writeHashes(interruption())
+      return 0
+    case 'sbom':
+      writeSbom()
       return 0
     case 'provision':
       await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
