@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes sbom new-service engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate hashes sbom new-service doctor engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -19,10 +19,10 @@ up: ## Start everything, in containers where Docker is at hand; STACK=docker or 
 down: ## Stop all of it; data stays
 	@$(stack) down
 
-status: ## Show what should run: state and uptime, of processes their memory too
+status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
-logs: ## Show the end of each log; SERVICE=order-service follows one
+logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
 	@$(stack) logs $${SERVICE:+"$$SERVICE"}
 
 clean: ## Remove the data and logs of a stopped stack
@@ -71,6 +71,9 @@ sbom: ## Write what the system is made of (CycloneDX), and the licenses of what 
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"
+
+doctor: ## Say what this machine lacks, for what, and how to bring it: [INSTALL=1 brings what the tests need, as root on Debian]
+	@$(stack) doctor
 
 engine: ## Install and start a Docker engine and Docker Compose where they are missing
 	@$(stack) engine

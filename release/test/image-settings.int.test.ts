@@ -4,6 +4,7 @@ import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
 import { folderOf, services } from '../src/settings/services.ts'
 
+const { PATH, NODE_COMPILE_CACHE } = process.env
 const settings = {
   PORT: '8080',
   Stream__Brokers: 'broker.example.com:9093',
@@ -15,7 +16,7 @@ describe('the settings of an image, before anything runs in it', () => {
     const read = (changes: Record<string, string> = {}) =>
       spawnSync(process.execPath, [join(repository, 'release/image/settings.ts')], {
         cwd: folderOf(service),
-        env: { PATH: process.env.PATH, ...settings, ...changes },
+        env: { PATH, NODE_COMPILE_CACHE, ...settings, ...changes },
         encoding: 'utf8',
       })
 

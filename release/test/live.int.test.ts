@@ -1,3 +1,4 @@
+import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import { requireLive } from '../src/commands/live.ts'
 import { ReleaseError } from '../src/lib/error.ts'
@@ -42,8 +43,7 @@ describe('waiting until a release is live', () => {
 
   it('goes on while the service is up without its sidecar, and sees it crash then', async () => {
     const { context, live } = await releaseWith({ SIMULATE: 'sick' })
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(context.text()).to.match(/readyz answers 503/)
+    await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
     await context.platform.patchConfigVars({ SIMULATE: 'crash' })
     expect(((await live) as Error).message).to.match(/crashed/)
   })

@@ -157,8 +157,9 @@ describe('the client of the platform’s API', () => {
   it('does not roll back twice when the first answer is lost', async () => {
     const { platform } = contextFor(fake)
     await platform.releaseImage(digestOf('a'))
+    const { id = '' } = (await platform.newestRelease()) ?? {}
     const hung = fake.answer('POST', /releases/, () => {}, 9)
-    const error = await refusal(platform.rollBack((await platform.newestRelease())?.id ?? ''))
+    const error = await refusal(contextFor(fake, { timeoutMs: 100 }).platform.rollBack(id))
     expect(error.message).to.include('whether it was done is unknown')
     expect(hung()).to.equal(1)
   })

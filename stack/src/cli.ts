@@ -1,102 +1,58 @@
-import { clean, down, logs, scale, status, up } from './commands/commands.ts'
-import { demo } from './commands/demo.ts'
-import { generate } from './commands/generate.ts'
-import { writeHashes } from './commands/hashes.ts'
-import { lint } from './commands/lint.ts'
-import { newService } from './commands/new-service.ts'
-import { deadLetters, rebuild } from './commands/operate.ts'
-import { publish } from './commands/publish.ts'
-import { writeSbom } from './commands/sbom.ts'
-import { engine, images } from './containers/provision-commands.ts'
 import { StackError } from './lib/error.ts'
-import { saysYes } from './lib/says-yes.ts'
-import { timed } from './lib/terminal.ts'
-import { provision } from './provision/provision.ts'
 
-const commands = [
-  'up',
-  'down',
-  'status',
-  'logs',
-  'clean',
-  'scale',
-  'demo',
-  'publish',
-  'dead-letters',
-  'rebuild',
-  'generate',
-  'lint',
-  'hashes',
-  'sbom',
-  'new-service',
-  'provision',
-  'engine',
-  'images',
-] as const
+type Command = (args: string[]) => Promise<number | undefined> | Promise<void>
 
-/** Runs one command of the Makefile and returns the exit code. */
-async function run([command, ...args]: string[]): Promise<number> {
-  switch (command as (typeof commands)[number]) {
-    case 'up':
-      await up(process.env, interruption())
-      return 0
-    case 'down':
-      await down()
-      return 0
-    case 'status':
-      return status()
-    case 'logs':
-      await logs(args[0])
-      return 0
-    case 'clean':
-      await clean()
-      return 0
-    case 'scale':
-      await scale(args[0] ?? '', args[1] ?? '', interruption())
-      return 0
-    case 'demo':
-      await demo()
-      return 0
-    case 'publish': {
-      const [file, key] = args
-      if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
-      await publish({ file, key, raw: saysYes(process.env, 'RAW') })
-      return 0
-    }
-    case 'dead-letters':
-      return await deadLetters(args)
-    case 'rebuild': {
-      const [service, ...range] = args
-      return await rebuild(service, range)
-    }
-    case 'generate':
-      generate()
-      return 0
-    case 'new-service':
-      await newService(args[0] ?? '')
-      return 0
-    case 'lint':
-      return await lint(process.env, interruption())
-    case 'hashes':
-      await writeHashes(interruption())
-      return 0
-    case 'sbom':
-      writeSbom()
-      return 0
-    case 'provision':
-      await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
-      return 0
-    case 'engine':
-      await engine(interruption())
-      return 0
-    case 'images':
-      await images(interruption())
-      return 0
-    default:
-      throw new StackError('usage', `unknown command ${command ?? '(none)'}`, {
-        nextStep: `one of ${commands.join(', ')}`,
-      })
-  }
+const ofStack = () => import('./commands/commands.ts')
+const ofOperator = () => import('./commands/operate.ts')
+const ofEngine = () => import('./containers/provision-commands.ts')
+
+/** The commands of the Makefile. Each loads what it needs when it is run: all of it together takes a second. */
+const commands: Record<string, Command> = {
+  up: async () => (await ofStack()).up(process.env, interruption()),
+  down: async () => (await ofStack()).down(),
+  status: async () => (await ofStack()).status(),
+  logs: async ([name]) => (await ofStack()).logs(name, process.env, interruption()),
+  clean: async () => (await ofStack()).clean(),
+  scale: async ([service = '', count = '']) => (await ofStack()).scale(service, count, interruption()),
+  demo: async () => (await import('./commands/demo.ts')).demo(),
+  publish: async ([file, key]) => {
+    if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
+    const [{ publish }, { saysYes }] = await Promise.all([import('./commands/publish.ts'), import('./lib/says-yes.ts')])
+    await publish({ file, key, raw: saysYes(process.env, 'RAW') })
+  },
+  'dead-letters': async (args) => (await ofOperator()).deadLetters(args),
+  rebuild: async ([service, ...range]) => (await ofOperator()).rebuild(service, range),
+  generate: async () => (await import('./commands/generate.ts')).generate(),
+  lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
+  hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
+  sbom: async () => (await import('./commands/sbom.ts')).writeSbom(),
+  'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
+  doctor: async () => {
+    const [{ doctor, installTools }, { saysYes }] = await Promise.all([
+      import('./commands/doctor.ts'),
+      import('./lib/says-yes.ts'),
+    ])
+    if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
+    return await doctor()
+  },
+  provision: async (args) => {
+    const [{ provision }, { timed }] = await Promise.all([
+      import('./provision/provision.ts'),
+      import('./lib/terminal.ts'),
+    ])
+    await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+  },
+  engine: async () => (await ofEngine()).engine(interruption()),
+  images: async () => (await ofEngine()).images(interruption()),
+}
+
+/** Runs one command and returns the exit code. */
+async function run([name = '(none)', ...args]: string[]): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command) return (await command(args)) ?? 0
+  throw new StackError('usage', `unknown command ${name}`, {
+    nextStep: `one of ${Object.keys(commands).join(', ')}`,
+  })
 }
 
 /** Ctrl-C once ends the command in an orderly way, twice at once. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheFolder, entryOf, type RunningStack, repository, type StackPorts } from '@orderflow/stack'
+import { entryOf, type RunningStack, repository, type StackPorts } from '@orderflow/stack'
 
 export interface Ended {
   code: number
@@ -26,7 +26,7 @@ export function operate(
     APP_API_TOKEN: app,
     DAPR_API_TOKEN: dapr,
     Sidecar__GrpcPort: String(entryOf(ports.services, service).daprGrpc),
-    NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
+    NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache'),
     Stream__Brokers: stack.kafka.bootstrapBrokers.join(','),
   }
   const file = join(folder, service, 'src/operate.ts')

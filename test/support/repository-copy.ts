@@ -72,14 +72,18 @@ function sources(): string[] {
   return paths.filter((path) => path !== '' && existsSync(join(repository, path)))
 }
 
+const lastInstalled = '.installed-lock.json'
+
 /** Links of workspaces are relative, so that a copy of one leads to the copy's workspace. */
 function linkPackages(folder: string): void {
   const own = join(folder, 'node_modules')
   const installed = join(repository, 'node_modules')
   mkdirSync(join(own, '@orderflow'), { recursive: true })
   for (const name of readdirSync(installed)) {
-    if (name !== '@orderflow') symlinkSync(join(installed, name), join(own, name))
+    if (name !== '@orderflow' && name !== lastInstalled) symlinkSync(join(installed, name), join(own, name))
   }
+  // They are not those of another lock file than the copy's, and nothing has to be installed (stack/node).
+  copyFileSync(join(folder, 'package-lock.json'), join(own, lastInstalled))
   for (const name of readdirSync(join(installed, '@orderflow'))) {
     symlinkSync(readlinkSync(join(installed, '@orderflow', name)), join(own, '@orderflow', name))
   }

@@ -16,6 +16,7 @@ import { createReactions as createPaymentReactions } from '@orderflow/payment-se
 import { service as paymentService } from '@orderflow/payment-service/service'
 import { createStore as createPaymentStore } from '@orderflow/payment-service/store'
 import {
+  type BaseSettings,
   type Consumer,
   createConsumers,
   createDocuments,
@@ -97,7 +98,10 @@ export class World {
   /** Rebuilds a service's store from a log, as `make rebuild` does. */
   async rebuild(role: Role, log = this.log): Promise<FakeSidecar> {
     const sidecar = new FakeSidecar()
-    const reactions = role === 'order' ? this.#rebuild(orderService, sidecar) : this.#rebuild(paymentService, sidecar)
+    const reactions =
+      role === 'order'
+        ? this.#rebuild(orderService, settings.order, sidecar)
+        : this.#rebuild(paymentService, settings.payment, sidecar)
     for (const [topic, handlers] of Object.entries(reactions)) {
       await rebuildTopic(topic, handlers, {
         app: settings[role].App.Name,
@@ -111,21 +115,18 @@ export class World {
     return sidecar
   }
 
-  #rebuild<S extends object>(service: ServiceDefinition<S>, sidecar: FakeSidecar): Reactions<boolean> {
+  #rebuild<S extends object>(
+    service: ServiceDefinition<S>,
+    settings: BaseSettings & S,
+    sidecar: FakeSidecar,
+  ): Reactions<boolean> {
     const now = () => this.#now()
     const publish = async () => {
       throw new Error('a rebuild publishes nothing')
     }
     const documents = createDocuments(sidecar, now)
-    const own = {
-      settings: readSettings(service, tokens),
-      log: silent,
-      publish,
-      documents,
-      now,
-      newId: () => guid('new'),
-    }
-    return createParts(service, own).rebuild
+    const newId = () => guid('new')
+    return createParts(service, { settings, log: silent, publish, documents, now, newId }).rebuild
   }
 
   #now(): Date {

@@ -48,9 +48,15 @@ export async function openApp({ platform, out, operator }: Context): Promise<voi
   const { web_url: url } = await platform.app()
   if (!url) throw new ReleaseError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
   out.print(url)
-  const hasDesktop = process.platform === 'darwin' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY
-  if (!hasDesktop || !process.stdout.isTTY) return
-  const opener = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [url], { stdio: 'ignore', detached: true })
+  const command = process.stdout.isTTY && openerOf(process.platform, process.env)
+  if (!command) return
+  const opener = spawn(command, [url], { stdio: 'ignore', detached: true })
   opener.once('error', () => {})
   opener.unref()
+}
+
+/** The program that opens a page; undefined where there is no desktop. */
+export function openerOf(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string | undefined {
+  if (platform === 'darwin') return 'open'
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? 'xdg-open' : undefined
 }

@@ -1,9 +1,10 @@
 import { hostedProblems } from '../../image/hosted-settings.ts'
-import { serviceProblems } from '../../image/service-settings.ts'
 import type { ConfigVars } from './config-vars.ts'
 
 /** A line for each config var that is missing or wrong: the service's own rules, and those of a hosted stream and store. */
 export async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
+  // Only who asks this needs what a service is made of, which takes a while to load.
+  const { serviceProblems } = await import('../../image/service-settings.ts')
   // The image is given a PORT by the platform.
   const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1' })
   return [...own, ...localProblems(vars), ...hostedProblems(vars)]

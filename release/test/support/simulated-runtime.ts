@@ -4,7 +4,7 @@ import type { Runtime } from '../rehearsal/platform/index.ts'
 
 /**
  * Web processes without containers: real HTTP servers in this process. Config var `SIMULATE` says how one behaves: `crash` at
- * once, `deaf` never listens, `sick` answers 503 at /readyz, `faint` crashes a moment after it was up.
+ * once, `deaf` never listens, `sick` answers 503 at /readyz.
  */
 export function simulatedRuntime(): Runtime {
   return {
@@ -24,7 +24,6 @@ export function simulatedRuntime(): Runtime {
         server.listen(0, '127.0.0.1')
         await new Promise((resolve) => server.once('listening', resolve))
       }
-      if (behaviour === 'faint') setTimeout(() => end(1), 300)
       const stop = async () => {
         server.closeAllConnections()
         server.close()

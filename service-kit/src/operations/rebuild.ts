@@ -36,11 +36,11 @@ export interface RebuildOptions {
   onProgress: (topic: string, counts: Readonly<RebuildCounts>, total: bigint) => void
   /** The store or sidecar fails; it is tried again. */
   onWait: (reason: string) => void
-  /** A store or sidecar that does not come back within this time ends the rebuild: a minute unless told. */
-  patienceMs?: number
 }
 
 const retryMs = 500
+/** A store or sidecar that does not come back within this time ends the rebuild. */
+const patienceMs = 60_000
 
 /** Events that share a transaction, at most: what the unit of work takes at once. */
 const maxSliceEvents = 500
@@ -53,7 +53,7 @@ const maxSliceEvents = 500
 export async function rebuildTopic(
   topic: string,
   handlers: Handlers<boolean>,
-  { app, refusals, log, range, onProgress, onWait, patienceMs = 60_000 }: RebuildOptions,
+  { app, refusals, log, range, onProgress, onWait }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)

@@ -30,12 +30,6 @@ export interface BatcherOptions<T, R> {
   minIntervalMs: number
 }
 
-/**
- * Between flushes that write: a small one costs as much as a larger one (docs/adr/0011), so more items in it are worth a few
- * milliseconds.
- */
-export const minIntervalMs = 20
-
 /** A client that waited longer has given up: doing its work all the same would be a surprise. */
 const maxWaitMs = 5_000
 /** A flush may hang for longer: so often those who wait behind it are looked at meanwhile. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createBatcher, minIntervalMs, type Settled } from '../sidecar/batcher.ts'
+import { createBatcher, type Settled } from '../sidecar/batcher.ts'
 import { isRefusal, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 import { type ArrivalList, type ListDraft, listRootKey } from './arrival-list.ts'
 
@@ -34,13 +34,15 @@ const fenceKey = 'fence'
 /** For so long after a lost race each document is guarded by itself: by the fence alone, replicas would take turns. */
 const cautiousMs = 10_000
 const maxAttempts = 8
-const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000, minIntervalMs }
+const limits = { maxItems: 500, maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 
 /**
  * Reads, decides and writes in batches: all that is asked for at the same time shares one bulk read and one
  * transaction. A `decide` that throws fails alone; a store that fails, fails the batch (`SidecarError`).
  */
 export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+  /** The faster writer has its next write begun by then, or has none. */
+  const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
@@ -63,11 +65,12 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
         const raced = error instanceof SidecarError && error.failure === 'conflict'
         if (raced) cautiousUntil = performance.now() + cautiousMs
         if (!raced || attempt === maxAttempts) throw error
-        await delay(Math.random() * 10 * attempt)
+        await delay(Math.random() * backoffMs * attempt)
       }
     }
   }
-  const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits })
+  const pace = { minIntervalMs: sidecar.writeIntervalMs }
+  const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits, ...pace })
   return <R>(work: Work<R>) => queue(work) as Promise<R>
 }
 

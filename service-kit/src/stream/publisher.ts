@@ -1,5 +1,5 @@
 import type { Envelope } from '@orderflow/envelope-schema'
-import { createBatcher, minIntervalMs } from '../sidecar/batcher.ts'
+import { createBatcher } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import { traceparentOf } from '../telemetry/trace.ts'
 
@@ -17,7 +17,7 @@ export type Publish = (topic: string, key: string, envelope: Envelope) => Promis
  * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/src/kafka/topics.ts) is the
  * limit of a batch, not of a record: so it must hold when all of them go to one partition.
  */
-const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000, minIntervalMs }
+const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 
 /**
  * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of
@@ -30,7 +30,13 @@ export function createPublisher(sidecar: Sidecar): PublishRecord {
       await sidecar.publish(topic, events)
       return events.map(() => ({ ok: true as const, value: undefined }))
     }
-    const queue = createBatcher<OutgoingEvent, void>({ flush, isRefusal, sizeOf, ...limits })
+    const queue = createBatcher<OutgoingEvent, void>({
+      flush,
+      isRefusal,
+      sizeOf,
+      ...limits,
+      minIntervalMs: sidecar.writeIntervalMs,
+    })
     queues.set(topic, queue)
     return queue
   }

@@ -2,6 +2,8 @@ import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument } f
 
 /** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
 export class FakeSidecar implements Sidecar {
+  /** Writing to memory costs nothing: no test waits. */
+  readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
   readonly calls = { publish: 0, read: 0, transact: 0 }

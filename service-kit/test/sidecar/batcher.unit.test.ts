@@ -1,6 +1,8 @@
 import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../../src/sidecar/batcher.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 
 const double = async (items: number[]) => items.map((item): Settled<number> => ({ ok: true, value: item * 2 }))
 const recordingIn = (batches: number[][]) => async (items: number[]) => {
@@ -15,11 +17,13 @@ const batcherOf = (options: Partial<BatcherOptions<number, number>>) =>
     maxItems: 100,
     maxBytes: 100,
     maxWaiting: 100,
-    minIntervalMs: 20,
+    minIntervalMs: 0,
     ...options,
   })
 
 describe('group commit', () => {
+  const time = virtualTime()
+
   it('shares one flush among items that arrive together, and answers each its own', async () => {
     const batches: number[][] = []
     const add = batcherOf({ flush: recordingIn(batches) })
@@ -35,7 +39,8 @@ describe('group commit', () => {
       async flush(items) {
         inFlight += 1
         expect(inFlight).to.equal(1)
-        await new Promise((resolve) => setTimeout(resolve, 2))
+        await turn()
+        await turn()
         inFlight -= 1
         batches.push(items)
         return double(items)
@@ -46,23 +51,18 @@ describe('group commit', () => {
   })
 
   it('waits with the next flush for company, unless it is full or the batcher was idle', async () => {
-    const begun: number[] = []
-    const add = batcherOf({
-      maxItems: 2,
-      async flush(items) {
-        begun.push(performance.now())
-        return double(items)
-      },
-    })
+    const batches: number[][] = []
+    const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })
     await add(1)
-    const idle = performance.now()
-    await add(2)
+    add(2)
+    await time.pass(19)
+    expect(batches).to.deep.equal([[1]])
+    await time.pass(1)
+    expect(batches).to.deep.equal([[1], [2]])
     await Promise.all([add(3), add(4)])
-    expect(begun).to.have.lengthOf(3)
-    expect(performance.now() - idle).to.be.greaterThan(10)
-    const [first = 0, second = 0, third = 0] = begun
-    expect(second - first).to.be.greaterThan(10)
-    expect(third - second).to.be.lessThan(10)
+    await time.pass(20)
+    await add(5)
+    expect(batches).to.deep.equal([[1], [2], [3, 4], [5]])
   })
 
   it('ends a batch before it grows over its bytes, yet takes a single larger item', async () => {
@@ -116,18 +116,23 @@ describe('group commit', () => {
   })
 
   it('tries no oftener than it flushes, however fast it fails', async () => {
-    const begun: number[] = []
+    let flushes = 0
     const add = batcherOf({
+      minIntervalMs: 20,
       flush() {
-        begun.push(performance.now())
+        flushes += 1
         return Promise.reject(new Error('down'))
       },
     })
     await Promise.allSettled([add(1), add(2)])
-    await Promise.allSettled([add(3), add(4)])
-    const [, second = 0, third = 0] = begun
-    expect(begun).to.have.lengthOf(3)
-    expect(third - second).to.be.greaterThan(10)
+    const later = Promise.allSettled([add(3), add(4)])
+    for (const expected of [2, 3]) {
+      await time.pass(19)
+      expect(flushes).to.equal(expected - 1)
+      await time.pass(1)
+      expect(flushes).to.equal(expected)
+    }
+    await later
   })
 
   it('does not look further for the item that is refused when an outage comes between', async () => {
@@ -166,7 +171,6 @@ describe('group commit', () => {
   })
 
   it('does not begin what has waited for more than five seconds', async () => {
-    const clock = performance.now
     let done = () => {}
     const add = batcherOf({
       maxItems: 1,
@@ -177,21 +181,16 @@ describe('group commit', () => {
         return double(items)
       },
     })
-    try {
-      const first = add(1)
-      const second = add(2)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      performance.now = () => clock.call(performance) + 6_000
-      done()
-      expect(await first).to.equal(2)
-      expect(await second.catch((error: unknown) => error)).to.be.instanceOf(OverloadError)
-    } finally {
-      performance.now = clock
-    }
+    const first = add(1)
+    const second = add(2).catch((error: unknown) => error)
+    // Between two looks at those who wait.
+    await time.pass(5_500)
+    done()
+    expect(await first).to.equal(2)
+    expect(await second).to.be.instanceOf(OverloadError)
   })
 
   it('answers all that waited too long, however small the next batch is', async () => {
-    const clock = performance.now
     let done = () => {}
     const add = batcherOf({
       flush: () =>
@@ -199,66 +198,46 @@ describe('group commit', () => {
           done = () => reject(new Error('down'))
         }),
     })
-    try {
-      const first = Promise.allSettled([add(1)])
-      await new Promise(setImmediate)
-      const late = Promise.allSettled([add(2), add(3), add(4)])
-      performance.now = () => clock.call(performance) + 6_000
-      done()
-      await first
-      const reasons = (await late).map((result) => result.status === 'rejected' && result.reason.code)
-      expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
-    } finally {
-      performance.now = clock
-    }
+    const first = Promise.allSettled([add(1)])
+    await turn()
+    const late = Promise.allSettled([add(2), add(3), add(4)])
+    await time.pass(5_500)
+    done()
+    await first
+    const reasons = (await late).map((result) => result.status === 'rejected' && result.reason.code)
+    expect(reasons).to.deep.equal(['overload', 'overload', 'overload'])
   })
 
   it('answers what waited too long while a flush hangs', async () => {
-    const clock = performance.now
-    mock.timers.enable({ apis: ['setInterval'] })
     const add = batcherOf({ flush: () => new Promise(() => {}) })
-    try {
-      add(1)
-      await new Promise(setImmediate)
-      let answer: unknown
-      add(2).catch((error: unknown) => {
-        answer = error
-      })
-      performance.now = () => clock.call(performance) + 6_000
-      mock.timers.tick(1_000)
-      await new Promise(setImmediate)
-      expect(answer).to.be.instanceOf(OverloadError)
-    } finally {
-      performance.now = clock
-      mock.timers.reset()
-    }
+    add(1)
+    await turn()
+    let answer: unknown
+    add(2).catch((error: unknown) => {
+      answer = error
+    })
+    await time.pass(5_000)
+    expect(answer).to.equal(undefined)
+    await time.pass(1_000)
+    expect(answer).to.be.instanceOf(OverloadError)
   })
 
   it('leaves no timer when it is idle', async () => {
     const set = mock.method(globalThis, 'setInterval')
     const clear = mock.method(globalThis, 'clearInterval')
-    try {
-      await batcherOf({})(1)
-      await new Promise(setImmediate)
-      expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.deep.equal(
-        set.mock.calls.map(({ result }) => result),
-      )
-    } finally {
-      mock.restoreAll()
-    }
+    await batcherOf({})(1)
+    await turn()
+    expect(clear.mock.calls.map(({ arguments: [timer] }) => timer)).to.deep.equal(
+      set.mock.calls.map(({ result }) => result),
+    )
   })
 
   it('answers an item that becomes late while it is looked at', async () => {
-    const clock = performance.now
-    let time = -4_000
-    performance.now = () => {
-      time += 4_000
-      return time
-    }
-    try {
-      expect(await batcherOf({})(1)).to.equal(2)
-    } finally {
-      performance.now = clock
-    }
+    let now = -4_000
+    mock.method(performance, 'now', () => {
+      now += 4_000
+      return now
+    })
+    expect(await batcherOf({})(1)).to.equal(2)
   })
 })

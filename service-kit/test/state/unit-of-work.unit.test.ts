@@ -3,6 +3,7 @@ import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalList } from '../../src/state/arrival-list.ts'
 import { createUnitOfWork, type UnitOfWork } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 
 describe('unit of work', () => {
   let sidecar: FakeSidecar
@@ -30,6 +31,24 @@ describe('unit of work', () => {
     expect(await Promise.all([increment('a'), increment('a'), increment('b')])).to.deep.equal([1, 2, 1])
     expect(sidecar.calls.transact).to.equal(1)
     expect(sidecar.documents.get('a')?.value).to.equal(2)
+  })
+
+  describe('on a sidecar that asks for time between writes', () => {
+    const time = virtualTime()
+
+    it('leaves it between two transactions', async () => {
+      Object.assign(sidecar, { writeIntervalMs: 20 })
+      change = createUnitOfWork(
+        sidecar,
+        createArrivalList(() => new Date()),
+      )
+      await increment('a')
+      const second = increment('a')
+      await time.pass(19)
+      expect(sidecar.calls.transact).to.equal(1)
+      await time.pass(1)
+      expect(await second).to.equal(2)
+    })
   })
 
   it('decides again when another writer was faster', async () => {
@@ -161,5 +180,5 @@ describe('unit of work', () => {
     const error = await increment('a').catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(SidecarError)
     expect(sidecar.calls.transact).to.equal(8)
-  }).timeout(5_000)
+  })
 })

@@ -2,12 +2,15 @@ import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { virtualTime } from '../support/virtual-time.ts'
 
 const event = (topic: string, value: string, headers = {}): OutgoingEvent => {
   return { topic, key: 'k', value: Buffer.from(value), headers }
 }
 
 describe('publisher', () => {
+  const time = virtualTime()
+
   it('sends each topic its own events, in the order of the calls', async () => {
     const sidecar = new FakeSidecar()
     const calls: [string, string[]][] = []
@@ -31,6 +34,17 @@ describe('publisher', () => {
     const publish = createPublisher(sidecar)
     await Promise.all(Array.from({ length: 8 }, () => publish(event('a', 'x', { detail: 'y'.repeat(60_000) }))))
     expect(sizes).to.deep.equal([3, 3, 2])
+  })
+
+  it('leaves the time between two publishes that its sidecar asks for', async () => {
+    const sidecar = Object.assign(new FakeSidecar(), { writeIntervalMs: 20 })
+    const publish = createPublisher(sidecar)
+    await publish(event('a', '1'))
+    publish(event('a', '2'))
+    await time.pass(19)
+    expect(sidecar.calls.publish).to.equal(1)
+    await time.pass(1)
+    expect(sidecar.calls.publish).to.equal(2)
   })
 
   it('lets a topic that hangs hold up no other', async () => {

@@ -3,14 +3,18 @@ import { requireContainers } from '../containers/status.ts'
 import { type Addresses, addressAt } from '../kafka/addresses.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { localFolder } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
-import { ofServices } from '../lib/services.ts'
+import { localPorts } from '../lib/ports.ts'
+import { entryOf, ofServices } from '../lib/services.ts'
 import { requireUp } from '../processes/status.ts'
 import { runningWay } from './way.ts'
 
-export const localAddresses: Addresses = {
-  services: ofServices((service) => addressAt('localhost', service)),
-  kafka: localKafka(defaultPorts.kafka),
+/** Where the stack of `make up` is reached when it runs as processes. */
+export function localAddresses(): Addresses {
+  const { kafka, services } = localPorts()
+  return {
+    services: ofServices(({ name }) => addressAt('localhost', entryOf(services, name))),
+    kafka: localKafka(kafka),
+  }
 }
 
 /**
@@ -24,5 +28,5 @@ export async function requireRunning(parts?: readonly string[]): Promise<Address
     return project
   }
   requireUp(localFolder, parts)
-  return localAddresses
+  return localAddresses()
 }

@@ -4,13 +4,15 @@ import { table } from '@orderflow/service-kit/terminal'
 import { dockerClean, dockerDown, dockerLogs, dockerScale } from '../containers/commands.ts'
 import { containersOf } from '../containers/docker.ts'
 import { type Project, readProject } from '../containers/project.ts'
+import { expectedContainers } from '../containers/replicas.ts'
 import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
+import { saysYes } from '../lib/says-yes.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
-import { followLog, logTail } from '../processes/logs.ts'
-import { logFile, processNames } from '../processes/plan.ts'
+import { showLogs } from '../processes/logs.ts'
+import { processNames } from '../processes/plan.ts'
 import { startStack } from '../processes/start.ts'
 import { formatStatus, stackStatus } from '../processes/status.ts'
 import { stopStack } from '../processes/stop.ts'
@@ -20,9 +22,9 @@ import { chooseWay, runningWay } from './way.ts'
 /** `make up`: `STACK` names how to run it, `local` or `docker`; see `chooseWay`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const onProgress = timed()
-  const way = await chooseWay(env.STACK, onProgress)
+  const way = await chooseWay(env.STACK, { onProgress, signal })
   if (way === 'local') await startStack({ onProgress, signal })
-  const addresses = way === 'local' ? localAddresses : await dockerUp({ onProgress, signal })
+  const addresses = way === 'local' ? localAddresses() : await dockerUp({ onProgress, signal })
   onProgress(paint('green', 'up'))
   print()
   const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -48,12 +50,18 @@ async function projectWithContainers(): Promise<Project | undefined> {
 
 /** `make status`: an answer, and the exit code 1 when something that should run does not. A stack that is stopped is well. */
 export async function status(): Promise<number> {
-  const project = await projectWithContainers()
+  const project = await shownProject()
   const unwell = project ? await dockerStatus(project) : localStatus()
-  if (unwell === undefined) print('nothing runs')
-  if (unwell?.length) print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
-  if (unwell === undefined || unwell.length > 0) print('next: make up')
-  return unwell?.length ? 1 : 0
+  if (unwell === undefined) print('stopped; `make up` starts it')
+  if (!unwell?.length) return 0
+  print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
+  print('next: make up')
+  return 1
+}
+
+/** The project of this checkout when it has containers, stopped ones too, and no processes run instead. */
+async function shownProject(): Promise<Project | undefined> {
+  return (await runningWay()) === 'local' ? undefined : await projectWithContainers()
 }
 
 /** Prints a line for each process; answers those that do not run, or undefined and nothing when none does. */
@@ -69,15 +77,21 @@ function localStatus(): string[] | undefined {
   return rows.filter(({ state }) => state !== 'running').map(({ name, state }) => `${name} (${state})`)
 }
 
-/** The end of every log; of one and what follows when it is named. */
-export async function logs(name: string | undefined): Promise<void> {
-  if (await projectWithContainers()) return dockerLogs(name)
-  if (name) return followLog(localFolder, name)
-  for (const process of processNames) {
-    print(paint('bold', `==> ${process} (${logFile(localFolder, process)})`))
-    print(logTail(localFolder, process, 40))
-    print()
+/**
+ * `make logs`: of all, or of the one that is named. On a terminal it follows what runs; in a pipe or a file it shows the end, since
+ * there it would never come to one. `FOLLOW` decides.
+ * @throws {StackError} `usage` for a name that none has
+ */
+export async function logs(name: string | undefined, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const project = await shownProject()
+  const names = project ? await expectedContainers() : processNames
+  if (name && !names.includes(name)) {
+    throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }
+  const follow = env.FOLLOW ? saysYes(env, 'FOLLOW') : process.stdout.isTTY && (await runningWay()) !== undefined
+  const shown = name ? [name] : names
+  if (project) await dockerLogs([...shown], { follow, signal })
+  else await showLogs(localFolder, shown, { follow, signal })
 }
 
 /** Removes what a stopped stack left: events, orders, payments and logs. Its certificate and secrets stay. */

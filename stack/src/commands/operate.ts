@@ -4,7 +4,7 @@ import { type Container, containersOf, serviceOf } from '../containers/docker.ts
 import { type Project, readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { localPorts } from '../lib/ports.ts'
 import { entryOf, type Service, serviceNamed, services } from '../lib/services.ts'
 import { createPlan } from '../processes/plan.ts'
 import { processSpecs } from '../processes/process-spec.ts'
@@ -46,7 +46,7 @@ async function runningProject(): Promise<Project | undefined> {
 
 /** With the settings that the service has in the stack of `make up`, and those of the environment. */
 async function runHere({ name }: Service, args: string[], settings: Record<string, string>): Promise<number> {
-  const { env } = entryOf(processSpecs(await createPlan(localFolder, defaultPorts)), name)
+  const { env } = entryOf(processSpecs(await createPlan(localFolder, localPorts())), name)
   return run(process.execPath, [join(repository, name, entry), ...args], { ...env, ...settings })
 }
 

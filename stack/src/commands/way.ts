@@ -1,11 +1,12 @@
 import { composeMissing } from '../containers/compose-plugin.ts'
 import { containersOf } from '../containers/docker.ts'
 import { engineMissing } from '../containers/engine.ts'
-import { imagesMissing } from '../containers/images.ts'
+import { pullStackImages } from '../containers/images.ts'
 import { readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { stackStatus } from '../processes/status.ts'
+import type { ProvisionOptions } from '../provision/options.ts'
 
 /** How the stack of `make up` runs: as processes on this machine, or in containers. */
 export type Way = 'local' | 'docker'
@@ -20,10 +21,10 @@ export async function runningWay(): Promise<Way | undefined> {
 
 /**
  * The way that `STACK` names; without it the way that runs already, else containers where an engine, Compose and the real
- * images are at hand. A stand-in for an image is used only when asked for.
+ * images are at hand or can be pulled. A stand-in for an image is used only when asked for.
  * @throws {StackError} `usage` for another value, `still-running` when the stack runs the other way
  */
-export async function chooseWay(asked: string | undefined, onProgress: (line: string) => void): Promise<Way> {
+export async function chooseWay(asked: string | undefined, options: ProvisionOptions): Promise<Way> {
   if (asked && asked !== 'local' && asked !== 'docker') {
     throw new StackError('usage', `STACK=${asked} is not supported`, {
       nextStep: 'STACK is local or docker, or left out',
@@ -36,13 +37,8 @@ export async function chooseWay(asked: string | undefined, onProgress: (line: st
     })
   }
   if (asked || running) return (asked || running) as Way
-  const missing = await containersMissing()
-  if (missing) onProgress(`on this machine, without containers: ${missing}`)
-  else onProgress('in containers; STACK=local does without')
+  const missing = (await engineMissing()) ?? (await composeMissing()) ?? (await pullStackImages(options))
+  if (missing) options.onProgress(`on this machine, without containers: ${missing}`)
+  else options.onProgress('in containers; STACK=local does without')
   return missing ? 'local' : 'docker'
-}
-
-/** Why containers cannot run here as they are; undefined when they can. */
-async function containersMissing(): Promise<string | undefined> {
-  return (await engineMissing()) ?? (await composeMissing()) ?? (await imagesMissing())
 }

@@ -1,5 +1,6 @@
 import { groupMembers } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
+import { type LogOptions, logLines } from '../lib/log-options.ts'
 import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
@@ -21,8 +22,12 @@ export async function dockerClean({ name }: Project): Promise<string[]> {
   return volumes
 }
 
-export async function dockerLogs(service: string | undefined): Promise<void> {
-  await compose(composeFiles(), ['logs', '--tail', '40', ...(service ? ['--follow', service] : [])])
+/** The end of the logs of these containers, and what follows until it is interrupted or nobody reads on. */
+export async function dockerLogs(names: string[], { follow, signal }: LogOptions): Promise<void> {
+  const args = ['logs', '--tail', String(logLines), ...(follow ? ['--follow'] : []), ...names]
+  await compose(composeFiles(), args, signal).catch((error: StackError) => {
+    if (error.code !== 'interrupted') throw error
+  })
 }
 
 /**

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { cacheFolder, versions } from '../lib/paths.ts'
-import { goBuild } from '../provision/go-build.ts'
+import { buildTime, goBuild } from '../provision/go-build.ts'
 import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
 import { provisionTools } from '../provision/provision.ts'
 import { go } from '../provision/tools.ts'
@@ -31,9 +31,12 @@ export function composeMissing(): Promise<string | undefined> {
   )
 }
 
+const name = `docker compose ${versions.compose}`
+const about = `${name}: building from source: ${buildTime(5)}`
+
 /** Docker Compose v2, which Debian 12 does not have. */
 function composeTool(): Provisioned {
-  return { folder: join(cacheFolder(), `compose-${versions.compose}`), needs: [go], make: build }
+  return { folder: join(cacheFolder(), `compose-${versions.compose}`), about, needs: [go], make: build }
 }
 
 const path = 'github.com/docker/compose/v2'
@@ -42,8 +45,6 @@ const path = 'github.com/docker/compose/v2'
 export const composeModule = `${path}@v${versions.compose}`
 
 async function build(folder: string, options: ProvisionOptions): Promise<void> {
-  const name = `docker compose ${versions.compose}`
-  options.onProgress(`${name}: building from source, about 3 minutes the first time`)
   const program = {
     name,
     module: composeModule,

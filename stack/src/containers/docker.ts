@@ -33,12 +33,13 @@ export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
  * Runs `docker compose` on the terminal we run on; its progress is shown on a real one only.
  * @throws {StackError} `compose-failed` with its exit code; it has printed the reason
  */
-export async function compose(files: string[], args: string[]): Promise<void> {
+export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
   const child = spawn('docker', ['compose', ...progress, ...files.flatMap((file) => ['-f', file]), ...args], {
     cwd: repository,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
+  signal?.addEventListener('abort', () => child.kill('SIGINT'))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)

@@ -10,7 +10,7 @@ import { canAptGet } from '../provision/apt.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { docker } from './docker.ts'
-import { pull, pullable } from './pull.ts'
+import { pull } from './pull.ts'
 
 const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
@@ -25,6 +25,11 @@ export interface PresentImage {
   standIn: string | undefined
 }
 
+interface FailedPull {
+  name: string
+  reason: string
+}
+
 interface InspectedImage extends PresentImage {
   id: string
   /** Not built from an older recipe. */
@@ -37,28 +42,47 @@ interface InspectedImage extends PresentImage {
  * @throws {StackError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names: string[] = stackImages): Promise<PresentImage[]> {
-  const onWait = (pid: number) => options.onProgress(`images: process ${pid} is bringing them, waiting for it`)
   if ((await missingOf(names)).length > 0) {
-    await withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
-      await build(await pullAll(await missingOf(names), options), options)
+    await withImagesLock(options, async () => {
+      const failed = await pullAll(await missingOf(names), options)
+      for (const { name, reason } of failed.slice(0, 1))
+        options.onProgress(`warning: ${name} cannot be pulled: ${reason}`)
+      await build(
+        failed.map(({ name }) => name),
+        options,
+      )
     })
   }
   return [...(await inspect(names)).values()]
 }
 
+function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Promise<Result>): Promise<Result> {
+  const onWait = (pid: number) => onProgress(`images: process ${pid} is bringing them, waiting for it`)
+  return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
+}
+
 /**
- * Why not all images of the stack are real ones, here already or ready to be pulled; undefined when they are. Pulls and
- * builds nothing.
+ * Pulls those of the stack's images that are missing. Answers why not all are real ones then, undefined when they are.
  */
-export async function imagesMissing(): Promise<string | undefined> {
+export async function pullStackImages(options: ProvisionOptions): Promise<string | undefined> {
   const present = await inspect(stackImages)
-  const missing = stackImages.filter((name) => !present.has(name))
-  for (const name of missing) {
-    const failure = await pullable(name)
-    if (failure) return `${name} cannot be pulled: ${failure.reason}`
-  }
   const standIns = [...present.values()].filter(({ standIn }) => standIn)
-  return standIns.map(({ name, standIn }) => `${name} is a stand-in here (${standIn})`).join(', ') || undefined
+  if (standIns.length > 0)
+    return standIns.map(({ name, standIn }) => `${name} is a stand-in here (${standIn})`).join(', ')
+  const missing = stackImages.filter((name) => !present.has(name))
+  if (missing.length === 0) return undefined
+  const [failed] = await withImagesLock(options, () => pullAll(missing, options))
+  return failed && `${failed.name} cannot be pulled: ${failed.reason}`
+}
+
+/** What to know of the stack's images before `make up` runs in containers: those that are not here, and stand-ins. */
+export async function imageNotes(): Promise<string[]> {
+  const present = await inspect(stackImages)
+  return stackImages.flatMap((name) => {
+    const image = present.get(name)
+    if (!image) return [`${name} is not here: make up pulls it`]
+    return image.standIn ? [`${name} is a stand-in here (${image.standIn}): only STACK=docker uses it`] : []
+  })
 }
 
 /** Those that have to be brought, in the order in which one is made from another. */
@@ -67,18 +91,13 @@ async function missingOf(names: string[]): Promise<string[]> {
   return names.filter((name) => !present.get(name)?.isCurrent)
 }
 
-/** Returns what could not be pulled. Once a registry has not answered, it is not asked again. */
-async function pullAll(names: string[], options: ProvisionOptions): Promise<string[]> {
-  const left: string[] = []
-  let registry: string | undefined
-  for (const name of names) {
-    const failure = registry ? { reason: registry, registry: true } : await pull(name, options)
-    if (!failure) continue
-    if (!registry) options.onProgress(`warning: ${name} cannot be pulled: ${failure.reason}`)
-    if (failure.registry) registry = failure.reason
-    left.push(name)
-  }
-  return left
+/** Side by side. Returns what could not be pulled, in the same order. */
+async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
+  const failures = await Promise.all(names.map((name) => pull(name, options)))
+  return names.flatMap((name, index) => {
+    const reason = failures[index]
+    return reason === undefined ? [] : [{ name, reason }]
+  })
 }
 
 async function build(names: string[], options: ProvisionOptions): Promise<void> {

@@ -11,19 +11,22 @@ interface Row {
   name: string
   state: string
   isWell: boolean
+  /** Also while it is starting again, or paused. */
+  runs: boolean
   uptime: string
 }
 
-/** Prints a line for each container; answers what is not as it should be, such as `order-sidecar (missing)`. */
-export async function dockerStatus(project: Project): Promise<string[]> {
+/** Prints a line for each container; answers what is not as it should be, or undefined when all are stopped. */
+export async function dockerStatus(project: Project): Promise<string[] | undefined> {
   const rows = await readRows(project)
+  const colourOf = ({ isWell }: Row) => (isStopped(rows) ? 'dim' : isWell ? 'green' : 'red')
   const [header = '', ...lines] = table([
     ['CONTAINER', 'STATE', 'UPTIME'],
     ...rows.map(({ name, state, uptime }) => [name, state, uptime]),
   ])
   print(paint('bold', header))
-  for (const [index, line] of lines.entries()) print(paint(rows[index]?.isWell ? 'green' : 'red', line))
-  return unwell(rows)
+  for (const [index, line] of lines.entries()) print(paint(colourOf(rows[index] as Row), line))
+  return isStopped(rows) ? undefined : unwell(rows)
 }
 
 /** @throws {StackError} `not-running` naming the containers that are not as they should be; of these services, or of all */
@@ -41,10 +44,19 @@ async function readRows({ name }: Project): Promise<Row[]> {
 export function rowsOf(expected: string[], containers: Container[]): Row[] {
   const rows = containers.map(rowOf)
   const missing = expected.filter((name) => !rows.some((row) => row.name === name))
-  const absent = missing.map((name) => ({ name, state: 'missing', isWell: false, uptime: '-' }))
+  const absent = missing.map((name) => ({ name, state: 'missing', isWell: false, runs: false, uptime: '-' }))
   return [...rows, ...absent].sort((a, b) => a.name.localeCompare(b.name))
 }
 
+/**
+ * Whether somebody stopped them all. How each one ended does not tell: a pod ends by a signal, in order. A container that fails does
+ * not end this either, for it is started again.
+ */
+export function isStopped(rows: Row[]): boolean {
+  return !rows.some(({ runs }) => runs)
+}
+
+/** Such as `order-sidecar (missing)`. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }
@@ -52,7 +64,8 @@ function unwell(rows: Row[]): string[] {
 function rowOf(container: Container): Row {
   const { State } = container
   const uptime = State.Status === 'running' ? formatDuration(Date.now() - Date.parse(State.StartedAt)) : '-'
-  return { name: serviceOf(container), state: stateOf(container), isWell: isWell(container), uptime }
+  const runs = ['running', 'restarting', 'paused'].includes(State.Status)
+  return { name: serviceOf(container), state: stateOf(container), isWell: isWell(container), runs, uptime }
 }
 
 function isWell({ State, ...container }: Container): boolean {

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { repository } from '../lib/paths.ts'
 import { services } from '../lib/services.ts'
 import { composeFile } from './compose.ts'
+import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
 import { resiliencyFile } from './resiliency.ts'
 import { subscriptionsFile } from './subscriptions.ts'
 
 /** What `make generate` writes, by the path in the repository. Undefined is for a file that should be gone. */
 export function generatedFiles(): Map<string, string | undefined> {
-  const compose = 'docker-compose.yml'
+  const changed = (path: string, change: (text: string) => string) =>
+    [path, change(readFileSync(join(repository, path), 'utf8'))] as const
   const found = readdirSync(join(repository, 'components')).filter((file) => /^subscriptions\..*yaml$/.test(file))
   return new Map([
     ...found.map((file) => [`components/${file}`, undefined] as const),
@@ -18,6 +20,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     ),
     ['components/kafka.yaml', kafkaFile()],
     ['components/resiliency.yaml', resiliencyFile()],
-    [compose, composeFile(readFileSync(join(repository, compose), 'utf8'))],
+    changed('docker-compose.yml', composeFile),
+    changed('.devcontainer/devcontainer.json', devcontainerFile),
   ])
 }

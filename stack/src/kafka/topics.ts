@@ -1,6 +1,6 @@
-import { Admin } from '@platformatic/kafka'
 import '@orderflow/service-kit/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { partitions, services } from '../lib/services.ts'
 
@@ -41,11 +41,15 @@ function createTopics(): TopicSpec[] {
   ]
 }
 
-/** Runs `work` with an administration client that never retries by itself. */
+/**
+ * Runs `work` with an administration client that never retries by itself. Its modules take half a second to load, so only who asks
+ * Kafka loads them.
+ */
 export async function withAdmin<Result>(
   kafka: KafkaConnection,
   work: (admin: Admin) => Promise<Result>,
 ): Promise<Result> {
+  const { Admin } = await import('@platformatic/kafka')
   const admin = new Admin({
     clientId: 'orderflow-stack',
     ...kafka,

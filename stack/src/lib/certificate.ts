@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 
 /** Paths of PEM files. */
 export interface CertificateFiles {
@@ -47,6 +46,8 @@ function isUsable({ certificate, key }: CertificateFiles): boolean {
 export async function makeCertificate(names: string[] = []): Promise<Certificate> {
   const hosts = ['localhost', ...names].map((value) => ({ type: 2 as const, value }))
   const addresses = ['127.0.0.1', '::1'].map((ip) => ({ type: 7 as const, ip }))
+  // Loaded when one is made, which is seldom.
+  const { generate } = await import('selfsigned')
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',

@@ -33,6 +33,9 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
 
+/** Where Node keeps the code that it has compiled, of this checkout alone, so that it goes with it. `stack/node` has the same rule. */
+export const compileCacheFolder = join(localFolder, 'compile-cache')
+
 export function daprdFile(): string {
   return join(cacheFolder(), `daprd-${versions.dapr}`, 'daprd')
 }

@@ -1,3 +1,4 @@
+import { StackError } from './error.ts'
 import { ofServices } from './services.ts'
 
 /** Loopback ports of one service and its sidecar. */
@@ -25,7 +26,7 @@ export function sidecarPorts(place: number): Omit<ServicePorts, 'http' | 'https'
 }
 
 /**
- * The ports of `make up`: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
+ * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
  * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
  * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, would meet Kafka's with the third
  * service.
@@ -34,4 +35,31 @@ export const defaultPorts: StackPorts = {
   kafka: 9092,
   kafkaController: 9093,
   services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...sidecarPorts(place) })),
+}
+
+/** From the highest of the usual ports to the highest there is. */
+const largestOffset = 50_000
+
+/**
+ * The ports of `make up` as processes: the usual ones, or all of them `PORT_OFFSET` higher, where other programs or another checkout's
+ * stack have those.
+ * @throws {StackError} `usage` for what is no such number
+ */
+export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
+  const offset = Number(PORT_OFFSET)
+  if (!Number.isInteger(offset) || offset < 0 || offset > largestOffset) {
+    throw new StackError('usage', `PORT_OFFSET=${PORT_OFFSET} cannot be added to a port`, {
+      nextStep: `PORT_OFFSET is 0 to ${largestOffset}, such as 10000, and the same for each command`,
+    })
+  }
+  return moved(defaultPorts, offset)
+}
+
+/** Ports in a record, or in the records of one. */
+function moved<Ports extends object>(ports: Ports, offset: number): Ports {
+  const pairs = Object.entries(ports).map(([name, port]) => [
+    name,
+    typeof port === 'number' ? port + offset : moved(port, offset),
+  ])
+  return Object.fromEntries(pairs) as Ports
 }

@@ -21,7 +21,7 @@ export function residentBytes(pid: number): number {
     const kilobytes =
       process.platform === 'linux'
         ? /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-        : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+        : ps('-o', 'rss=', '-p', String(pid))
     return Number(kilobytes ?? 0) * 1024
   } catch {
     return 0
@@ -34,9 +34,7 @@ export function commandOf(pid: number): string {
     const words =
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
-            .trim()
-            .split(' ')
+        : ps('-o', 'command=', '-p', String(pid)).trim().split(' ')
     const [program = '', argument = ''] = words
     return [program, argument]
       .map((word) => word.split('/').at(-1))
@@ -69,11 +67,16 @@ function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   }
 }
 
-function readPs(): ProcessEntry[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,pgid=,stat=,lstart='], { encoding: 'utf8' }).split('\n')
-  return lines.flatMap((line) => {
+/** Where there is no /proc, as on macOS. Reads what `ps` prints; zombies have Z as their state. */
+export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): ProcessEntry[] {
+  return printed.split('\n').flatMap((line) => {
     const [pid, group, state, ...start] = line.trim().split(/\s+/)
     if (!pid || state?.startsWith('Z')) return []
     return [{ pid: Number(pid), group: Number(group), startId: start.join(' ') }]
   })
+}
+
+/** The same words for the same start, whatever the language and time zone of who asks. */
+function ps(...args: string[]): string {
+  return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } })
 }

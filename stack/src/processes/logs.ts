@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { StackError } from '../lib/error.ts'
+import { once } from 'node:events'
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { type LogOptions, logLines } from '../lib/log-options.ts'
+import { paint, print } from '../lib/terminal.ts'
 import { logFile, processNames } from './plan.ts'
 
 /** Enough for any number of lines we show. */
@@ -23,16 +26,43 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/** Shows a log's end and what is added to it, until interrupted. */
-export async function followLog(folder: string, name: string): Promise<void> {
-  requireProcessName(name)
-  const tail = spawn('tail', ['-n', '40', '-F', logFile(folder, name)], { stdio: ['ignore', 'inherit', 'ignore'] })
-  await new Promise((resolve) => tail.once('close', resolve))
+/** Shows the end of these processes' logs, each line after the process's name, and what follows until `signal` or nobody reads on. */
+export async function showLogs(
+  folder: string,
+  names: readonly string[],
+  { follow, signal }: LogOptions,
+): Promise<void> {
+  const width = Math.max(...names.map((name) => name.length))
+  const show = (name: string) => {
+    const colour = colours[processNames.indexOf(name) % colours.length] ?? 'cyan'
+    const prefix = paint(colour, `${name.padEnd(width)} |`)
+    return printTail(logFile(folder, name), { follow, signal, prefix })
+  }
+  if (follow) await Promise.all(names.map(show))
+  else for (const name of names) await show(name)
 }
 
-function requireProcessName(name: string): void {
-  if (processNames.includes(name)) return
-  throw new StackError('usage', `there is no process ${name}`, {
-    nextStep: `SERVICE is one of ${processNames.join(', ')}`,
-  })
+/** Not red, which is for what is wrong. */
+const colours = [
+  'cyan',
+  'yellow',
+  'green',
+  'magenta',
+  'blue',
+  'cyanBright',
+  'yellowBright',
+  'greenBright',
+  'magentaBright',
+] as const
+
+/** By name with -F, since `make clean` removes the file and `make up` makes another; there may be none yet. */
+async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
+  if (!existsSync(file)) print(`${prefix} (no log yet)`)
+  const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]
+  const tail = spawn('tail', args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const stop = () => tail.kill()
+  signal.addEventListener('abort', stop)
+  process.stdout.once('error', stop)
+  createInterface({ input: tail.stdout }).on('line', (line) => print(`${prefix} ${line}`))
+  await once(tail, 'close')
 }

@@ -1,7 +1,7 @@
 import { StackError } from '../lib/error.ts'
 import { commandOf } from '../lib/process-table.ts'
 import { isPortFree } from './free-ports.ts'
-import { portOwner } from './port-owner.ts'
+import { type PortOwner, portOwner } from './port-owner.ts'
 
 export interface PortUse {
   port: number
@@ -14,21 +14,28 @@ export interface PortUse {
  * @throws {StackError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
+  const taken = await takenPorts(uses)
+  if (taken.length > 0)
+    throw new StackError('port-in-use', taken.join('\n'), { nextStep: 'stop it, then run make up again' })
+}
+
+/** A line for each of these ports that is taken: by whom, where the system shows it. */
+export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
   const taken = uses.filter((_, index) => !free[index])
-  if (taken.length === 0) return
-  throw new StackError('port-in-use', taken.map(describeTaken).join('\n'), {
-    nextStep: 'stop it, then run make up again',
+  return taken.map((use) => {
+    const owner = portOwner(use.port)
+    return describeTaken(use, owner && { ...owner, command: commandOf(owner.pid) })
   })
 }
 
-function describeTaken({ port, use }: PortUse): string {
-  const found = portOwner(port)
-  const holder = found ? `pid ${found.pid} (${commandOf(found.pid)})` : 'another process'
+/** `port 5000 (order-service http) is in use by pid 7 (node main.ts)` */
+export function describeTaken({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
+  const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
   // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
-  const owner = found && !found.listens ? ` by an outgoing connection of ${holder}` : ` by ${holder}`
-  // On macOS port 5000 belongs to AirPlay; its switch is in System Settings.
-  const airPlay = process.platform === 'darwin' && port === 5000
-  const hint = airPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
-  return `port ${port} (${use}) is in use${owner}${hint}`
+  const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
+  // On macOS AirPlay has port 5000.
+  const isAirPlay = owner?.command.startsWith('ControlCenter')
+  const hint = isAirPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
+  return `port ${port} (${use}) is in use by ${how}${hint}`
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
-import { cacheFolder, daprdFile, repository } from '../lib/paths.ts'
+import { compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { daprdFlags, resourcesOf } from './daprd-flags.ts'
@@ -50,7 +50,7 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       // glibc gives every thread an arena of its own: 15 MB a service for nothing.
       MALLOC_ARENA_MAX: '2',
       // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
-      NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache'),
+      NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...streamVariables(plan, name),
       Web__HttpPort: String(http),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
-import { defaultPorts, type StackPorts } from '../lib/ports.ts'
+import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { provision } from '../provision/provision.ts'
 import { ensureRunning } from './ensure.ts'
 import { createPlan, type Plan, type ProcessName, processNames } from './plan.ts'
@@ -28,7 +28,7 @@ export interface StartOptions {
  * @throws {StackError} saying what is missing, in use, dead or late, and the next step
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
-  const { ports = defaultPorts, detached = true, onProgress = () => {}, signal } = options
+  const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
   await provision({ onProgress, signal })
   if (!detached) await claimFolder(folder)

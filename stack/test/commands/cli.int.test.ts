@@ -24,7 +24,7 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, new-service, provision, engine, images\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, new-service, doctor, provision, engine, images\n',
     ],
     [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
     [
@@ -46,7 +46,7 @@ describe('the command line', () => {
       'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
     ],
     [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
-    [['logs', 'nginx'], {}, `error: there is no process nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
+    [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
   ]
   for (const [args, env, stderr] of refused) {
     it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} with the next step`, async () => {

@@ -1,35 +1,36 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-interface FakeState {
-  /** What the registry says to a pull that it refuses; empty when it has every image. */
-  refusal: string
-  images: Record<string, { Id: string; Config: { Labels: Record<string, string> | null } }>
+interface FakeImage {
+  Id: string
+  Config: { Labels: Record<string, string> | null }
 }
 
-/** The docker command line over a file of images: what it was asked is kept, and a build takes a while. */
+/**
+ * The docker command line over a folder of images, a file each: what it was asked is kept, and a build takes a while. The file
+ * `refusal` is what the registry says to a pull; empty when it has every image.
+ */
 const script = `#!${process.execPath}
-const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
-const [stateFile, callsFile] = ['state.json', 'calls'].map((name) => __dirname + '/' + name)
-const state = JSON.parse(readFileSync(stateFile, 'utf8'))
+const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
+const fileOf = (image) => __dirname + '/' + encodeURIComponent(image) + '.json'
+const refusal = readFileSync(__dirname + '/refusal', 'utf8')
 const args = process.argv.slice(2)
 const last = args.at(-1)
 const fail = (text) => { console.error(text); process.exit(1) }
 const put = (name, Labels) => {
-  state.images[name] = { Id: 'sha256:' + name + ':' + Date.now(), Config: { Labels } }
-  writeFileSync(stateFile, JSON.stringify(state))
+  writeFileSync(fileOf(name), JSON.stringify({ Id: 'sha256:' + name + ':' + Date.now(), Config: { Labels } }))
 }
 const [first, second] = args
 if (first === 'image' && second === 'inspect') {
-  if (!state.images[last]) fail('Error response from daemon: No such image: ' + last)
-  console.log(args[3] === '{{.Size}}' ? 1e6 : JSON.stringify(state.images[last]))
+  if (!existsSync(fileOf(last))) fail('Error response from daemon: No such image: ' + last)
+  console.log(args[3] === '{{.Size}}' ? 1e6 : readFileSync(fileOf(last), 'utf8'))
   process.exit()
 }
 const tag = args[args.indexOf('--tag') + 1]
-appendFileSync(callsFile, (first === 'build' ? 'build ' + tag : args.join(' ')) + '\\n')
-if (first === 'pull' || first === 'manifest') {
-  if (state.refusal) fail(state.refusal)
-  if (first === 'pull') put(last, null)
+appendFileSync(__dirname + '/calls', (first === 'build' ? 'build ' + tag : args.join(' ')) + '\\n')
+if (first === 'pull') {
+  if (refusal) fail(refusal)
+  put(last, null)
 }
 if (first === 'tag') put(last, null)
 if (first === 'build') {
@@ -44,20 +45,19 @@ export function fakeDocker(folder: string) {
   mkdirSync(bin)
   writeFileSync(join(bin, 'docker'), script)
   chmodSync(join(bin, 'docker'), 0o755)
-  const stateFile = join(bin, 'state.json')
-  const read = () => JSON.parse(readFileSync(stateFile, 'utf8')) as FakeState
-  const write = (change: Partial<FakeState>) => writeFileSync(stateFile, JSON.stringify({ ...read(), ...change }))
-  writeFileSync(stateFile, JSON.stringify({ refusal: '', images: {} }))
+  const fileOf = (image: string) => join(bin, `${encodeURIComponent(image)}.json`)
+  const refuse = (refusal: string) => writeFileSync(join(bin, 'refusal'), refusal)
+  refuse('')
   writeFileSync(join(bin, 'calls'), '')
   const path = process.env.PATH
   process.env.PATH = `${bin}${delimiter}${path}`
 
   return {
-    refuse: (refusal: string) => write({ refusal }),
+    refuse,
     /** Makes an image be there, with these labels. */
     have: (name: string, Labels: Record<string, string> | null = null) =>
-      write({ images: { ...read().images, [name]: { Id: `sha256:old-${name}`, Config: { Labels } } } }),
-    labelsOf: (name: string) => read().images[name]?.Config.Labels,
+      writeFileSync(fileOf(name), JSON.stringify({ Id: `sha256:old-${name}`, Config: { Labels } } satisfies FakeImage)),
+    labelsOf: (name: string) => (JSON.parse(readFileSync(fileOf(name), 'utf8')) as FakeImage).Config.Labels,
     /** What it was asked to do. */
     calls: () => readFileSync(join(bin, 'calls'), 'utf8').trim().split('\n').filter(Boolean),
     restore: () => {

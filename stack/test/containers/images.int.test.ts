@@ -1,12 +1,11 @@
 import { expect } from 'chai'
 import { imageDigests } from '../../src/containers/image-digests.ts'
-import { ensureImages, imagesMissing } from '../../src/containers/images.ts'
+import { ensureImages, imageNotes, pullStackImages } from '../../src/containers/images.ts'
 import { mongoImage, reaperImage, stackImages, testImages } from '../../src/lib/image-names.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 
 const unreachable = 'Error response from daemon: Get "https://registry/v2/": dial tcp: lookup registry: no such host'
-const unknown = 'Error response from daemon: manifest for x not found: manifest unknown'
 /** Two images whose recipes need nothing but docker. */
 const simple = [mongoImage, reaperImage]
 
@@ -32,7 +31,7 @@ describe('images that others make', () => {
 
   it('are pulled when they are missing, and left alone when they are there', async () => {
     const present = await ensure(simple)
-    expect(docker.calls()).to.deep.equal(simple.map((name) => `pull ${name}`))
+    expect(docker.calls()).to.have.members(simple.map((name) => `pull ${name}`))
     expect(present.map(({ name, origin, standIn }) => [name, origin, standIn])).to.deep.equal([
       [mongoImage, 'registry', undefined],
       [reaperImage, 'registry', undefined],
@@ -51,7 +50,7 @@ describe('images that others make', () => {
       imageDigests[reaperImage] = before
     }
     const pinned = `testcontainers/ryuk@${digest}`
-    expect(docker.calls()).to.include.members([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
+    expect(docker.calls()).to.deep.equal([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
   })
 
   it('have a place for their digest, each', () => {
@@ -59,24 +58,18 @@ describe('images that others make', () => {
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 
-  it('are built here when the registry cannot be reached, which is tried once, and say what they stand in for', async () => {
+  it('are built here when they cannot be pulled, and say what they stand in for', async () => {
     docker.refuse(unreachable)
     const present = await ensure(simple)
     const builds = simple.map((name) => `build ${name}`)
-    expect(docker.calls()).to.deep.equal([`pull ${mongoImage}`, ...builds])
+    expect(docker.calls().slice(2)).to.deep.equal(builds)
     expect(present.map(({ origin }) => origin)).to.deep.equal(['recipe', 'recipe'])
     expect(present[0]?.standIn).to.match(/^SecantusDB \d/)
     expect(told.filter((line) => line.startsWith('warning:'))).to.deep.equal([
       `warning: ${mongoImage} cannot be pulled: ${unreachable}`,
     ])
     await ensure(simple)
-    expect(docker.calls()).to.have.length(3)
-  })
-
-  it('are asked for one by one when the registry answers that it has none', async () => {
-    docker.refuse(unknown)
-    await ensure(simple)
-    expect(docker.calls().filter((call) => call.startsWith('pull'))).to.have.length(2)
+    expect(docker.calls()).to.have.length(4)
   })
 
   it('are built again when their recipe has changed, and what they replace is removed', async () => {
@@ -100,19 +93,27 @@ describe('images that others make', () => {
   })
 
   describe('as far as make up may use them unasked', () => {
-    it('are missing while one can neither be found nor pulled', async () => {
-      expect(await imagesMissing()).to.equal(undefined)
+    const use = () => pullStackImages({ onProgress: (line) => told.push(line) })
+
+    it('are pulled, or it says why one could not be, and what is not here', async () => {
       docker.refuse(unreachable)
-      expect(await imagesMissing()).to.equal(`${stackImages[0]} cannot be pulled: ${unreachable}`)
-      for (const name of stackImages) docker.have(name)
-      expect(await imagesMissing()).to.equal(undefined)
-      expect(docker.calls().filter((call) => !call.startsWith('manifest inspect'))).to.deep.equal([])
+      expect(await use()).to.equal(`${stackImages[0]} cannot be pulled: ${unreachable}`)
+      expect(await imageNotes()).to.deep.equal(stackImages.map((name) => `${name} is not here: make up pulls it`))
+      docker.refuse('')
+      expect(await use()).to.equal(undefined)
+      expect(await imageNotes()).to.deep.equal([])
+      const pulls = docker.calls().length
+      expect(await use()).to.equal(undefined)
+      expect(docker.calls()).to.have.length(pulls)
     })
 
-    it('are missing when one is a stand-in', async () => {
-      for (const name of stackImages) docker.have(name)
+    it('are left alone when one of them is a stand-in', async () => {
       docker.have(mongoImage, { 'orderflow.recipe': 'x', 'orderflow.stand-in': 'SomethingElse 1.0' })
-      expect(await imagesMissing()).to.equal(`${mongoImage} is a stand-in here (SomethingElse 1.0)`)
+      expect(await use()).to.equal(`${mongoImage} is a stand-in here (SomethingElse 1.0)`)
+      expect(docker.calls()).to.deep.equal([])
+      expect(await imageNotes()).to.include(
+        `${mongoImage} is a stand-in here (SomethingElse 1.0): only STACK=docker uses it`,
+      )
     })
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Container } from '../../src/containers/docker.ts'
-import { rowsOf } from '../../src/containers/status.ts'
+import { isStopped, rowsOf } from '../../src/containers/status.ts'
 
 function container(service: string, State: Partial<Container['State']>): Container {
   return {
@@ -44,5 +44,13 @@ describe('the status of containers', () => {
   it('is not well while one is ill', () => {
     const ill = container('kafka', { Health: { Status: 'unhealthy' } })
     expect(told([ill])).to.include('kafka: running, unhealthy, not well')
+  })
+
+  it('is that of a stopped stack when none runs, however each ended, and not while one is started again and again', () => {
+    const exited = [0, 137, 143].map((ExitCode) => container('kafka', { Status: 'exited', ExitCode }))
+    expect(isStopped(rowsOf(expected, exited))).to.equal(true)
+    expect(isStopped(rowsOf(expected, [...exited, container('order-service', { Status: 'restarting' })]))).to.equal(
+      false,
+    )
   })
 })

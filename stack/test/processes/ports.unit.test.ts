@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { defaultPorts, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
 import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
-import { requireFreePorts } from '../../src/processes/port-check.ts'
+import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
 
 const all = ({ kafka, kafkaController, services: ports }: StackPorts) => [
   kafka,
@@ -62,5 +62,14 @@ describe('ports', () => {
       new RegExp(`^port ${port} \\(order-service http\\) is in use by pid ${process.pid} \\(.+\\)`),
     )
     expect(second).to.include(`port ${port} (order-sidecar grpc) is in use by pid ${process.pid}`)
+  })
+
+  it('that AirPlay has on macOS come with the switch that gives it free', () => {
+    const owner = { pid: 512, listens: true, command: 'ControlCenter' }
+    expect(describeTaken({ port: 5000, use: 'order-service http' }, owner)).to.equal(
+      'port 5000 (order-service http) is in use by pid 512 (ControlCenter): ' +
+        'switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff',
+    )
+    expect(describeTaken({ port: 5000, use: 'x' }, undefined)).to.equal('port 5000 (x) is in use by another process')
   })
 })

@@ -1,21 +1,29 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 
-/** What became of a client's requests: how many were answered, and the code of the error that ended it. */
-export interface Outcome {
+/** A client that sends one request after the other on a connection that it keeps alive as long as the server does. */
+export interface BusyClient {
+  /** How many requests were answered so far. */
   answered: number
-  end: string
+  /** The code of the error that ended it. */
+  end: Promise<string>
 }
 
-/** Sends one request after the other on a connection that it keeps alive as long as the server does, until one fails. */
-export async function keepBusy(url: string): Promise<Outcome> {
+export function busyClient(url: string): BusyClient {
   const secure = url.startsWith('https:')
   const agent = new (secure ? https : http).Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
-  for (let answered = 0; ; answered += 1) {
-    const end = await ask(url, agent)
-    if (end === undefined) continue
-    agent.destroy()
-    return { answered, end }
+  const client: BusyClient = { answered: 0, end: goOn() }
+  return client
+
+  async function goOn(): Promise<string> {
+    for (;;) {
+      const end = await ask(url, agent)
+      if (end === undefined) client.answered += 1
+      else {
+        agent.destroy()
+        return end
+      }
+    }
   }
 }
 

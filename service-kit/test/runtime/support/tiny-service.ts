@@ -4,11 +4,13 @@ import type { BaseSettings } from '../../../src/runtime/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
 // A process that listens as a service does, with the settings of its first argument, and answers each request within
-// 5 ms; one to /slow takes 400 ms.
+// 50 ms; one to /slow takes 400 ms, and it says so when it begins.
 
 const settings = JSON.parse(process.argv[2] ?? '') as BaseSettings
-const answer = async (request: { url?: string | undefined }, response: { end(text: string): void }) => {
-  await delay(request.url === '/slow' ? 400 : Math.random() * 5)
+const log = createLog('tiny', 'info')
+const answer = async ({ url }: { url?: string | undefined }, response: { end(text: string): void }) => {
+  if (url === '/slow') log.info('begun')
+  await delay(url === '/slow' ? 400 : Math.random() * 50)
   response.end('ok')
 }
-await serve({ web: answer, channel: answer }, settings, createLog('tiny', 'info'))
+await serve({ web: answer, channel: answer }, settings, log)

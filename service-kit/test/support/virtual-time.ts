@@ -1,0 +1,37 @@
+import { syncBuiltinESMExports } from 'node:module'
+import { mock } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+
+/** Time that passes only when a test says so. */
+export interface VirtualTime {
+  /** Lets so much of it pass, and whatever waited for it run. */
+  pass(ms: number): Promise<void>
+}
+
+/** For the tests of the suite that calls it, timers and `performance.now` are on virtual time. */
+export function virtualTime(): VirtualTime {
+  let now = 0
+  beforeEach(() => {
+    now = 0
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+    mock.method(performance, 'now', () => now)
+    // Until then, what modules imported by name from node:timers/promises is the real one.
+    syncBuiltinESMExports()
+  })
+  afterEach(() => {
+    mock.timers.reset()
+    mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+  return {
+    async pass(ms) {
+      // What is about to start a timer has done so then.
+      await turn()
+      for (let passed = 0; passed < ms; passed += 1) {
+        now += 1
+        mock.timers.tick(1)
+      }
+      await turn()
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { dirname } from 'node:path'
+import { table } from '@orderflow/service-kit/terminal'
+import { imageNotes } from '../containers/images.ts'
+import { cacheFolder } from '../lib/paths.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { entryOf, services } from '../lib/services.ts'
+import { paint, print } from '../lib/terminal.ts'
+import { takenPorts } from '../processes/port-check.ts'
+import { aptGetInstall, canAptGet } from '../provision/apt.ts'
+import { toolsOfProcesses } from '../provision/provision.ts'
+import {
+  browser,
+  compose,
+  curl,
+  engine,
+  type FoundTool,
+  findTools,
+  git,
+  howToBring,
+  minimumOf,
+  npm,
+  pip,
+  type Tool,
+} from '../provision/tools.ts'
+import { runningWay } from './way.ts'
+
+/** What a machine must have for each thing that one does with the project. */
+interface Use {
+  title: string
+  tools: Tool[]
+}
+
+/** GB: what is downloaded and built for `make up` and `make test`, and the memory that building daprd takes. */
+const needed = { disk: 8, memory: 4 }
+
+/**
+ * `make doctor`: what this machine lacks, for what, and the command that brings it. Returns the exit code: 1 when `make up`
+ * can run in no way.
+ */
+export async function doctor(): Promise<number> {
+  const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
+  const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
+  const tests = { title: 'make test', tools: [...asProcesses.tools, browser, git, curl, pip] }
+  const uses = [inContainers, asProcesses, tests, { title: 'make release-NAME', tools: [npm, engine] }]
+  const found = await findTools([...new Set(uses.flatMap(({ tools }) => tools))])
+  const missing = new Set(found.filter(({ isNewEnough }) => !isNewEnough).map(({ tool }) => tool))
+
+  const [header = '', ...rows] = table([['TOOL', 'NEEDED', 'FOUND'], ...found.map(cellsOf)])
+  print(paint('bold', header))
+  for (const [index, row] of rows.entries()) print(found[index]?.isNewEnough ? row : paint('red', row))
+  print()
+  for (const use of uses) for (const line of describeUse(use, missing)) print(line)
+  print()
+  print(room())
+  const images = lacking(inContainers, missing).length === 0 ? await imageNotes() : []
+  for (const note of [...images, ...(await portNotes())]) print(paint('yellow', note))
+  return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
+}
+
+/** `make doctor INSTALL=1`: brings what the tests need, as root on Debian or Ubuntu, but for Docker (`make engine`) and Go. */
+export async function installTools(signal: AbortSignal): Promise<void> {
+  const found = await findTools([npm, ...toolsOfProcesses(), browser, git, curl, pip])
+  const packages = found.flatMap(({ tool, isNewEnough }) => (isNewEnough ? [] : (tool.apt ?? [])))
+  if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
+}
+
+const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? 'not found']
+
+const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
+
+/** A line, and what brings what is lacking. */
+export function describeUse(use: Use, missing: Set<Tool>): string[] {
+  const lacks = lacking(use, missing)
+  if (lacks.length === 0) return [`${use.title}: ${paint('green', 'ready')}`]
+  const labels = lacks.map(({ label }) => label).join(', ')
+  return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
+}
+
+/** Of the ports that `make up` takes, unless it has them already. MongoDB's is published by containers only. */
+async function portNotes(): Promise<string[]> {
+  if (await runningWay()) return []
+  const own = [
+    { port: defaultPorts.kafka, use: 'kafka' },
+    { port: defaultPorts.kafkaController, use: 'kafka controller' },
+    { port: 27017, use: 'mongo, in containers' },
+  ]
+  const ofServices = services.flatMap(({ name }) =>
+    Object.entries(entryOf(defaultPorts.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
+  )
+  return await takenPorts([...own, ...ofServices])
+}
+
+/** Told always, since a build may end for want of either without saying so. */
+function room(): string {
+  const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
+  const { bavail, bsize } = statfsSync(present(cacheFolder()))
+  return describeRoom((bavail * bsize) / 1e9, totalmem() / 1e9)
+}
+
+/** In GB. */
+export function describeRoom(disk: number, memory: number): string {
+  const told = (have: number, need: number) => {
+    const text = `${have.toFixed(0)} GB`
+    return have < need ? paint('red', `${text}, where ${need} may be needed`) : text
+  }
+  return `free disk: ${told(disk, needed.disk)}; memory: ${told(memory, needed.memory)}`
+}

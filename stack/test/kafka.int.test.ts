@@ -1,0 +1,30 @@
+import { testFolder } from '../src/lib/paths.ts'
+import { freePorts } from '../src/processes/free-ports.ts'
+import { createPlan, type Plan } from '../src/processes/plan.ts'
+import { runningStack } from '../src/processes/running-stack.ts'
+import { claimFolder } from '../src/processes/test-owner.ts'
+import { provision } from '../src/provision/provision.ts'
+import { startBroker } from './kafka/broker.ts'
+import { killedBroker } from './kafka/killed-broker.ts'
+import { sidecar } from './kafka/sidecar.ts'
+import { streamCheck } from './kafka/stream-check.ts'
+import { localTopics } from './kafka/topics.ts'
+
+/** All that takes a broker and no service, with one broker. */
+describe('with a Kafka of this machine', function () {
+  this.timeout(120_000)
+  let plan: Plan
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    await claimFolder(testFolder('kafka'))
+    plan = await createPlan(testFolder('kafka'), await freePorts())
+    await startBroker(plan)
+  })
+  after(() => runningStack(plan, false).stop())
+
+  localTopics(() => plan)
+  sidecar(() => plan)
+  streamCheck(() => plan)
+  killedBroker(() => plan)
+})

@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { send } from '../../src/commands/publish.ts'
+import { localKafka } from '../../src/kafka/connection.ts'
+import { eventually } from '../../src/lib/poll.ts'
+import type { Plan } from '../../src/processes/plan.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
+import { newGroup, startBroker } from './broker.ts'
+
+export function killedBroker(planned: () => Plan): void {
+  describe('a Kafka that was killed with -9', () => {
+    const record = { topic: 'paymentevents', key: 'k', value: Buffer.from('{"Name":"PaymentApproved"}') }
+    const publish = () => send(localKafka(planned().ports.kafka), record)
+    let first: Awaited<ReturnType<typeof publish>>
+    let mine: ReturnType<typeof newGroup>
+    let meanwhile: string | undefined
+
+    before(async () => {
+      first = await publish()
+      mine = newGroup(planned())
+      await runningStack(planned(), false).kill('kafka')
+      meanwhile = await mine.check()
+      await startBroker(planned())
+    })
+
+    it('starts again and has kept its events', async () => {
+      expect(await publish()).to.deep.equal({ ...first, offset: first.offset + 1n })
+    })
+
+    it('keeps a service from its stream until it is back, and no longer', async () => {
+      expect(meanwhile).to.equal('the broker does not answer')
+      const consumer = await mine.consume()
+      await eventually(async () => (await mine.check()) === undefined, 'the group is back')
+      await consumer.close(true)
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import type { StreamSettings } from '@orderflow/service-kit/kafka'
+import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
+import { expect } from 'chai'
+import { localKafka } from '../../src/kafka/connection.ts'
+import { withAdmin } from '../../src/kafka/topics.ts'
+import { eventually } from '../../src/lib/poll.ts'
+import type { Plan } from '../../src/processes/plan.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
+import { newGroup } from './broker.ts'
+
+export function streamCheck(planned: () => Plan): void {
+  describe('what keeps a service from a real stream', () => {
+    let plan: Plan
+    let mine: ReturnType<typeof newGroup>
+    beforeEach(() => {
+      plan = planned()
+      mine = newGroup(plan)
+    })
+
+    /** An answer holds for a while, and a group takes a moment to change. */
+    const comesToBe = (holds: (missing: string | undefined) => boolean, what: string) =>
+      eventually(async () => holds(await mine.check()), what)
+
+    it('is that nobody consumes, until somebody does', async () => {
+      const hasNoMembers = (missing = '') => missing.includes('has no members')
+      expect(await mine.check()).to.satisfy(hasNoMembers)
+      const consumer = await mine.consume()
+      await comesToBe((missing) => missing === undefined, 'nothing, with a member')
+      await consumer.close(true)
+      await comesToBe(hasNoMembers, 'no members again')
+    })
+
+    it('is only the broker for a service that consumes nothing', async () => {
+      const Brokers = localKafka(plan.ports.kafka).bootstrapBrokers.join(',')
+      const brokerOnly = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, undefined)
+      expect(await brokerOnly()).to.equal(undefined)
+    })
+
+    it('is a broker that hangs, and nothing as soon as it goes on', async () => {
+      const consumer = await mine.consume()
+      const { kill } = runningStack(plan, false)
+      await kill('kafka', 'SIGSTOP')
+      try {
+        // Only the deadline has these words: the client would wait longer, and say that the broker does not answer.
+        expect(await mine.check()).to.equal('the broker does not answer in time')
+      } finally {
+        await kill('kafka', 'SIGCONT')
+      }
+      await comesToBe((missing) => missing === undefined, 'the broker is back')
+      await consumer.close(true)
+    })
+
+    it('is a group that is denied, in words, although the broker answers', async () => {
+      const denial = {
+        resourceType: ResourceTypes.GROUP,
+        resourceName: mine.group,
+        resourcePatternType: ResourcePatternTypes.LITERAL,
+        principal: 'User:ANONYMOUS',
+        host: '*',
+        operation: AclOperations.ALL,
+        permissionType: AclPermissionTypes.DENY,
+      }
+      await withAdmin(localKafka(plan.ports.kafka), (admin) => admin.createAcls({ creations: [denial] }))
+      await comesToBe(
+        (missing) => missing === `consumer group ${mine.group} is denied to this user`,
+        'the group is denied',
+      )
+    })
+  })
+}

@@ -1,0 +1,64 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { expect } from 'chai'
+import { send } from '../../src/commands/publish.ts'
+import { localKafka } from '../../src/kafka/connection.ts'
+import { watchEvents } from '../../src/kafka/event-watch.ts'
+import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
+import { eventually } from '../../src/lib/poll.ts'
+import type { Plan } from '../../src/processes/plan.ts'
+
+export function localTopics(planned: () => Plan): void {
+  describe('its topics', () => {
+    let kafka: KafkaConnection
+    before(() => {
+      kafka = localKafka(planned().ports.kafka)
+    })
+
+    it('are those that follow from services.json, with their partitions and limits', async () => {
+      const names = topics.map((topic) => topic.name)
+      const found = await withAdmin(kafka, async (admin) => ({
+        partitions: (await admin.metadata({ topics: names })).topics,
+        configs: await admin.describeConfigs({
+          resources: names.map((name) => ({ resourceType: 2, resourceName: name, configurationKeys: null })),
+        }),
+      }))
+      for (const { name, partitions, configs } of topics) {
+        expect(found.partitions.get(name)?.partitionsCount).to.equal(partitions)
+        const actual = found.configs.find((topic) => topic.resourceName === name)?.configs ?? []
+        for (const [key, value] of Object.entries(configs)) {
+          expect(actual.find((config) => config.name === key)?.value).to.equal(value)
+        }
+      }
+    })
+
+    it('are created once, with a warning of one with other partitions', async () => {
+      expect(await ensureTopics(kafka)).to.deep.equal([])
+      const [first] = topics
+      if (!first) throw new Error('no topics')
+      const warnings = await ensureTopics(kafka, [{ ...first, partitions: 99 }])
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.include(`topic ${first.name} has ${first.partitions} partitions, services.json says 99`)
+    })
+
+    it('are none that somebody misspelt', async () => {
+      const record = { topic: 'ordervents', key: undefined, value: Buffer.from('{}') }
+      expect(await send(kafka, record).catch((error: unknown) => error)).to.be.instanceOf(Error)
+      expect(await withAdmin(kafka, (admin) => admin.listTopics())).to.not.include('ordervents')
+    })
+
+    it('show a watcher each event published from then on', async () => {
+      const seen: string[] = []
+      await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from('{"Name":"Before"}') })
+      const stop = await watchEvents(kafka, ['orderevents'], ({ envelope }) => seen.push(envelope.Name ?? '?'))
+      for (const value of ['{"Name":"OrderCreated"}', 'not json', 'null']) {
+        await send(kafka, { topic: 'orderevents', key: 'k', value: Buffer.from(value) })
+      }
+      try {
+        await eventually(() => seen.length >= 3, 'all three were seen')
+      } finally {
+        await stop()
+      }
+      expect(seen).to.deep.equal(['OrderCreated', '?', '?'])
+    })
+  })
+}

@@ -1,0 +1,40 @@
+// Runs targets of the Makefile at the same time, each line after the target's name: the suites wait for brokers and sidecars
+// more than they compute. Ends with one count of all, and fails when one of them does.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+interface Outcome {
+  target: string
+  code: number | null
+  passed: number
+  failed: number
+}
+
+const targets = process.argv.slice(2)
+const width = Math.max(...targets.map((target) => target.length))
+const outcomes = await Promise.all(targets.map(run))
+const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
+for (const { target, code } of outcomes) {
+  if (code !== 0) console.log(`\nmake ${target} failed; alone it runs with that command`)
+}
+console.log(`\n${total('passed')} passed, ${total('failed')} failed`)
+if (outcomes.some(({ code }) => code !== 0)) process.exitCode = 1
+
+function run(target: string): Promise<Outcome> {
+  const child = spawn('make', ['--no-print-directory', target], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const outcome: Outcome = { target, code: null, passed: 0, failed: 0 }
+  const print = (line: string) => {
+    const count = /^(\d+) passed, (\d+) failed$/.exec(line)
+    if (count) {
+      outcome.passed += Number(count[1])
+      outcome.failed += Number(count[2])
+    }
+    console.log(`${target.padEnd(width)} | ${line}`)
+  }
+  createInterface({ input: child.stdout }).on('line', print)
+  createInterface({ input: child.stderr }).on('line', print)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ ...outcome, code }))
+  })
+}

@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { type Addresses, eventually, services } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Ended } from '../support/operate.ts'
+
+/** A checkout whose stack was started with `make up`, however it runs. */
+export interface OperatedCheckout extends Addresses {
+  folder: string
+  /** Runs make in it, with what the shell would have set. */
+  make: (...args: string[]) => Promise<Ended>
+  /** What runs of the stack: by the name that `make status` shows, a text that differs once it was started again. */
+  parts: () => Promise<Record<string, string>>
+  /** kill -9 of a part. */
+  kill: (name: string) => Promise<void>
+}
+
+/** What an operator types, what it prints and how it ends. The last test stops the stack and removes its data. */
+export function operatorCommands(operated: () => OperatedCheckout): void {
+  describe('of an operator', function () {
+    this.timeout(180_000)
+
+    const make = (...args: string[]) => operated().make(...args)
+    const succeeds = async (...args: string[]) => succeeded(await make(...args))
+    const fails = async (...args: string[]) => failed(await make(...args))
+
+    it('make status has a line for each part, and all of them run', async () => {
+      const printed = await succeeds('status')
+      for (const name of Object.keys(await operated().parts())) expect(printed).to.match(rowOf(name, 'running'))
+      expect(printed).not.to.contain('not as it should be')
+    })
+
+    it('make demo shows an order’s events as they come, until it is paid', async () => {
+      const printed = await succeeds('demo')
+      const told = ['is Created', 'event OrderCreated', 'event PaymentApproved', 'is Paid', 'the order is paid']
+      for (const what of told) expect(printed).to.contain(what)
+      const [, id = ''] = /order (\S+) is Created/.exec(printed) ?? []
+      expect((await orderWith(orderUrl(operated()), id, 'Paid')).customerName).to.equal('Ada Lovelace')
+    })
+
+    it('make publish publishes an event, and make dead-letters tells of one that nobody can handle', async () => {
+      const event = reduced()
+      const publish = (name: string, content: object) => {
+        writeFileSync(join(operated().folder, name), JSON.stringify(content))
+        return `FILE=${name}`
+      }
+      expect(await succeeds('publish', publish('right.json', event))).to.contain('published to orderevents')
+      await orderWith(orderUrl(operated()), event.Payload.OrderId, 'Paid')
+      const wrong = publish('wrong.json', { ...event, Payload: { ...event.Payload, Total: 'much' } })
+      expect(await fails('publish', wrong)).to.contain('/Payload/Total')
+      await succeeds('publish', wrong, 'RAW=1')
+      await eventually(async () => {
+        const printed = await succeeds('dead-letters')
+        return services.every(({ name }) => printed.includes(`invalid-payload/${name}`))
+      }, 'the dead letters of every service')
+    })
+
+    it('make rebuild reads the log again, and has nothing to add', async () => {
+      await succeeds('demo')
+      expect(await succeeds('rebuild', 'SERVICE=order-service')).to.match(/^orderevents: [1-9]\d* read: 0 applied/m)
+    })
+
+    it('make logs shows what each of them says, or one', async () => {
+      const names = services.map(({ name }) => name)
+      const printed = await succeeds('logs', 'FOLLOW=0')
+      for (const name of names) expect(printed).to.contain(`"app":"${name}"`).and.to.contain(`app_id=${name}`)
+    })
+
+    it('make up again starts nothing', async () => {
+      const before = await operated().parts()
+      expect(await succeeds('up')).to.contain('next: make demo')
+      expect(await operated().parts()).to.deep.equal(before)
+    })
+
+    it('make status names what was killed and fails, and make up starts that and nothing else', async () => {
+      const { 'payment-service': killed, ...others } = await operated().parts()
+      await operated().kill('payment-service')
+      const printed = await fails('status')
+      expect(printed).not.to.match(rowOf('payment-service', 'running'))
+      expect(printed)
+        .to.match(/not as it should be\W.*: payment-service \(/)
+        .and.to.contain('next: make up')
+      await succeeds('up')
+      const { 'payment-service': started, ...same } = await operated().parts()
+      expect(same).to.deep.equal(others)
+      expect(started).to.be.a('string').and.not.to.equal(killed)
+      await succeeds('status')
+      expect(await succeeds('demo')).to.contain('the order is paid')
+    })
+
+    it('make clean is refused while the stack runs', async () => {
+      expect(await fails('clean')).to.contain('error: the stack is running\nnext: make down')
+    })
+
+    it('make down stops all of it and keeps the data, which make clean removes', async () => {
+      await succeeds('down')
+      expect(await operated().parts()).to.deep.equal({})
+      expect(await succeeds('status')).to.contain('make up')
+      expect(await succeeds('down')).to.contain('nothing was running')
+      expect(await fails('demo'))
+        .to.contain('not running')
+        .and.to.contain('next: make up')
+      expect(await succeeds('clean')).to.contain('removed ')
+      expect(await succeeds('clean')).to.contain('nothing to remove')
+    })
+  })
+}
+
+const rowOf = (name: string, state: string) => new RegExp(`^${name} +${state}\\b`, 'm')
+
+/** What a command printed that has to end well. */
+export function succeeded({ code, stdout, stderr }: Ended): string {
+  expect(code, stdout + stderr).to.equal(0)
+  return stdout
+}
+
+/** What a command printed that has to end with an error. make ends with 2 then, whatever the command ended with. */
+export function failed({ code, stdout, stderr }: Ended): string {
+  expect(code, stdout + stderr).to.equal(2)
+  return stdout + stderr
+}
