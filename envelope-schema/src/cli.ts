@@ -1,64 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { describeProblem, EnvelopeError } from './error.ts'
-import { nearMissIn } from './near-miss.ts'
-import { parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
-import { knownVersions } from './schemas.ts'
+import { runCommand } from './validate.ts'
 
-const usage = `Usage: node envelope-schema/src/cli.ts validate [--received] FILE...
-Checks that each FILE (- is standard input) holds a known event in the full envelope, as a publisher must send it.
-  --received   check it by the tolerant rules of a receiver instead
-Exits with 0 if all are right, with 1 if not, with 2 if called wrongly.
-`
-
-const nearMiss = nearMissIn(knownVersions.keys())
-
-/** Whether a receiver lets an unknown event pass, whose envelope is right: as long as none was probably meant to be it. */
-function isForeign(bytes: Uint8Array): boolean {
-  return nearMiss(parseEnvelope(bytes).Name) === undefined
-}
-
-/** What to print of a document that passes. */
-function verdict(bytes: Uint8Array, received: boolean): string {
-  try {
-    const { Name, Version } = received ? parseEvent(bytes) : parseFullEnvelope(bytes)
-    return `ok ${Name} ${Version} (${received ? 'received' : 'full'})`
-  } catch (error) {
-    if (received && error instanceof EnvelopeError && error.code === 'unknown-event' && isForeign(bytes))
-      return 'ok (received; not a known event, so the Payload was not checked)'
-    throw error
-  }
-}
-
-/** Prints what `file` is; true if it passes. */
-function validate(file: string, received: boolean): boolean {
-  try {
-    console.log(`${file}: ${verdict(readFileSync(file === '-' ? 0 : file), received)}`)
-    return true
-  } catch (error) {
-    if (error instanceof EnvelopeError) {
-      console.log([`${file}: ${error.code}`, ...error.problems.map(describeProblem)].join('\n  '))
-    } else {
-      console.log(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
-    }
-    return false
-  }
-}
-
-function readArguments() {
-  try {
-    return parseArgs({ options: { received: { type: 'boolean', default: false } }, allowPositionals: true })
-  } catch {
-    return undefined
-  }
-}
-
-const { positionals = [], values } = readArguments() ?? {}
-const [command, ...files] = positionals
-if (command === 'validate' && files.length > 0) {
-  const passed = files.map((file) => validate(file, values?.received ?? false))
-  process.exitCode = passed.every(Boolean) ? 0 : 1
-} else {
-  process.stderr.write(usage)
-  process.exitCode = 2
-}
+process.exitCode = runCommand(process.argv.slice(2), {
+  read: (file) => readFileSync(file === '-' ? 0 : file),
+  print: (line) => console.log(line),
+  printUsage: (text) => void process.stderr.write(text),
+})

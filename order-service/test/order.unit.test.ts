@@ -4,11 +4,14 @@ import {
   decideCancel,
   evolve,
   factNames,
+  factOf,
   isSameOrder,
   type OrderEvent,
   type OrderFacts,
   orderOf,
+  settle,
 } from '../src/domain/order.ts'
+import { OrderError } from '../src/domain/order-error.ts'
 
 const payloads = {
   OrderCreated: { OrderId: 'o', CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 },
@@ -27,10 +30,10 @@ const payloads = {
 
 function event(
   Name: keyof typeof payloads,
-  changes: { Id?: string; CreationDate?: string; Payload?: object } = {},
+  changes: { Id?: string; CorrelationId?: string; CreationDate?: string; Payload?: object } = {},
 ): OrderEvent {
-  const { Id = Name, CreationDate = '2026-11-21T10:00:00Z', Payload = {} } = changes
-  const envelope = { CorrelationId: 'c', TraceId: 't', AppId: 'a', AppName: 'app', Version: 1, Name, Id, CreationDate }
+  const { Id = Name, CorrelationId = 'c', CreationDate = '2026-11-21T10:00:00Z', Payload = {} } = changes
+  const envelope = { CorrelationId, TraceId: 't', AppId: 'a', AppName: 'app', Version: 1, Name, Id, CreationDate }
   return { ...envelope, Payload: { ...payloads[Name], ...Payload } } as OrderEvent
 }
 
@@ -74,14 +77,70 @@ describe('order', () => {
         .map((item) => ({ item, place: random.next().value as number }))
         .sort((a, b) => a.place - b.place)
         .map(({ item }) => item)
-      const known = (facts: OrderFacts) =>
-        factNames.map((name) => [name, facts[name]?.Id, Date.parse(facts[name]?.CreationDate ?? '')])
-      expect(known(factsOf(...shuffled))).to.deep.equal(known(factsOf(...events)))
+      expect(factsOf(...shuffled)).to.deep.equal(factsOf(...events))
     })
     fc.assert(property)
   })
 
+  const earlier: [string, Parameters<typeof event>[1], Parameters<typeof event>[1]][] = [
+    ['earlier', { Id: '2' }, { Id: '1', CreationDate: '2026-11-21T10:00:01Z' }],
+    [
+      'earlier, whatever its offset',
+      { Id: '2', CreationDate: '2026-11-21T12:00:00+02:00' },
+      { Id: '1', CreationDate: '2026-11-21T10:00:01Z' },
+    ],
+    ['smaller by its Id, of two at one moment', { Id: '1', CorrelationId: 'd' }, { Id: '2', CorrelationId: 'c' }],
+    ['smaller by what it says, of two with one Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],
+  ]
+  for (const [what, first, second] of earlier) {
+    it(`keeps of two events with one name the one that is ${what}`, () => {
+      const [kept, dropped] = [event('OrderCancelled', first), event('OrderCancelled', second)]
+      expect(factsOf(dropped, kept)).to.deep.equal({ OrderCancelled: kept })
+      expect(factsOf(kept, dropped)).to.deep.equal({ OrderCancelled: kept })
+      expect(settle(dropped, kept)).to.equal(kept)
+      expect(settle(kept, dropped)).to.equal(kept)
+    })
+  }
+
+  it('leaves a fact as it is when its event comes again', () => {
+    const known = event('PaymentApproved')
+    expect(settle(known, structuredClone(known))).to.equal(known)
+  })
+
+  it('refuses another customer or total for its OrderId, and keeps what it knows', () => {
+    const known = event('OrderCreated')
+    const other = event('OrderCreated', { Payload: { Total: 1 }, CreationDate: '2026-11-20T10:00:00Z' })
+    expect(() => settle(known, other))
+      .to.throw(OrderError, 'this OrderId is known with another payload')
+      .and.include({ name: 'OrderError', code: 'conflicting-order' })
+      .with.deep.property('details', { orderId: 'o' })
+  })
+
+  it('keeps of an event what the contract names, in one order, and no more', () => {
+    const received = event('OrderCreated', { Payload: { Note: 'extra' } })
+    const kept = factOf(Object.assign({ Headers: { a: 1 }, Extra: true }, received))
+    const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = received
+    const Payload = payloads.OrderCreated
+    const fact = { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload }
+    expect(JSON.stringify(kept)).to.equal(JSON.stringify(fact))
+  })
+
+  it('shows who placed it, when, and what belongs to it', () => {
+    expect(orderOf(factsOf(event('OrderCreated')))).to.deep.equal({
+      id: 'o',
+      customerName: 'Ada',
+      customerTaxId: 'T',
+      total: 42.5,
+      status: 'Created',
+      createdAt: '2026-11-21T10:00:00Z',
+      correlationId: 'c',
+      traceId: 't',
+    })
+  })
+
   it('shows its payment, and why it was rejected', () => {
+    const paid = orderOf(factsOf(event('OrderCreated'), event('PaymentApproved')))
+    expect(paid?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1' })
     const order = orderOf(factsOf(event('OrderCreated'), event('PaymentRejected')))
     expect(order?.payment).to.deep.equal({ id: 'p', amount: 42.5, policy: 'amount-limit@1', reason: 'too much' })
   })
@@ -99,6 +158,7 @@ describe('order', () => {
     expect(isSameOrder(created({ Total: 0 }), created({ Total: -0 }))).to.equal(true)
     expect(isSameOrder(created({}), created({ Total: 42.51 }))).to.equal(false)
     expect(isSameOrder(created({}), created({ CustomerTaxId: 't' }))).to.equal(false)
+    expect(isSameOrder(created({}), created({ CustomerName: 'Bob' }))).to.equal(false)
   })
 
   it('can be cancelled until it has been, unless its payment was rejected', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
+  type Cause,
   type Charge,
   type Decision,
   decide,
@@ -56,6 +57,7 @@ describe('payment', () => {
 
   it('stays rejected when its order is cancelled', () => {
     expect(statusAfter(charge({ amount: 10_001 }), cancel)).to.equal('Rejected')
+    expect(decide(stateAfter(charge({ amount: 10_001 })), cancel, policy)).to.deep.equal({ type: 'cancelled' })
   })
 
   it('is never charged when the cancellation came first', () => {
@@ -63,6 +65,7 @@ describe('payment', () => {
     expect(paymentOf('p', stateAfter(cancel, charge()))).to.include({
       status: 'Rejected',
       policy: 'cancelled-before-payment@1',
+      reason: 'the order was cancelled before it was charged',
     })
   })
 
@@ -108,6 +111,38 @@ describe('payment', () => {
     })
     fc.assert(property)
   })
+
+  const [ten, eleven] = ['2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z']
+  const earlier: [string, Partial<Cause>, Partial<Cause>][] = [
+    ['earlier', { at: ten, causationId: 'e2' }, { at: eleven, causationId: 'e1' }],
+    [
+      'smaller by its cause, of two at one moment',
+      { causationId: 'e1', correlationId: 'd' },
+      { causationId: 'e2', correlationId: 'c' },
+    ],
+    ['smaller by what it says, of two with one cause', { correlationId: 'c' }, { correlationId: 'd' }],
+  ]
+  for (const [what, first, second] of earlier) {
+    it(`keeps of two decisions, and of two refunds, the one that is ${what}`, () => {
+      // The cause comes last: that it is smaller must not follow from the text.
+      const causeOf = ({ causationId = 'e1', ...changes }: Partial<Cause>): Cause => {
+        const { correlationId, traceId, at } = { ...cause, ...changes }
+        return { correlationId, traceId, at, causationId }
+      }
+      const decided = (changes: Partial<Cause>): PaymentFact => ({
+        type: 'decided',
+        decision: { ...causeOf(changes), orderId: 'o', amount: 1, source: 'Manual', approved: true, policy: 'p@1' },
+      })
+      const refunded = (changes: Partial<Cause>): PaymentFact => ({ type: 'refunded', refund: causeOf(changes) })
+      for (const fact of [decided, refunded]) {
+        const [kept, dropped] = [fact(first), fact(second)]
+        const state = evolve({}, kept)
+        expect(evolve(evolve({}, dropped), kept)).to.deep.equal(state)
+        expect(evolve(state, dropped)).to.equal(state)
+        expect(evolve(state, structuredClone(kept))).to.equal(state)
+      }
+    })
+  }
 
   it('counts an approval before a rejection, as the order does', () => {
     const decided = (approved: boolean, at: string): PaymentFact => ({

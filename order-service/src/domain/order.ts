@@ -66,8 +66,7 @@ export const maxFactBytes = 8_000
 export function factOf<E extends OrderEvent>(event: E): E {
   const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
   const payload = event.Payload as Record<string, unknown>
-  const kept = payloadFields(typeOf(event)).filter((field) => field in payload)
-  const Payload = Object.fromEntries(kept.map((field) => [field, payload[field]]))
+  const Payload = Object.fromEntries(payloadFields(typeOf(event)).map((field) => [field, payload[field]]))
   return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload } as unknown as E
 }
 

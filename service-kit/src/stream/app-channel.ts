@@ -51,8 +51,7 @@ function failed(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { type } = (error ?? {}) as { type?: string }
     log.error({ path: request.path, ...(type ? { reason: type } : { err: error }) }, 'a call of the sidecar failed')
-    if (response.headersSent) response.destroy()
-    else response.status(500).end()
+    response.status(500).end()
   }
 }
 

@@ -31,6 +31,6 @@ export function faultOf(error: unknown, refusals: ReadonlySet<string>): Fault {
 
 /** The code of an error that the domain threw, when it is one of its refusals. */
 function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  return refusals.has(error.code) ? error.code : undefined
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return code !== undefined && refusals.has(code) ? code : undefined
 }

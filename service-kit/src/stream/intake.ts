@@ -42,7 +42,7 @@ export function createIntake<R>(handlers: Handlers<R>, onUnhandled: (type: strin
       return await handle(completeEnvelope(event, origin) as FullEvent<EventType>)
     } catch (error) {
       // An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to.
-      throw error instanceof EnvelopeError ? new Error('the reaction is not a valid event', { cause: error }) : error
+      throw error instanceof EnvelopeError ? new Error(`the reaction is not a valid event: ${error.message}`) : error
     }
   }
 }

@@ -87,6 +87,55 @@ describe('unit of work', () => {
     expect(seen).to.deep.equal([['fence'], ['fence'], ['a', 'b']])
   })
 
+  it('is not cautious after a failure that is no lost race', async () => {
+    sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
+    await increment('a').catch(() => {})
+    const guards: string[][] = []
+    const transact = sidecar.transact.bind(sidecar)
+    sidecar.transact = (writes) => {
+      guards.push(guardsOf(writes))
+      return transact(writes)
+    }
+    await increment('a')
+    expect(guards).to.deep.equal([['fence']])
+  })
+
+  it('writes nothing, its fence neither, when nothing is to be written', async () => {
+    expect(await change({ keys: ['a'], bytes: 10, decide: (view) => view.get('a') ?? 'nothing' })).to.equal('nothing')
+    expect(sidecar.calls.transact).to.equal(0)
+    expect(sidecar.documents.size).to.equal(0)
+  })
+
+  it('shares no transaction among more than it can take', async () => {
+    const mebibyte = 1024 * 1024
+    const write = (key: string) =>
+      change({ keys: [key], bytes: 2 * mebibyte, decide: (view) => view.write(key, 'a document') })
+    await Promise.all(['a', 'b', 'c'].map(write))
+    expect(sidecar.calls.transact).to.equal(2)
+  })
+
+  it('waits for the pace of its sidecar, and writes at once all that came meanwhile', async () => {
+    change = createUnitOfWork(
+      Object.assign(sidecar, { writeIntervalMs: 50 }),
+      createArrivalList(() => new Date()),
+    )
+    await increment('a')
+    const second = increment('a')
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all([second, increment('a')])
+    expect(sidecar.calls.transact).to.equal(2)
+  })
+
+  it('counts a transaction that can be seen although another writer has passed its fence', async () => {
+    const transact = sidecar.transact.bind(sidecar)
+    sidecar.transact = async (writes) => {
+      await transact(writes)
+      sidecar.writeElsewhere('b', 1)
+    }
+    await increment('a')
+    expect(sidecar.calls.transact).to.equal(1)
+  })
+
   it('loses no race to a replica that writes something else, once it is cautious', async () => {
     sidecar.beforeTransact = () => sidecar.writeElsewhere('c', Math.random())
     await increment('a')
@@ -129,7 +178,8 @@ describe('unit of work', () => {
       },
     })
     const [good, bad] = await Promise.allSettled([increment('a'), broken])
-    expect([good.status, bad.status]).to.deep.equal(['fulfilled', 'rejected'])
+    expect(good).to.deep.equal({ status: 'fulfilled', value: 1 })
+    expect(bad).to.have.nested.property('reason.message', 'no')
     expect([...sidecar.documents.keys()]).to.deep.equal(['fence', 'a'])
   })
 
@@ -153,6 +203,13 @@ describe('unit of work', () => {
     expect(await increment('a')).to.equal(1)
     expect(swallowed).to.equal(2)
     expect(sidecar.documents.get('a')?.value).to.equal(1)
+  })
+
+  it('says which document is missing when the store goes on pretending', async () => {
+    sidecar.transact = async () => {}
+    const error = await increment('a').catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(SidecarError)
+    expect(error).to.have.property('message', 'write state: a does not hold what was written')
   })
 
   it('fails the batch when the store is down, and nothing later', async () => {

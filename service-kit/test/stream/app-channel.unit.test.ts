@@ -7,10 +7,14 @@ import { withServer } from '../../src/testing/serve-app.ts'
 const acknowledge: Consumer = async (entries) => entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
 
 describe('the sidecar’s listener', () => {
-  async function deliver(body: string, consumer = acknowledge, contentType = 'application/json') {
+  const serve = <T>(consumer: Consumer, use: (url: string, records: Record<string, unknown>[]) => Promise<T>) => {
     const { log, records } = capturedLog()
     const app = createAppChannel({ token: 'app', consumers: { orderevents: consumer }, log })
-    return withServer(app, async (url) => {
+    return withServer(app, (url) => use(url, records))
+  }
+
+  async function deliver(body: string, consumer = acknowledge, contentType = 'application/json') {
+    return serve(consumer, async (url, records) => {
       const headers = { 'content-type': contentType, 'dapr-api-token': 'app' }
       const response = await fetch(`${url}/subscriptions/orderevents`, { method: 'POST', headers, body })
       return { status: response.status, text: await response.text(), records }
@@ -20,6 +24,58 @@ describe('the sidecar’s listener', () => {
   it('answers a delivery with the status of each entry', async () => {
     const { status, text } = await deliver('{"entries":[{"entryId":"1","event":null}]}')
     expect([status, text]).to.deep.equal([200, '{"statuses":[{"entryId":"1","status":"SUCCESS"}]}'])
+  })
+
+  it('takes a delivery of megabytes', async () => {
+    const event = 'x'.repeat(20 * 1024 * 1024)
+    expect(await deliver(JSON.stringify({ entries: [{ entryId: '1', event }] }))).to.include({ status: 200 })
+  })
+
+  it('tells Dapr that nothing is configured or subscribed by request', async () => {
+    await serve(acknowledge, async (url) => {
+      for (const [path, answer] of Object.entries({ '/dapr/config': {}, '/dapr/subscribe': [] })) {
+        const response = await fetch(url + path, { headers: { 'dapr-api-token': 'app' } })
+        expect([response.status, await response.json()]).to.deep.equal([200, answer])
+        expect(response.headers.has('x-powered-by') || response.headers.has('etag')).to.equal(false)
+      }
+    })
+  })
+
+  it('answers 503 on a path that it does not know, which Dapr must not take for an acknowledgement, and logs it', async () => {
+    await serve(acknowledge, async (url, records) => {
+      const response = await fetch(`${url}/subscriptions/other`, {
+        headers: { 'dapr-api-token': 'app' },
+        method: 'POST',
+      })
+      expect([response.status, await response.text()]).to.deep.equal([503, ''])
+      const hint = 'the sidecar asked for an unknown path; check components/subscriptions.*.yaml'
+      expect(records).to.have.lengthOf(1)
+      expect(records[0]).to.include({ level: 'error', path: '/subscriptions/other', msg: hint })
+    })
+  })
+
+  for (const token of [undefined, '', 'xxx', 'ap', 'app1']) {
+    it(`hands nothing over from whoever has ${token === undefined ? 'no token' : `the token "${token}"`}`, async () => {
+      const none: Consumer = () => expect.fail('the delivery was handed over')
+      await serve(none, async (url, records) => {
+        const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'dapr-api-token': token }) }
+        const response = await fetch(`${url}/subscriptions/orderevents`, {
+          method: 'POST',
+          headers,
+          body: '{"entries":[]}',
+        })
+        expect([response.status, await response.text(), records]).to.deep.equal([401, '', []])
+      })
+    })
+  }
+
+  it('logs what kept it from handling a delivery: the kind of mistake of an unreadable one, else the error', async () => {
+    const message = 'a call of the sidecar failed'
+    const unreadable = await deliver('GB-123456789')
+    expect(unreadable.records[0]).to.include({ msg: message, reason: 'entity.parse.failed' })
+    const noList = await deliver('{"entries":{}}', () => expect.fail('the delivery was handed over'))
+    expect(noList.records[0]).to.include({ msg: message }).and.to.have.nested.property('err.message')
+    expect(noList.records[0]).to.have.nested.property('err.message', 'the delivery has no list of entries')
   })
 
   const bad: Record<string, Parameters<typeof deliver>> = {

@@ -3,7 +3,7 @@ import { createEnvelope, EnvelopeError, type FullEvent } from '@orderflow/envelo
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
-import { createConsumer } from '../../src/stream/consumer.ts'
+import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
@@ -42,17 +42,28 @@ describe('consumer', () => {
     }
   })
 
+  const handlers = { 'OrderCreated@1': (event: FullEvent<'OrderCreated@1'>) => handle(event) }
+  const options = () => ({
+    app: 'order-service',
+    refusals: new Set(['broken-rule']),
+    publish: createPublisher(sidecar),
+    log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
+    now: () => new Date('2026-11-21T10:00:00Z'),
+  })
   async function consume(...entries: BulkEntry[]) {
-    const handlers = { 'OrderCreated@1': (event: FullEvent<'OrderCreated@1'>) => handle(event) }
-    const consumer = createConsumer('orderevents', handlers, {
-      app: 'order-service',
-      refusals: new Set(['broken-rule']),
-      publish: createPublisher(sidecar),
-      log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
-      now: () => new Date('2026-11-21T10:00:00Z'),
-    })
+    const consumer = createConsumer('orderevents', handlers, options())
     return (await consumer(entries)).map(({ status }) => status)
   }
+  const lines = () => logged.map((line) => JSON.parse(line))
+
+  it('is one for each topic, whose dead letters are of that topic', async () => {
+    const consumers = createConsumers({ orderevents: handlers, paymentevents: {} }, options())
+    expect(Object.keys(consumers)).to.deep.equal(['orderevents', 'paymentevents'])
+    expect(await consumers.orderevents?.([entry(envelope)])).to.deep.equal([{ entryId: 'e1', status: 'SUCCESS' }])
+    expect(handled).to.have.lengthOf(1)
+    await consumers.paymentevents?.([entry('{')])
+    expect(sidecar.published.map(({ topic }) => topic)).to.deep.equal(['paymentevents.dead'])
+  })
 
   it('hands over every event of a batch, in order, with the ids that a reduced envelope lacks', async () => {
     expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['SUCCESS', 'SUCCESS'])
@@ -156,9 +167,17 @@ describe('consumer', () => {
       throw new TypeError('x is undefined')
     }
     expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
-    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal([
-      'broken-rule',
-      'handler-error',
+    for (const thrown of [undefined, { code: 'broken-rule' }, Object.assign(new Error('x'), { code: 'other' })]) {
+      handle = () => Promise.reject(thrown)
+      expect(await consume(entry(envelope))).to.deep.equal(['SUCCESS'])
+    }
+    const told = sidecar.published.map(({ headers }) => [headers['deadletter-reason'], headers['deadletter-detail']])
+    expect(told).to.deep.equal([
+      ['broken-rule', 'known with another payload'],
+      ['handler-error', 'TypeError: x is undefined'],
+      ['handler-error', 'unknown'],
+      ['handler-error', 'unknown'],
+      ['handler-error', 'Error: x'],
     ])
   })
 
@@ -177,6 +196,14 @@ describe('consumer', () => {
     )
     expect(statuses).to.deep.equal(['SUCCESS', 'RETRY', 'SUCCESS', 'RETRY', 'SUCCESS'])
     expect(sidecar.published).to.deep.equal([])
+    expect(lines()).to.have.lengthOf(1)
+    expect(lines()[0]).to.include({ level: 50, topic: 'orderevents', msg: 'batch will be delivered again in part' })
+    expect(lines()[0].err.message).to.contain('down')
+  })
+
+  it('asks for none again, and logs nothing, when all were handled', async () => {
+    expect(await consume(entry(envelope, 'k'), entry(envelope, 'k'))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect(logged).to.deep.equal([])
   })
 
   it('asks for a bad event again when its dead letter could not be published', async () => {
@@ -186,7 +213,11 @@ describe('consumer', () => {
 
   it('logs no personal data of a bad event', async () => {
     await consume(entry({ ...envelope, Version: 'one' }), entry(`${JSON.stringify(envelope)}}`))
-    expect(logged.join('')).to.contain('dead-lettered').and.not.to.contain('SECRET-TAX-ID')
+    expect(logged.join('')).not.to.contain('SECRET-TAX-ID')
+    const place = { topic: 'orderevents', partition: 2, level: 40, msg: 'event dead-lettered' }
+    expect(lines()[0]).to.include({ ...place, offset: '1', reason: 'not-an-envelope' })
+    expect(lines()[0].detail).to.contain('/Version')
+    expect(lines()[1]).to.include({ ...place, offset: '2', reason: 'not-json' })
   })
 
   it('dead-letters an event whose document or record is refused for good', async () => {
@@ -207,7 +238,10 @@ describe('consumer', () => {
       })
     }
     await consume(entry(envelope))
-    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
+    expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'handler-error' })
+    expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(
+      /^Error: the reaction is not a valid event: not-an-envelope: \/AppId must be a GUID/,
+    )
   })
 
   it('does not blame an event for a handler that throws before it returns a promise', async () => {
@@ -267,6 +301,14 @@ describe('consumer', () => {
     expect(most).to.equal(4)
   })
 
+  it('dead-letters a tombstone, which is no event', async () => {
+    await consume(entry(null, ''))
+    const [letter] = sidecar.published
+    expect(letter).to.include({ key: undefined }).and.to.have.deep.property('value', Buffer.alloc(0))
+    expect(letter?.headers).to.include({ 'deadletter-reason': 'not-json' }).and.not.to.have.property('deadletter-key')
+    expect(letter?.headers['deadletter-detail']).to.contain('tombstone')
+  })
+
   it('takes over a trace only when it is one, and keeps a binary key readable', async () => {
     const odd = entry('{', '%ff%00')
     odd.metadata.traceparent = 'x'.repeat(100_000)
@@ -275,12 +317,18 @@ describe('consumer', () => {
     expect(sidecar.published[0]?.headers)
       .to.include({ 'deadletter-key': '%ff%00' })
       .and.not.to.have.property('traceparent')
+    const traced = entry('{')
+    traced.metadata.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    await consume(traced)
+    expect(sidecar.published[1]?.headers).to.include({ traceparent: traced.metadata.traceparent })
   })
 
   it('does not guess where a delivery comes from', async () => {
-    const nowhere = entry(envelope)
-    delete nowhere.metadata.__offset
-    expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
+    for (const field of ['__offset', '__partition']) {
+      const nowhere = entry(envelope)
+      delete nowhere.metadata[field]
+      expect(await consume(nowhere).catch((error: Error) => error.message)).to.contain('does not say where')
+    }
   })
 
   it('lets the failure of an event without a key hold back no other', async () => {

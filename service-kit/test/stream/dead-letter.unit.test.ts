@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
-import { deadLetterOf, minimalDeadLetter } from '../../src/stream/dead-letter.ts'
+import { deadLetterId, deadLetterOf, minimalDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { Delivery } from '../../src/stream/delivery.ts'
 
 const place = { topic: 'orderevents', partition: 2, offset: '9' }
@@ -30,6 +30,10 @@ const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
 const overhead = 1_024
 
 describe('a dead letter', () => {
+  it('has an id that never changes, since logs are kept for ever', () => {
+    expect(deadLetterId('order-service', place)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
+  })
+
   it('fits into its topic whatever fits into the topic of the event', () => {
     const parts = fc.record({ key: fc.double({ min: 0, max: 1, noNaN: true }), isBinary: fc.boolean() })
     fc.assert(

@@ -12,6 +12,7 @@ describe('a broker that resets connections while clients log in', () => {
     const sasl = { mechanism: 'PLAIN', username: 'user', password: 'password' } as const
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const admin = new Admin({ clientId: 'test', bootstrapBrokers, sasl, retries: 0 })
+      expect(admin.listenerCount('error'), 'listeners to errors of the client itself').to.equal(0)
       const failure = await admin.listTopics().catch((error: unknown) => error)
       await admin.close()
       expect(failure).to.be.instanceOf(Error)

@@ -1,6 +1,7 @@
+import type { Envelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
-import { createPublisher } from '../../src/stream/publisher.ts'
+import { createPublisher, recordOf } from '../../src/stream/publisher.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
@@ -10,6 +11,19 @@ const event = (topic: string, value: string, headers = {}): OutgoingEvent => {
 
 describe('publisher', () => {
   const time = virtualTime()
+
+  it('writes an envelope as it is, in its own trace', () => {
+    const envelope = { TraceId: '0AF76519-16cd-43dd-8448-eb211c80319c', Name: 'Done' } as unknown as Envelope
+    const { headers, value, ...record } = recordOf('a', 'k', envelope)
+    expect(record).to.deep.equal({ topic: 'a', key: 'k' })
+    expect(Buffer.from(value).toString()).to.equal(JSON.stringify(envelope))
+    expect(headers.traceparent).to.match(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
+  })
+
+  it('begins no trace for an envelope whose TraceId is none', () => {
+    const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
+    expect(recordOf('a', 'k', envelope).headers).to.deep.equal({})
+  })
 
   it('sends each topic its own events, in the order of the calls', async () => {
     const sidecar = new FakeSidecar()

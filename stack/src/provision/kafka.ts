@@ -22,7 +22,8 @@ async function copyCheckedJars(folder: string, options: ProvisionOptions): Promi
 /** Copies the jars to `libs` in the folder, unchecked, and returns their paths. */
 export async function copyJars(folder: string, { onProgress, signal }: ProvisionOptions): Promise<string[]> {
   const pom = join(repository, 'stack/kafka/pom.xml')
-  const output = [`-DincludeScope=runtime`, `-DoutputDirectory=${join(folder, 'libs')}`]
+  const libs = join(folder, 'libs')
+  const output = [`-DincludeScope=runtime`, `-DoutputDirectory=${libs}`]
   const goal = ['dependency:copy-dependencies', `-Dkafka.version=${versions.kafka}`, ...output]
   let downloaded = 0
   const detail = () => `${downloaded} files downloaded`
@@ -33,6 +34,5 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
     // Plugins, too, must match the checksums beside them.
     await runTool('mvn', ['-B', '--strict-checksums', '-f', pom, ...goal], { cwd: folder, signal, onLine })
   })
-  const libs = join(folder, 'libs')
   return readdirSync(libs).map((file) => join(libs, file))
 }

@@ -9,12 +9,11 @@ import { go, pip } from './tools.ts'
 
 /** The module that holds actionlint. */
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
-const name = `actionlint ${versions.actionlint}`
 const requirements = join(repository, 'stack/lint/requirements.txt')
 
 /** The linter of workflows. */
 export function actionlintTool(): Provisioned {
-  const about = `${name}: building from source: ${buildTime(1)}`
+  const about = `actionlint ${versions.actionlint}: building from source: ${buildTime(1)}`
   return { folder: join(cacheFolder(), `actionlint-${versions.actionlint}`), about, needs: [go], make: buildActionlint }
 }
 
@@ -27,7 +26,7 @@ export function shellAndImageLinters(): Provisioned {
 
 async function buildActionlint(folder: string, options: ProvisionOptions): Promise<void> {
   const program = {
-    name,
+    name: `actionlint ${versions.actionlint}`,
     module: actionlintModule,
     package: './cmd/actionlint',
     flags: [],

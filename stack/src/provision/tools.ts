@@ -88,18 +88,6 @@ export const git: Tool = {
   otherwise: 'install git from https://git-scm.com/',
 }
 
-/** Brings two linters. Debian's python3 alone has none. */
-export const pip: Tool = {
-  label: 'Python with pip',
-  command: 'python3',
-  args: ['-m', 'pip', '--version'],
-  version: /^pip (\d+)\.(\d+)/,
-  minimum: [22, 0],
-  apt: 'python3-pip',
-  brew: 'python',
-  otherwise: 'install Python from https://www.python.org/downloads/',
-}
-
 /** The tests of the documentation run its commands as they stand there. */
 export const curl: Tool = {
   label: 'curl',
@@ -136,6 +124,18 @@ export const compose: Tool = {
   version: /(\d+)\.(\d+)/,
   minimum: [2, 17],
   ...bringDocker,
+}
+
+/** Debian's python3 alone has no pip. */
+export const pip: Tool = {
+  label: 'Python with pip',
+  command: 'python3',
+  args: ['-m', 'pip', '--version'],
+  version: /^pip (\d+)\.(\d+)/,
+  minimum: [22, 0],
+  apt: 'python3-pip',
+  brew: 'python',
+  otherwise: 'install Python with pip from https://www.python.org/',
 }
 
 /** What of a tool is on this machine. */

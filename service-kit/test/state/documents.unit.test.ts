@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { createDocuments, type Documents } from '../../src/state/documents.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+describe('documents', () => {
+  let sidecar: FakeSidecar
+  let documents: Documents
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+    documents = createDocuments(sidecar, () => new Date())
+  })
+
+  it('are read in one call by all who ask at the same time, each of whom gets what it asked for and exists', async () => {
+    for (const key of ['a', 'b', 'c']) sidecar.set(key, `value of ${key}`)
+    const asked: string[][] = []
+    const read = sidecar.read.bind(sidecar)
+    sidecar.read = (keys) => {
+      asked.push(keys)
+      return read(keys)
+    }
+    const answers = await Promise.all([documents.read(['a', 'b', 'nothing']), documents.read(['b', 'c'])])
+    expect(asked).to.deep.equal([['a', 'b', 'nothing', 'c']])
+    const values = answers.map((found) => [...found].map(([key, { value }]) => [key, value]))
+    expect(values).to.deep.equal([
+      [
+        ['a', 'value of a'],
+        ['b', 'value of b'],
+      ],
+      [
+        ['b', 'value of b'],
+        ['c', 'value of c'],
+      ],
+    ])
+  })
+
+  it('are read with at most 2,000 keys in one call', async () => {
+    const keys = (from: number) => Array.from({ length: 1_000 }, (_, index) => `${from + index}`)
+    await Promise.all([0, 1_000, 2_000].map((from) => documents.read(keys(from))))
+    expect(sidecar.calls.read).to.equal(2)
+  })
+
+  it('are listed in the order of their arrival by the change that writes them', async () => {
+    for (const id of ['a', 'b', 'c']) {
+      const decide: Parameters<Documents['change']>[0]['decide'] = (view) =>
+        view.write(id, { listed: view.list(id), name: `name of ${id}` })
+      await documents.change({ keys: [id], bytes: 10, decide })
+    }
+    const load = async (ids: string[]) => {
+      const found = await documents.read(ids)
+      return ids.map((id) => {
+        const document = found.get(id)?.value as { listed: string; name: string } | undefined
+        return document && { item: document.name, listed: document.listed }
+      })
+    }
+    const first = await documents.page({ cursor: undefined, limit: 2 }, load)
+    expect(first.items).to.deep.equal(['name of c', 'name of b'])
+    const second = await documents.page({ cursor: first.next ?? '', limit: 2 }, load)
+    expect(second).to.deep.equal({ items: ['name of a'], next: null })
+  })
+})
