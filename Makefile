@@ -6,7 +6,7 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release check format generate new-service engine images provision chaos bench bench-report
+.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-release coverage mutation check format generate new-service engine images provision chaos bench bench-report
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
@@ -51,6 +51,12 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
+
+coverage: ## Run the unit tests and say which lines they reach; ALL=1 adds those that start programs on this machine
+	@$(run) test/measure/coverage.ts
+
+mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
+	@$(run) test/measure/mutation.ts $${PART-}
 
 check: ## Lint and types
 	@$(bin)/biome check
