@@ -19,6 +19,7 @@ export async function measuringTools(): Promise<string> {
     for (const file of files) copyFileSync(here(file), join(partial, file))
     await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: partial })
   }
-  await provisionTools([{ folder, needs: [npm], make }], { onProgress: console.error })
+  const about = 'Stryker and c8: downloading 70 MB'
+  await provisionTools([{ folder, about, needs: [npm], make }], { onProgress: console.error })
   return join(folder, 'node_modules/.bin')
 }
