@@ -4,14 +4,14 @@ import { repository } from '../lib/paths.ts'
 import { licenseOf } from './licenses.ts'
 import { type LockedPackage, readLock, shippedPackages } from './lock.ts'
 
+const head = `Packages of others in the images of orderflow, and their licenses. Where a package has no text of its own, that of the
+license it names holds: https://spdx.org/licenses/`
 const rule = '-'.repeat(80)
 
 /** The licenses of what is in our images, as the packages have them. Those of others' images are in these. */
 export function notices(): string {
   const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
-  return ['Packages of others in the images of orderflow, and their licenses', ...packages.map(noticeOf)].join(
-    `\n${rule}\n`,
-  )
+  return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
 }
 
 function noticeOf(each: LockedPackage): string {
