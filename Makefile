@@ -68,9 +68,9 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check unit unit-tests test test-local test-containers test-release chaos format hashes
+.PHONY: check unit unit-tests test test-local test-containers test-release coverage mutation chaos format hashes sbom
 
-check: ## Lint and types
+check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
@@ -96,6 +96,12 @@ test-containers: ## The tests that need containers: images, network, MongoDB, ki
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
 
+coverage: ## Run the unit tests and say which lines they reach; ALL=1 adds those that start programs on this machine
+	@$(run) test/measure/coverage.ts
+
+mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
+	@$(run) test/measure/mutation.ts $${PART-}
+
 chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
 	@$(run) chaos/main.ts
 
@@ -104,6 +110,9 @@ format: ## Format all files and apply safe lint fixes
 
 hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
 	@$(stack) hashes
+
+sbom: ## Write what the system is made of (CycloneDX), and the licenses of what its images hold, to dist/
+	@$(stack) sbom
 
 ##@ A service of your own
 .PHONY: new-service generate
