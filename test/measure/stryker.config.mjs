@@ -5,7 +5,7 @@ import './mocha-12.ts'
 import { parts } from './parts.ts'
 
 const { MUTATED_PART: name = '' } = process.env
-const { mutate, tests } = parts[name]
+const { mutate, tests, others = [] } = parts[name]
 const hook = ['--import', new URL('mocha-12.ts', import.meta.url).href]
 const reports = `reports/mutation/${name}`
 
@@ -15,7 +15,7 @@ export default {
   testRunner: 'mocha',
   testRunnerNodeArgs: hook,
   checkerNodeArgs: hook,
-  mochaOptions: { spec: [tests] },
+  mochaOptions: { spec: [tests], ignore: others },
   coverageAnalysis: 'perTest',
   ignorePatterns: ['/.stack', '/.release', '/reports', '/bench/results'],
   // In the sandbox the packages of the workspace are links to their folders there; all others are found further up.
@@ -26,7 +26,7 @@ export default {
   disableTypeChecks: false,
   incremental: true,
   incrementalFile: join(cacheFolder(), 'mutation', `${name}.json`),
-  reporters: ['clear-text', 'html', 'json'],
+  reporters: ['progress-append-only', 'clear-text', 'html', 'json'],
   clearTextReporter: { reportTests: false, allowColor: false },
   htmlReporter: { fileName: `${reports}.html` },
   jsonReporter: { fileName: `${reports}.json` },
