@@ -65,10 +65,15 @@ describe('docs/new-service.md', function () {
     })
   }
 
-  it(`makes a service of at most ${mostLines} lines that changes three files`, async () => {
+  it(`makes a service of at most ${mostLines} lines that changes four files`, async () => {
     const { changed, added } = await changesIn(copy)
     const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
-    expect(byHand).to.have.members(['docker-compose.yml', 'package-lock.json', 'services.json'])
+    expect(byHand).to.have.members([
+      '.devcontainer/devcontainer.json',
+      'docker-compose.yml',
+      'package-lock.json',
+      'services.json',
+    ])
     const own = added.filter((path) => path.startsWith(`${name}/`) && !path.startsWith(`${name}/test/`))
     const counts = own.map((path) => readFileSync(join(copy.folder, path), 'utf8').trimEnd().split('\n').length)
     expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)

@@ -71,10 +71,11 @@ export function controlContainers(project: string, kafka: KafkaConnection, mongo
       (await openContainer(project, name)).kill(signal),
 
     async restart(name: ContainerName): Promise<void> {
-      // Who joined a pod's network has to join the new one.
+      await (await openContainer(project, name)).stop()
+      // Who joined a pod's network has to join the new one. Without a network it has nothing left to end in order.
       const names = [name, ...companionsOf(name)]
       const containers = await Promise.all(names.map((part) => openContainer(project, part)))
-      await Promise.all(containers.map((container) => container.stop()))
+      await Promise.all(containers.slice(1).map((companion) => companion.stop(0)))
       // Members of a killed sidecar hold its partitions for a while; a sidecar we start is ready only without them.
       const groups = names.filter(isSidecar).map(groupOf)
       const stale = groups.length > 0 ? await withRetries('Kafka', () => groupMembers(kafka, groups)) : undefined

@@ -22,8 +22,10 @@ export async function openContainer(project: string, service: string) {
   const container = client.getById(found.Id)
 
   return {
+    id: found.Id,
+
     /** Ends it, with time for what it does, if it runs. */
-    stop: () => client.stop(container, { timeout: stopGraceMs }),
+    stop: (graceMs = stopGraceMs) => client.stop(container, { timeout: graceMs }),
 
     /** Starts it again, with the same file system and volumes. */
     start: async () => void (await container.start()),
