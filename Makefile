@@ -26,8 +26,9 @@ demo: ## Place an order and watch its events until it is paid
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
+# With exec, for a shell in between would make a failure of Ctrl-C.
 logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
-	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+	@exec $(stack) logs $${SERVICE:+"$$SERVICE"}
 
 down: ## Stop all of it; data stays
 	@$(stack) down
@@ -76,7 +77,6 @@ check: ## Lint and types
 
 test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
 	@$(MAKE) --no-print-directory unit
-	@$(stack) provision browser
 	@$(run) test/side-by-side.ts test-local test-containers
 
 unit: ## Lint, types and the unit tests, side by side (25 seconds)
@@ -85,7 +85,8 @@ unit: ## Lint, types and the unit tests, side by side (25 seconds)
 unit-tests:
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
-test-local: ## The tests of programs and of the whole system, as processes of this machine
+test-local: ## The tests that start programs, and need no containers (4 minutes)
+	@$(stack) provision browser
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 

@@ -1,32 +1,44 @@
-import { freePorts, type LocalStack, type StackPorts, startStack, testFolder } from '@orderflow/stack'
 import { allSpecs } from './specs/all.ts'
+import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
 import { serviceSpecs } from './specs/every-service.ts'
+import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { localOperator } from './support/local-operator.ts'
 import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 
 describe('as processes of one machine', () => {
-  let ports: StackPorts
-  let stack: LocalStack
+  let checkout: LocalCheckout
   before(async function () {
-    this.timeout(120_000)
-    ports = await freePorts()
-    stack = await startStack({ folder: testFolder('e2e'), ports, detached: false })
+    this.timeout(60_000)
+    checkout = await localCheckout()
   })
   after(async function () {
     this.timeout(60_000)
-    await stack?.stop()
+    await checkout?.remove()
   })
 
-  const operator = () => localOperator(stack, ports)
-  allSpecs(() => stack, operator)
-  deadLetterCommands(
-    () => stack,
-    () => ports,
-  )
-  for (const service of tested) serviceSpecs(service, () => stack, operator)
-  rebuiltStores(() => stack, operator)
+  withoutStack(() => checkout)
+
+  describe('that make up has started', () => {
+    let stack: StartedCheckout
+    before(async function () {
+      this.timeout(120_000)
+      stack = await checkout.start()
+    })
+    const running = () => stack
+    const ports = () => checkout.ports
+    const operator = () => localOperator(stack, checkout.ports, checkout.folder)
+
+    localCommands(running)
+    allSpecs(running, operator)
+    deadLetterCommands(running, ports)
+    for (const service of tested) serviceSpecs(service, running, operator)
+    rebuiltStores(running, operator)
+    // The last of them stops the stack.
+    operatorCommands(running)
+  })
 })

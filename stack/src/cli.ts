@@ -24,14 +24,7 @@ const commands: Record<string, Command> = {
   rebuild: async ([service, ...range]) => (await ofOperator()).rebuild(service, range),
   generate: async () => (await import('./commands/generate.ts')).generate(),
   'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
-  doctor: async () => {
-    const [{ doctor, installTools }, { saysYes }] = await Promise.all([
-      import('./commands/doctor.ts'),
-      import('./lib/says-yes.ts'),
-    ])
-    if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
-    return await doctor()
-  },
+  doctor: async () => (await import('./commands/doctor.ts')).doctor(process.env, interruption()),
   lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
   hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
   provision: async (args) => {

@@ -35,7 +35,7 @@ export function localOperator(stack: LocalStack, ports: StackPorts, folder?: str
     async loseStores(...roles) {
       const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
       const names = lost.flatMap((service) => [service.name, sidecarOf(service)])
-      for (const name of names) await stack.kill(name, 'SIGTERM')
+      await Promise.all(names.map((name) => stack.kill(name, 'SIGTERM')))
       for (const service of lost) {
         for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
       }
