@@ -26,8 +26,9 @@ demo: ## Place an order and watch its events until it is paid
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
+# With exec, for a shell in between would make a failure of Ctrl-C.
 logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
-	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+	@exec $(stack) logs $${SERVICE:+"$$SERVICE"}
 
 down: ## Stop all of it; data stays
 	@$(stack) down
@@ -67,7 +68,7 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check unit test test-local test-containers test-release coverage mutation chaos format hashes sbom
+.PHONY: check unit unit-tests test test-local test-containers test-release coverage mutation chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
@@ -79,7 +80,10 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 	@$(stack) provision browser
 	@$(run) test/side-by-side.ts test-local test-containers
 
-unit: check ## Lint, types and the unit tests (25 seconds)
+unit: ## Lint, types and the unit tests, side by side (25 seconds)
+	@$(MAKE) --no-print-directory -j2 check unit-tests
+
+unit-tests:
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests of programs and of the whole system, as processes of this machine

@@ -27,14 +27,7 @@ const commands: Record<string, Command> = {
   hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
   sbom: async () => (await import('./commands/sbom.ts')).writeSbom(),
   'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
-  doctor: async () => {
-    const [{ doctor, installTools }, { saysYes }] = await Promise.all([
-      import('./commands/doctor.ts'),
-      import('./lib/says-yes.ts'),
-    ])
-    if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
-    return await doctor()
-  },
+  doctor: async () => (await import('./commands/doctor.ts')).doctor(process.env, interruption()),
   provision: async (args) => {
     const [{ provision }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),

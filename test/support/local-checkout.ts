@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { addressAt, entryOf, eventually, isPortFree, ofServices, type StackPorts } from '@orderflow/stack'
+import { addressAt, entryOf, eventually, ofServices, type StackPorts } from '@orderflow/stack'
 import { localKafka, localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/parts'
 import type { OperatedCheckout } from '../specs/commands.ts'
+import { freeOffset } from './free-offset.ts'
 import { copyRepository } from './repository-copy.ts'
 
 /** A checkout whose `make up` starts processes, on ports and with data that nobody else has. */
@@ -48,12 +48,4 @@ export async function localCheckout(): Promise<LocalCheckout> {
       copy.remove()
     },
   }
-}
-
-/** What puts all ports of a stack where nobody listens, below every system's range for outgoing connections. */
-async function freeOffset(): Promise<number> {
-  const offset = randomInt(11_000, 23_000)
-  const { kafka, kafkaController, services } = localPorts({ PORT_OFFSET: String(offset) })
-  const ports = [kafka, kafkaController, ...Object.values(services).flatMap((own) => Object.values(own))]
-  return (await Promise.all(ports.map(isPortFree))).every(Boolean) ? offset : freeOffset()
 }
