@@ -83,7 +83,7 @@ test: ## Lint, types and all tests but test-release, with everything they need (
 unit: ## Lint, types and the unit tests, side by side (25 seconds)
 	@$(MAKE) --no-print-directory -j2 check unit-tests
 
-unit-tests:
+unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests of programs and of the whole system, as processes of this machine
