@@ -64,9 +64,11 @@ export function operatorCommands(operated: () => OperatedStack): void {
       }, 'the dead letters of every service')
     })
 
-    it('make rebuild reads the log again, and has nothing to add', async () => {
+    it('make rebuild reads the log again, and has nothing to add; from no moment at all it reads nothing', async () => {
       await succeeds('demo')
       expect(await succeeds('rebuild', 'SERVICE=order-service')).to.match(/^orderevents: [1-9]\d* read: 0 applied/m)
+      const wrong = await fails('rebuild', 'SERVICE=order-service', 'FROM=2026-11-21T10:00')
+      expect(wrong).to.contain('error: --from 2026-11-21T10:00 is no date-time with an offset\nnext: rebuild')
     })
 
     it('make logs shows what each of them says, or one', async () => {
@@ -88,9 +90,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect(status).to.equal(201)
       const printed = await fails('status')
       expect(printed).not.to.match(rowOf('payment-service', 'running'))
-      expect(printed)
-        .to.match(/not as it should be\W.*: payment-service \(/)
-        .and.to.contain('next: make up')
+      expect(printed).to.contain('not as it should be: payment-service (').and.to.contain('next: make up')
       await succeeds('up')
       const { 'payment-service': started, ...same } = await operated().parts()
       expect(same).to.deep.equal(others)
