@@ -6,33 +6,53 @@ bin := $(run) node_modules/.bin
 release := env -u NODE_DEBUG $(run) release/src/cli.ts
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean scale demo publish dead-letters rebuild test test-local test-release check format generate hashes new-service doctor engine images provision chaos bench bench-report
+.PHONY: help
 
-help: ## List the targets
-	@awk -F ':.*## ' '/^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
+# A line that begins with ##@ names a group. NAME stands for each service.
+help: ## List the targets, those that a newcomer wants first
+	@awk -F ':.*## ' '/^##@ / { print "\n" substr($$0, 5) ":" } /^([a-z-]+|[$$]\(addprefix .*\)):.*## / { \
 		if (sub(/.*addprefix /, "", $$1)) sub(/,.*/, "NAME", $$1); printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'NAME is one of: $(released)'
+
+##@ Run it
+.PHONY: up demo status logs down clean
 
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
 
-down: ## Stop all of it; data stays
-	@$(stack) down
+demo: ## Place an order and watch its events until it is paid
+	@$(stack) demo
 
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
+# With exec, for a shell in between would make a failure of Ctrl-C.
 logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
-	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+	@exec $(stack) logs $${SERVICE:+"$$SERVICE"}
+
+down: ## Stop all of it; data stays
+	@$(stack) down
 
 clean: ## Remove the data and logs of a stopped stack
 	@$(stack) clean
 
-scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
-	@$(stack) scale "$${SERVICE-}" "$${N-}"
+##@ First run, in steps
+.PHONY: doctor provision engine images
 
-demo: ## Place an order and watch its events until it is paid
-	@$(stack) demo
+doctor: ## Say what this machine lacks, for what, and how to bring it: [INSTALL=1 brings what the tests need, as root on Debian]
+	@$(stack) doctor
+
+provision: ## Build or download daprd and Kafka into the cache
+	@$(stack) provision
+
+engine: ## Install and start a Docker engine and Docker Compose where they are missing
+	@$(stack) engine
+
+images: ## Bring every image: pull or build here what others make, and build those of the services
+	@$(stack) images
+
+##@ Look after it
+.PHONY: publish dead-letters rebuild scale
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
@@ -44,55 +64,82 @@ dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
 
-test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
-	@$(stack) provision browser
-	@$(MAKE) --no-print-directory check
-	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' '*/test/**/*.test.ts' '{test,chaos}/**/*.test.ts'
+scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
+	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
-test-local: ## The tests that start programs, and need no containers (8 minutes)
-	@$(stack) provision browser
-	@$(bin)/mocha --ignore test/testcontainers.e2e.test.ts '*/test/**/*.int.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
+##@ Work on it
+.PHONY: check unit unit-tests test test-local test-containers test-release coverage mutation chaos format hashes sbom
 
-test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
-	@$(bin)/mocha 'release/test/*.e2e.test.ts'
-
-check: ## Lint and types
+check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
 
+test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
+	@$(MAKE) --no-print-directory unit
+	@$(run) test/side-by-side.ts test-local test-containers
+
+unit: ## Lint, types and the unit tests, side by side (25 seconds)
+	@$(MAKE) --no-print-directory -j2 check unit-tests
+
+unit-tests:
+	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
+
+test-local: ## The tests that start programs, and need no containers (4 minutes)
+	@$(stack) provision browser
+	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
+		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
+
+test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
+	@$(bin)/mocha test/testcontainers.e2e.test.ts
+
+test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
+	@$(bin)/mocha 'release/test/*.e2e.test.ts'
+
+coverage: ## Run the unit tests and say which lines they reach; ALL=1 adds those that start programs on this machine
+	@$(run) test/measure/coverage.ts
+
+mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
+	@$(run) test/measure/mutation.ts $${PART-}
+
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
+	@$(run) chaos/main.ts
+
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
-
-generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
-	@$(stack) generate
 
 hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
 	@$(stack) hashes
 
+sbom: ## Write what the system is made of (CycloneDX), and the licenses of what its images hold, to dist/
+	@$(stack) sbom
+
+##@ A service of your own
+.PHONY: new-service generate
+
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
 	@$(stack) new-service "$${NAME-}"
 
-doctor: ## Say what this machine lacks, for what, and how to bring it: [INSTALL=1 brings what the tests need, as root on Debian]
-	@$(stack) doctor
+generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
+	@$(stack) generate
 
-engine: ## Install and start a Docker engine and Docker Compose where they are missing
-	@$(stack) engine
-
-images: ## Pull the images that others make, or build them here where Docker Hub is out of reach
-	@$(stack) images
-
-provision: ## Build or download daprd and Kafka into the cache
-	@$(stack) provision
-
-chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
-	@$(run) chaos/main.ts
+##@ Measure and show
+.PHONY: bench bench-report pictures
 
 bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md
 	@$(run) bench/report.ts
+
+pictures: ## Make the README's pictures from a real run, on the ports of make up, which must be free
+	@$(run) docs/pictures/main.ts
+
+##@ Releases to a hosting platform (docs/release.md)
+.PHONY: release-rehearsal release-topics
+
+release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
+	@$(run) release/test/rehearsal/main.ts
 
 release-topics: ## Create the topics on the hosted Kafka that the services are set to: [SERVICE=order-service: whose settings]
 	@$(release) $@
@@ -117,9 +164,6 @@ $(addprefix open-,$(released)): ## Show an app's address, and open it on a deskt
 $(addprefix logs-,$(released)): ## Follow an app's log: APP=...
 
 release_targets := $(foreach command,export release rollback ps stop start open logs,$(addprefix $(command)-,$(released)))
-.PHONY: $(release_targets) release-topics release-rehearsal
+.PHONY: $(release_targets)
 $(release_targets):
 	@$(release) $@
-
-release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
-	@$(run) release/test/rehearsal/main.ts

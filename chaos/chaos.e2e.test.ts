@@ -5,9 +5,8 @@ import type { Report } from './report.ts'
 import { runChaos } from './run.ts'
 import type { Step } from './schedule.ts'
 
-/** A small part of what `make chaos` does, one after the other. */
+/** A small part of what `make chaos` does, one after the other; each process of the system is killed, or frozen, in one of them. */
 const steps: Step[] = [
-  { faults: [{ kind: 'kill', members: ['kafka'], ms: 500 }], apartMs: 0, restMs: 500 },
   {
     faults: [
       // Its partitions go to the other replica, which dies while it has them; then the old owner wakes up.
@@ -25,8 +24,14 @@ const steps: Step[] = [
     apartMs: 1_000,
     restMs: 500,
   },
-  { faults: [{ kind: 'kill', members: ['order-service', 'order-service-2'], ms: 500 }], apartMs: 0, restMs: 500 },
-  { faults: [{ kind: 'restart all' }], apartMs: 0, restMs: 500 },
+  {
+    faults: [
+      { kind: 'kill', members: ['kafka'], ms: 500 },
+      { kind: 'kill', members: ['order-service', 'order-service-2'], ms: 500 },
+    ],
+    apartMs: 0,
+    restMs: 500,
+  },
 ]
 /** Where this user may mount a disk that can be full. */
 const diskStep: Step = { faults: [{ kind: 'full disk', disk: 'state', ms: 2_000 }], apartMs: 0, restMs: 500 }

@@ -48,7 +48,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     await readApi((service) => entryOf(cluster.urls, service)[0] ?? '', book)
     onProgress('ledger: reading their files')
     await readFiles(cluster.stateFiles, book)
-    const findings = audit(book, { views: ['api', 'file'], approveUpTo })
+    const findings = audit(book, { views: ['api', 'store'], approveUpTo })
     return makeReport({ ...options, ...broken, machine, behind }, book, findings)
   }
 

@@ -1,55 +1,43 @@
 import { describeInContainers } from './containers/available.ts'
+import { commands } from './containers/commands.ts'
 import { images } from './containers/images.ts'
 import { isolation } from './containers/isolation.ts'
-import { theLocalImages } from './containers/local-images.ts'
 import { containersOperator } from './containers/operator.ts'
 import { replicas } from './containers/replicas.ts'
-import { buildImages, type RunningContainers, startContainers } from './containers/running-containers.ts'
+import { type RunningContainers, startContainers } from './containers/running-containers.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
-import { allSpecs } from './specs/all.ts'
-import { serviceRefusals } from './specs/every-service.ts'
+import { networkSpecs } from './specs/all.ts'
+import { duplicates } from './specs/every-service/duplicates.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 
 describeInContainers('in containers', () => {
-  before('builds the images', function () {
-    this.timeout(600_000)
-    return buildImages()
-  })
-  theLocalImages()
   images()
 
   describe('of docker-compose.yml', () => {
-    const stack = useContainers('specs')
+    let started: RunningContainers | undefined
+    before(async function () {
+      this.timeout(180_000)
+      started = await startContainers()
+    })
+    after(async function () {
+      this.timeout(120_000)
+      await started?.stop()
+    })
+    const stack = () => started as RunningContainers
     const operator = () => containersOperator(stack())
-    allSpecs(stack, operator)
-    for (const service of tested) serviceRefusals(service, stack)
+
+    // First what takes longer the more there is in the log and the stores, last what stops the stack.
     rebuiltStores(stack, operator)
+    networkSpecs(stack)
+    for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
     isolation(stack)
     storedDocuments(stack)
-  })
-
-  // A stack of its own: counting every order in a database that the specs have filled would take longer.
-  describe('that die', () => {
-    const stack = useContainers('deaths')
     survival(stack)
     replicas(stack)
+    commands(stack)
   })
 })
-
-/** Starts containers before the tests of this block and removes them afterwards. */
-function useContainers(suite: string): () => RunningContainers {
-  let stack: RunningContainers | undefined
-  before(async function () {
-    this.timeout(180_000)
-    stack = await startContainers(suite)
-  })
-  after(async function () {
-    this.timeout(120_000)
-    await stack?.stop()
-  })
-  return () => stack as RunningContainers
-}

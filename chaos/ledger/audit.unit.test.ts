@@ -104,13 +104,13 @@ function bookOf(world: World) {
   world.events.forEach(book.logged)
   world.letters.forEach(book.deadLetter)
   for (const order of world.orders) book.order('api', order)
-  for (const order of world.files.orders ?? world.orders) book.order('file', order)
+  for (const order of world.files.orders ?? world.orders) book.order('store', order)
   for (const payment of world.payments) book.payment('api', payment)
-  for (const payment of world.files.payments ?? world.payments) book.payment('file', payment)
+  for (const payment of world.files.payments ?? world.payments) book.payment('store', payment)
   return book
 }
 
-const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'file'], approveUpTo: 10_000 })
+const auditOf = (world: World) => audit(bookOf(world), { views: ['api', 'store'], approveUpTo: 10_000 })
 
 function remove<T>(list: T[], isMeant: (item: T) => boolean): void {
   const kept = list.filter((item) => !isMeant(item))
@@ -253,14 +253,14 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     ({ letters }) => letters.push({ ...(letters[0] as DeadLetter), id: 'other', partition: 0 }),
   ],
   [
-    'wrong: the services and their files tell differently of an order',
+    'wrong: the services and their stores tell differently of an order',
     ['a'],
     ({ files, orders }) => {
       files.orders = orders.filter(({ id }) => id !== 'a')
     },
   ],
   [
-    'wrong: the services and their files tell differently of a payment',
+    'wrong: the services and their stores tell differently of a payment',
     ['a'],
     ({ files, payments }) => {
       files.payments = payments.filter(({ orderId }) => orderId !== 'a')
@@ -292,7 +292,7 @@ describe('the ledger', () => {
     const world = healthyWorld()
     world.files.orders = world.orders.filter(({ id }) => id !== 'a')
     const lost = auditOf(world).filter(({ kind }) => kind === 'lost')
-    expect(lost.map(({ view }) => view)).to.deep.equal(['file', 'file'])
+    expect(lost.map(({ view }) => view)).to.deep.equal(['store', 'store'])
     expect(totals(lost)).to.deep.equal({ lost: 1, duplicated: 0, stuck: 0, wrong: 0 })
   })
 

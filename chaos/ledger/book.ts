@@ -36,8 +36,8 @@ export interface DeadLetter {
   reason: string
 }
 
-/** Where stored documents were read: what the services answer, or their database files. */
-export type View = 'api' | 'file'
+/** Where stored documents were read: what the services answer, or their stores. */
+export type View = 'api' | 'store'
 
 export interface StoredOrder {
   id: string

@@ -173,8 +173,8 @@ export const differences: Check[] = ['stored_order', 'stored_payment'].map((tabl
   const key = table === 'stored_order' ? 'id' : 'order_id'
   return {
     kind: 'wrong',
-    what: `the services and their files tell differently of ${table === 'stored_order' ? 'an order' : 'a payment'}`,
+    what: `the services and their stores tell differently of ${table === 'stored_order' ? 'an order' : 'a payment'}`,
     sql: `SELECT DISTINCT ${key} AS id FROM (
-      SELECT * FROM (${of('api')} EXCEPT ${of('file')}) UNION ALL SELECT * FROM (${of('file')} EXCEPT ${of('api')}))`,
+      SELECT * FROM (${of('api')} EXCEPT ${of('store')}) UNION ALL SELECT * FROM (${of('store')} EXCEPT ${of('api')}))`,
   }
 })

@@ -3,6 +3,7 @@
 export { composeMissing } from './containers/compose-plugin.ts'
 export { docker } from './containers/docker.ts'
 export { engineMissing } from './containers/engine.ts'
-export { podOf, writeReplicas } from './containers/replicas.ts'
+export { podOf } from './containers/replicas.ts'
+export { buildServiceImages } from './containers/service-images.ts'
 export { variableOf } from './containers/variables.ts'
 export { reaperImage, testImages } from './lib/image-names.ts'

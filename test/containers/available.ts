@@ -1,5 +1,5 @@
 import { ensureImages, StackError } from '@orderflow/stack'
-import { composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
+import { buildServiceImages, composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
 import { timed } from '@orderflow/stack/parts'
 import { leaveOut } from '../support/not-run.ts'
 
@@ -7,8 +7,9 @@ import { leaveOut } from '../support/not-run.ts'
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)
 
 /**
- * Tests that need a Docker engine and the images that others make. Where the machine cannot have them, these tests are named
- * among what is not run; they fail where CONTAINERS=required, and when bringing the images went wrong.
+ * Tests that need a Docker engine and the images, those of the services too, which are brought and built when a file of tests is loaded
+ * (`make images` does it before). Where the machine cannot have them, these tests are named among what is not run; they fail where
+ * CONTAINERS=required, and when bringing the images went wrong.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
   const error =
@@ -32,6 +33,7 @@ async function bring(): Promise<string | undefined> {
     for (const { name, standIn } of await ensureImages({ onProgress }, testImages)) {
       if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
     }
+    await buildServiceImages(onProgress)
     return undefined
   } catch (error) {
     if (!(error instanceof StackError) || (error.code !== 'no-images' && error.code !== 'tools-missing')) throw error

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getContainerRuntimeClient } from 'testcontainers'
 
-const stopGraceMs = 10_000
 /** Longer than the 10 s that services have for their last requests. */
 const goneTimeoutMs = 20_000
 
@@ -22,8 +21,7 @@ export async function openContainer(project: string, service: string) {
   const container = client.getById(found.Id)
 
   return {
-    /** Ends it, with time for what it does, if it runs. */
-    stop: () => client.stop(container, { timeout: stopGraceMs }),
+    id: found.Id,
 
     /** Starts it again, with the same file system and volumes. */
     start: async () => void (await container.start()),

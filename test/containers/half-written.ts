@@ -3,7 +3,7 @@ import type { MongoClient } from 'mongodb'
 /**
  * What one transaction wrote without the rest of it. A document that is listed and the chunk of the list that names it are
  * written together (service-kit/src/state/arrival-list.ts), so one of them alone is half a transaction; so is a chain of chunks
- * that ends in nothing. Read past Dapr, once no request is under way.
+ * that ends in nothing, and a document that the list names twice. Read past Dapr, once no request is under way.
  */
 export async function halfWritten(mongo: MongoClient, service: string): Promise<string[]> {
   const documents = await mongo
@@ -22,10 +22,12 @@ export async function halfWritten(mongo: MongoClient, service: string): Promise<
     return stored.get(`list/${chunk}`)?.ids[index] === key.split('/')[1] ? [] : [`${key} is not in list/${chunk}`]
   })
   const dangling = chunks.flatMap(([key, chunk]) => {
-    const entries = chunk.ids.filter((id: string) => !ids.has(id)).map((id: string) => `${id} of ${key} is missing`)
-    return chunk.older && !stored.has(`list/${chunk.older}`) ? [...entries, `${key} leads to nothing`] : entries
+    const unknown = chunk.ids.filter((id: string) => !ids.has(id)).map((id: string) => `${id} of ${key} is missing`)
+    return chunk.older && !stored.has(`list/${chunk.older}`) ? [...unknown, `${key} leads to nothing`] : unknown
   })
+  const entries: string[] = chunks.flatMap(([, chunk]) => chunk.ids)
+  const twice = entries.filter((id, index) => entries.indexOf(id) !== index).map((id) => `${id} is listed twice`)
   const root = stored.get('list/root')
   const headless = listed.length > 0 && !stored.has(`list/${root?.newest}`) ? ['list/root leads to nothing'] : []
-  return [...missing, ...dangling, ...headless]
+  return [...missing, ...dangling, ...twice, ...headless]
 }

@@ -1,7 +1,7 @@
 import { services } from '@orderflow/stack'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from '../support/documents.ts'
-import { inspectContainers, openContainer } from './container.ts'
+import { openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** The operator of containers: the stores are MongoDB's, and a rebuild runs beside the sidecar, as `make rebuild` does it. */
@@ -21,11 +21,8 @@ export function containersOperator({ project, mongo }: RunningContainers): Opera
     },
 
     async rebuild(role, ...args) {
-      const [sidecar] = await inspectContainers(project, `${role}-sidecar`)
-      const settings = (sidecar?.Config.Env ?? []).filter((line) => line.startsWith('Stream__'))
       const service = await openContainer(project, `${role}-service`)
-      const env = Object.fromEntries(settings.map((line) => line.split(/=(.*)/s, 2) as [string, string]))
-      return service.exec(['node', 'src/operate.ts', 'rebuild', ...args], env)
+      return service.exec(['node', 'src/operate.ts', 'rebuild', ...args])
     },
   }
 }

@@ -2,13 +2,22 @@ import { orderUrl } from '@orderflow/chaos/clients/api'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { startHttpLoad } from '@orderflow/chaos/load/http-load'
 import { createTally } from '@orderflow/chaos/load/tally'
-import type { Addresses } from '@orderflow/stack'
+import { eventually } from '@orderflow/stack'
 import { expectPaidOnce } from './expect-paid-once.ts'
+import type { RunningContainers } from './running-containers.ts'
 
 const patienceMs = 250
-/** Enough to be hit by anything that happens meanwhile, and not more than a slow database can list afterwards. */
-const maxOrders = 50
 const giveUpAfterMs = 120_000
+
+/** Orders coming in at a steady pace, until `endsPaidOnce`. */
+export interface PayingLoad {
+  /** Waits until so many more orders were accepted. */
+  accepts: (more: number) => Promise<void>
+  /** Waits until one more request was refused or not answered. */
+  isRefused: () => Promise<void>
+  /** Expects each order to be paid once. */
+  endsPaidOnce: () => Promise<Paid>
+}
 
 /** What a load came to once it had ended. */
 export interface Paid {
@@ -17,24 +26,36 @@ export interface Paid {
   retried: number
 }
 
-/** Orders coming in at a steady pace until `endsPaidOnce`, which expects each of them to be paid once. */
-export function startPayingLoad(stack: Addresses, perSecond: number): { endsPaidOnce: () => Promise<Paid> } {
+export function startPayingLoad(stack: RunningContainers, perSecond: number): PayingLoad {
   const book = openBook({})
   const tally = createTally()
   const load = `load ${crypto.randomUUID()}`
   let overAt = Number.POSITIVE_INFINITY
   const isOver = () => Date.now() > overAt
   const plan = (index: number) => ({ name: `${load} ${index}`, total: 42.5, cancelAfterMs: undefined })
-  const options = { urls: [orderUrl(stack)], book, tally, keys: 'k', isOver, patienceMs, maxOrders }
+  const options = { urls: [orderUrl(stack)], book, tally, keys: 'k', isOver, patienceMs }
   const clients = startHttpLoad(plan, perSecond, options)
+
+  function count(): { accepted: number; retried: number } {
+    const { 'order 201': created = 0, 'order 202': unsaved = 0, ...others } = tally.counts()
+    return { accepted: created + unsaved, retried: Object.values(others).reduce((sum, times) => sum + times, 0) }
+  }
   return {
+    async accepts(more) {
+      const { accepted } = count()
+      await eventually(() => count().accepted >= accepted + more, `${more} more orders to be accepted`)
+    },
+    async isRefused() {
+      const { retried } = count()
+      await eventually(() => count().retried > retried, 'a request to be refused')
+    },
     async endsPaidOnce() {
       overAt = Date.now() + giveUpAfterMs
       await clients.end()
       const orders = await expectPaidOnce(stack, book)
-      const { 'order 201': created = 0, 'order 202': accepted = 0, ...others } = tally.counts()
-      if (created + accepted !== orders) throw new Error(`${created} + ${accepted} answers for ${orders} orders`)
-      return { orders, retried: Object.values(others).reduce((sum, count) => sum + count, 0) }
+      const { accepted, retried } = count()
+      if (accepted !== orders) throw new Error(`${accepted} answers for ${orders} orders`)
+      return { orders, retried }
     },
   }
 }

@@ -1,76 +1,62 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  defaultPorts,
-  entryOf,
-  type RunningStack,
-  repository,
-  runTool,
-  services,
-  sidecarOf,
-  testFolder,
-} from '@orderflow/stack'
-import { docker, writeReplicas } from '@orderflow/stack/containers'
+import { defaultPorts, entryOf, freePorts, type RunningStack, services, testFolder } from '@orderflow/stack'
+import { docker } from '@orderflow/stack/containers'
 import { MongoClient } from 'mongodb'
-import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, Wait } from 'testcontainers'
-import { openContainer } from './container.ts'
+import { getContainerRuntimeClient, getReaper } from 'testcontainers'
+import type { OperatedCheckout } from '../specs/commands.ts'
+import { copyRepository } from '../support/repository-copy.ts'
+import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
-import { type ComposeSettings, composeSettings } from './settings.ts'
+import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
 
 /** A stack of containers, and what only containers have. */
-export interface RunningContainers extends RunningStack {
+export interface RunningContainers extends RunningStack, OperatedCheckout {
+  kill: RunningStack['kill']
   /** The Compose project, by which its containers are found. */
   project: string
   settings: ComposeSettings
   /** A client of the sidecars' database server. */
   mongo: MongoClient
-  /** Runs a service `count` times, as `make scale` does. */
-  scale: (service: string, count: number) => Promise<void>
   /** What all containers have printed so far. */
   log: () => Promise<string>
 }
 
-const folder = testFolder('containers')
-const composeFile = 'docker-compose.yml'
-/** Not the .env of a `make up` here. */
-const noEnvFile = '/dev/null'
-
-/** Builds the services' own images, of which only what has changed takes time. */
-export async function buildImages(): Promise<void> {
-  const { variables } = await composeSettings()
-  const args = ['compose', '--env-file', noEnvFile, '-f', composeFile, 'build', '--quiet']
-  await runTool('docker', args, { cwd: repository, env: variables })
-}
-
 /**
- * Starts the repository's own docker-compose.yml, as a project beside any other. When this process is killed, the reaper of
- * Testcontainers removes it.
- * @param suite names the project and the file that keeps its logs
+ * Starts the stack as an operator does, with `make up` in a checkout that has never been used: a copy of this one, with free ports and
+ * a project of its own beside any other. When this process is killed, the reaper of Testcontainers removes it.
  */
-export async function startContainers(suite: string): Promise<RunningContainers> {
-  const settings = await composeSettings()
-  const { addresses, tokens } = settings
-  const { kafka } = addresses
-  const project = `orderflow-test-${suite}-${randomBytes(4).toString('hex')}`
-  let environment = await up(project, settings, [composeFile])
-  const mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
+export async function startContainers(): Promise<RunningContainers> {
+  const ports = await freePorts()
+  const project = `orderflow-test-${randomBytes(4).toString('hex')}`
+  const reaper = await getReaper(await getContainerRuntimeClient())
+  reaper.addComposeProject(project)
+  const copy = copyRepository()
+  const env = { STACK: 'docker', COMPOSE_PROJECT_NAME: project, ...portVariables(ports) }
+  const make: RunningContainers['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
+  let mongo: MongoClient | undefined
   async function stop(): Promise<void> {
-    await mongo.close()
+    await mongo?.close()
     // Containers take their logs with them.
+    const folder = testFolder('containers')
     mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, `${suite}.log`), await log())
-    await environment.down()
+    writeFileSync(join(folder, 'containers.log'), await log())
+    for (const target of ['down', 'clean']) await make(target)
+    copy.remove()
   }
 
   try {
-    const { ask, untilReady, kill, restart } = controlContainers(project, kafka, mongo)
-    await untilReady(services.flatMap((service) => [service.name, sidecarOf(service)]))
+    const { code, stdout, stderr } = await make('up')
+    if (code !== 0) throw new Error(`make up ended with ${code}:\n${stdout}${stderr}`)
+    const settings = composeSettings(join(copy.folder, '.env'), ports)
+    mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
+    const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, mongo)
     const readCertificate = 'process.stdout.write(fs.readFileSync(process.env.Web__CertificateFile))'
     return {
-      ...addresses,
-      tokens,
+      ...settings.addresses,
+      tokens: settings.tokens,
       project,
       settings,
       mongo,
@@ -81,10 +67,12 @@ export async function startContainers(suite: string): Promise<RunningContainers>
       },
       kill,
       restart,
-      async scale(service, count) {
-        const replicas = join(folder, `${suite}-replicas.json`)
-        await writeReplicas({ [service]: count }, replicas)
-        environment = await up(project, settings, [composeFile, replicas])
+      folder: copy.folder,
+      make,
+      async parts() {
+        const running = (await inspectContainers(project)).filter(({ State }) => State.Running)
+        const label = 'com.docker.compose.service'
+        return Object.fromEntries(running.map(({ Config, State }) => [Config.Labels[label] ?? '', State.StartedAt]))
       },
       log,
       stop,
@@ -93,20 +81,4 @@ export async function startContainers(suite: string): Promise<RunningContainers>
     await stop()
     throw error
   }
-}
-
-function up(
-  project: string,
-  { variables }: ComposeSettings,
-  files: string[],
-): Promise<StartedDockerComposeEnvironment> {
-  return (
-    new DockerComposeEnvironment(repository, files)
-      .withProjectName(project)
-      .withEnvironmentFile(noEnvFile)
-      .withEnvironment(variables)
-      // We wait ourselves: for what the local stack waits for, too.
-      .withDefaultWaitStrategy(Wait.forAll([]))
-      .up()
-  )
 }

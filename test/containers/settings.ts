@@ -1,54 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import {
   type Addresses,
   addressAt,
   entryOf,
-  freePorts,
-  newSecret,
   ofServices,
+  type StackPorts,
   type StackTokens,
   services,
 } from '@orderflow/stack'
 import { variableOf } from '@orderflow/stack/containers'
 
-/** What docker-compose.yml asks for, made for one run. */
+/** How a stack of containers is reached, and the secrets that `make up` has made for it. */
 export interface ComposeSettings {
-  variables: Record<string, string>
+  /** Those of `.env`. */
+  secrets: Record<string, string>
   tokens: StackTokens
   addresses: Addresses
   mongoUri: string
 }
 
-/** Free ports of this machine, and secrets that nobody has used before. */
-export async function composeSettings(): Promise<ComposeSettings> {
-  const { kafka, kafkaController: mongo, services: ports } = await freePorts()
-  const [kafkaPassword, mongoPassword] = [newSecret(), newSecret()]
-  const tokens = ofServices(() => ({ app: newSecret(), dapr: newSecret() }))
+/** What docker-compose.yml calls the ports that it publishes. */
+export function portVariables(ports: StackPorts): Record<string, string> {
   const ofEach = services.flatMap((service) => {
-    const [{ http, https }, { app, dapr }] = [entryOf(ports, service.name), entryOf(tokens, service.name)]
+    const { http, https } = entryOf(ports.services, service.name)
     return [
       [variableOf(service, 'HTTP_PORT'), String(http)],
       [variableOf(service, 'HTTPS_PORT'), String(https)],
-      [variableOf(service, 'APP_TOKEN'), app],
-      [variableOf(service, 'DAPR_TOKEN'), dapr],
     ]
   })
+  return { ...Object.fromEntries(ofEach), KAFKA_PORT: String(ports.kafka), MONGO_PORT: String(mongoPort(ports)) }
+}
+
+/** The controller of Kafka has no port of its own here. */
+const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
+
+/** @param envFile that `make up` wrote */
+export function composeSettings(envFile: string, ports: StackPorts): ComposeSettings {
+  const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
+  const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN)$/.test(name)
+  const secrets = Object.fromEntries(Object.entries(variables).filter(isSecret))
+  const token = (service: (typeof services)[number], which: 'APP_TOKEN' | 'DAPR_TOKEN') =>
+    entryOf(secrets, variableOf(service, which))
+  const password = entryOf(secrets, 'KAFKA_PASSWORD')
   return {
-    variables: {
-      ...Object.fromEntries(ofEach),
-      KAFKA_PORT: String(kafka),
-      MONGO_PORT: String(mongo),
-      KAFKA_PASSWORD: kafkaPassword,
-      MONGO_PASSWORD: mongoPassword,
-    },
-    tokens,
+    secrets,
+    tokens: ofServices((service) => ({ app: token(service, 'APP_TOKEN'), dapr: token(service, 'DAPR_TOKEN') })),
     addresses: {
-      services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports, name))),
+      services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
       kafka: {
-        bootstrapBrokers: [`127.0.0.1:${kafka}`],
-        sasl: { mechanism: 'PLAIN', username: 'orderflow', password: kafkaPassword },
+        bootstrapBrokers: [`127.0.0.1:${ports.kafka}`],
+        sasl: { mechanism: 'PLAIN', username: 'orderflow', password },
       },
     },
     // The replica set's only member is known by a name that is the network's own.
-    mongoUri: `mongodb://orderflow:${mongoPassword}@127.0.0.1:${mongo}/?authSource=admin&directConnection=true`,
+    mongoUri: `mongodb://orderflow:${entryOf(secrets, 'MONGO_PASSWORD')}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`,
   }
 }

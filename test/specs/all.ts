@@ -10,11 +10,16 @@ import type { Operator } from './rebuild.ts'
 
 /** What holds for the system however it runs. `running` answers the stack once a `before` hook has started it. */
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {
-  theOrderFlow(running)
+  networkSpecs(running)
   outsidePublishers(running)
   hostilePublishers(running, operator)
   deadLetters(running)
-  servicesOverHttp(running)
   interactivePages(running)
   killedProcesses(running)
+}
+
+/** Those of them that depend on the network between the parts. The others are about our programs, which are the same everywhere. */
+export function networkSpecs(running: () => RunningStack): void {
+  theOrderFlow(running)
+  servicesOverHttp(running)
 }

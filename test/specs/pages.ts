@@ -1,12 +1,10 @@
 import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
-import { entryOf, findBrowser, type RunningStack } from '@orderflow/stack'
+import { entryOf, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { type Browser, chromium, type Page } from 'playwright-core'
-
-/** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
+import type { Browser, Page } from 'playwright-core'
+import { execute, openBrowser } from '../support/browser.ts'
 
 /** The pages as a person uses them, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {
@@ -21,31 +19,20 @@ export function interactivePages(running: () => RunningStack): void {
     })
     before(async () => {
       stack = running()
-      const executablePath = findBrowser()
-      if (!executablePath) throw new Error('no Chromium: run `make test`, which installs it, or set CHROMIUM_PATH')
-      browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: quiet })
+      browser = await openBrowser()
       page = await browser.newPage({ ignoreHTTPSErrors: true })
       page.on('pageerror', (error) => errors.push(error.message))
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
     })
     after(() => browser?.close())
 
-    /** Opens an operation, presses "Try it out" and "Execute" with the examples as they stand, and reads the answer. */
+    /** Executes an operation with the examples as they stand, and reads the answer. */
     async function tryOut<T>(operation: string): Promise<{ status: number; body: T }> {
-      const block = page
-        .locator('.opblock')
-        .filter({ has: page.locator('.opblock-summary-path', { hasText: exactly(operation) }) })
-      const [method = ''] = operation.split(' ')
-      const chosen = block.and(page.locator(`.opblock-${method.toLowerCase()}`))
-      await chosen.locator('.opblock-summary-control').click()
-      await chosen.getByRole('button', { name: 'Try it out' }).click()
-      await chosen.getByRole('button', { name: 'Execute' }).click()
-      const live = chosen.locator('.live-responses-table')
+      const live = (await execute(page, operation)).locator('.live-responses-table')
       const status = Number.parseInt((await live.locator('.response-col_status').last().textContent()) ?? '', 10)
       const body = JSON.parse((await live.locator('.highlight-code pre').first().textContent()) ?? '') as T
       return { status, body }
     }
-    const exactly = (operation: string) => new RegExp(`^${(operation.split(' ')[1] ?? '').replace(/[{}/]/g, '.?$&')}$`)
 
     it('creates and reads an order on order-service’s page, which / leads to, without an error in its console', async () => {
       await page.goto(`${orderUrl(stack)}/`)

@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { isPortFree, type LocalStack, type StackPorts } from '@orderflow/stack'
+import type { LocalStack, StackPorts } from '@orderflow/stack'
 import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/parts'
 import type { OperatedStack } from '../specs/commands.ts'
+import { freeOffset } from './free-offset.ts'
 import type { Ended } from './operate.ts'
 import { copyRepository } from './repository-copy.ts'
 
@@ -59,12 +59,4 @@ export async function localCheckout(): Promise<LocalCheckout> {
       copy.remove()
     },
   }
-}
-
-/** What puts all ports of a stack where nobody listens, below every system's range for outgoing connections. */
-async function freeOffset(): Promise<number> {
-  const offset = randomInt(11_000, 23_000)
-  const { kafka, kafkaController, services } = localPorts({ PORT_OFFSET: String(offset) })
-  const ports = [kafka, kafkaController, ...Object.values(services).flatMap((own) => Object.values(own))]
-  return (await Promise.all(ports.map(isPortFree))).every(Boolean) ? offset : freeOffset()
 }

@@ -1,10 +1,11 @@
 import { StackError } from '../lib/error.ts'
 import { testImages } from '../lib/image-names.ts'
 import { print, timed } from '../lib/terminal.ts'
-import { ensureCompose } from './compose-plugin.ts'
+import { composeMissing, ensureCompose } from './compose-plugin.ts'
 import { docker } from './docker.ts'
 import { engineMissing, ensureEngine } from './engine.ts'
 import { ensureImages } from './images.ts'
+import { buildServiceImages } from './service-images.ts'
 
 /** `make engine`: a Docker engine that answers, and Compose. */
 export async function engine(signal: AbortSignal): Promise<void> {
@@ -15,11 +16,13 @@ export async function engine(signal: AbortSignal): Promise<void> {
   print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
 }
 
-/** `make images`: every image that others make, and where each came from. */
+/** `make images`: every image, those that others make and where each came from, and those of the services. */
 export async function images(signal: AbortSignal): Promise<void> {
-  const missing = await engineMissing()
+  const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine' })
-  const present = await ensureImages({ onProgress: timed(), signal }, testImages)
+  const onProgress = timed()
+  const present = await ensureImages({ onProgress, signal }, testImages)
+  await buildServiceImages(onProgress)
   const width = Math.max(...testImages.map((name) => name.length))
   for (const { name, origin, standIn } of present) {
     const from = origin === 'registry' ? 'from its registry' : 'built here'

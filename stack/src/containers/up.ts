@@ -9,6 +9,7 @@ import { engineMissing } from './engine.ts'
 import { ensureImages } from './images.ts'
 import { ensureEnvFile, type Project, readProject } from './project.ts'
 import { composeFiles } from './replicas.ts'
+import { buildServiceImages } from './service-images.ts'
 
 export interface DockerUpOptions {
   onProgress: (line: string) => void
@@ -27,8 +28,7 @@ export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise
   for (const { name, standIn } of await ensureImages({ onProgress, signal })) {
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
-  onProgress('services: building their images')
-  await compose(composeFiles(), ['build', '--quiet'])
+  await buildServiceImages(onProgress)
   onProgress('containers: starting')
   await startContainers()
   const restarted = await restartCompanions(project.name)

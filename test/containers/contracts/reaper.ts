@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { eventually, nodeImage } from '@orderflow/stack'
-import { docker, reaperImage } from '@orderflow/stack/containers'
+import { docker } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 
-export function reaperContract(): void {
-  it(`${reaperImage} removes what a test run made, and nothing else, once the run is gone without a word`, async () => {
+export function reaperContract(image: string): void {
+  it('removes what a test run made, and nothing else, once the run is gone without a word', async () => {
     const [own, other] = [`orderflow-test=${randomUUID()}`, `orderflow-test=${randomUUID()}`]
     // Should we be killed, the reaper of this very run takes care.
     const { sessionId } = await getReaper(await getContainerRuntimeClient())
     const session = `org.testcontainers.session-id=${sessionId}`
     // Ends by itself, and is removed then.
-    const reaper = await new GenericContainer(reaperImage)
+    const reaper = await new GenericContainer(image)
       .withBindMounts([{ source: '/var/run/docker.sock', target: '/var/run/docker.sock' }])
       .withEnvironment({ RYUK_RECONNECTION_TIMEOUT: '1s' })
       // Not for other test runs on this machine to take for theirs.

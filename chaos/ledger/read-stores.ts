@@ -1,0 +1,71 @@
+import { entryOf } from '@orderflow/stack'
+import type { Book, StoredOrder, StoredPayment } from './book.ts'
+
+/** A document of a state store, by its key without the `<app-id>||` that Dapr puts in front. */
+export type StoredDocument = [key: string, document: unknown]
+
+/** What of a service's store the ledger looks at: the keys that begin so. */
+export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'payment/' }
+
+/**
+ * Writes what stands in the services' stores, read past them and their sidecars, into the book.
+ * @param stores by service: the documents under its prefix, in the order of their keys
+ */
+export function readStores(stores: Record<string, Iterable<StoredDocument>>, book: Book): void {
+  for (const order of ordersIn(entryOf(stores, 'order-service'))) book.order('store', order)
+  for (const payment of paymentsIn(entryOf(stores, 'payment-service'))) book.payment('store', payment)
+}
+
+interface Fact {
+  event: { Payload: { CustomerName: string; Total: number; Amount: number } }
+}
+
+interface Payment {
+  state: {
+    decision?: { orderId: string; amount: number; approved: boolean }
+    refund?: object
+  }
+}
+
+/** An order's facts are documents `order/ID/NAME`, one after the other. */
+function* ordersIn(documents: Iterable<StoredDocument>): Generator<StoredOrder> {
+  let id = ''
+  let facts = new Map<string, Fact>()
+  for (const [key, document] of documents) {
+    const [, orderId = '', name = ''] = key.split('/')
+    if (orderId !== id) {
+      yield* orderOf(id, facts)
+      id = orderId
+      facts = new Map()
+    }
+    facts.set(name, document as Fact)
+  }
+  yield* orderOf(id, facts)
+}
+
+/** The table in docs/orders.md once more, not the code of order-service. */
+function orderOf(id: string, facts: Map<string, Fact>): StoredOrder[] {
+  const created = facts.get('OrderCreated')
+  if (!created) return []
+  const result = facts.get('PaymentApproved') ?? facts.get('PaymentRejected')
+  const { CustomerName: name, Total: total } = created.event.Payload
+  return [{ id, name, total, status: statusOf(facts), charged: result?.event.Payload.Amount }]
+}
+
+function statusOf(facts: Map<string, Fact>): string {
+  if (facts.has('PaymentRefunded')) return 'Refunded'
+  if (facts.has('OrderCancelled')) return 'Cancelled'
+  if (facts.has('PaymentApproved')) return 'Paid'
+  return facts.has('PaymentRejected') ? 'PaymentRejected' : 'Created'
+}
+
+/** A payment is one document, `payment/ID`; one that only knows of a cancellation is none yet. */
+function* paymentsIn(documents: Iterable<StoredDocument>): Generator<StoredPayment> {
+  for (const [key, document] of documents) {
+    const { decision, refund } = (document as Payment).state
+    if (!decision) continue
+    const { orderId, amount, approved } = decision
+    const status = approved ? (refund ? 'Refunded' : 'Approved') : 'Rejected'
+    yield { id: key.split('/')[1] ?? '', orderId, amount, status }
+  }
+}

@@ -1,0 +1,40 @@
+// `make pictures`: what a reader sees first, from a real run in a copy of the repository.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { addressAt, eventually, repository, serviceNamed } from '@orderflow/stack'
+import { execute, openBrowser } from '@orderflow/test/browser'
+import { copyRepository } from '@orderflow/test/repository-copy'
+import { record } from './recording.ts'
+import { terminalSvg } from './terminal-svg.ts'
+
+const folder = join(repository, 'docs/pictures')
+const copy = copyRepository()
+try {
+  const recording = await record(['make up STACK=local', 'make demo'], copy.folder)
+  writeFileSync(
+    join(folder, 'terminal.svg'),
+    terminalSvg(recording, 'A terminal: make up starts the system, make demo pays an order'),
+  )
+  await takePage(addressAt('localhost', serviceNamed('order-service')).url)
+} finally {
+  await copy.run('make', ['down'])
+  copy.remove()
+}
+
+/** order-service's page, with an order that was placed and is looked at on it. */
+async function takePage(url: string): Promise<void> {
+  const browser = await openBrowser()
+  try {
+    const page = await browser.newPage({ viewport: { width: 960, height: 2000 } })
+    await page.goto(`${url}/`)
+    const placed = await execute(page, 'POST /v1/orders')
+    await placed.locator('.opblock-summary-control').click()
+    const arePaid = async () => !(await (await fetch(`${url}/v1/orders`)).text()).includes('"Created"')
+    await eventually(arePaid, 'all orders are paid')
+    const read = await execute(page, 'GET /v1/orders/{id}')
+    const { y = 0, height = 0 } = (await read.locator('.live-responses-table').boundingBox()) ?? {}
+    await page.screenshot({ path: join(folder, 'page.png'), clip: { x: 0, y: 0, width: 960, height: y + height } })
+  } finally {
+    await browser.close()
+  }
+}

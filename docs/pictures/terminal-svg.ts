@@ -1,0 +1,84 @@
+import type { RecordedLine } from './recording.ts'
+
+const columns = 112
+const [characterWidth, lineHeight, margin] = [7.8, 18, 16]
+/** How long the whole stands there before it begins again. */
+const holdMs = 8000
+
+/** Of the terminal's codes those that `styleText` writes, as classes; all others end one. */
+const classes: Record<string, string> = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' }
+
+interface Piece {
+  style: string | undefined
+  text: string
+}
+
+const style = `
+text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #d8dee9; white-space: pre; }
+.bold { font-weight: bold; fill: #fff; } .dim { fill: #8a94a6; } .red { fill: #ff7b72; }
+.green { fill: #7ee787; } .yellow { fill: #e3b341; } .cyan { fill: #79c0ff; }
+`.trim()
+
+/**
+ * The recording as an SVG document that shows each line at its time, over and over. It needs no script, so it moves in an <img>, and shows
+ * all lines at once to whoever wants no motion.
+ */
+export function terminalSvg(recording: RecordedLine[], title: string): string {
+  const rows = recording.flatMap(({ at, text }) => rowsOf(text).map((pieces) => ({ at, pieces })))
+  const duration = (recording.at(-1)?.at ?? 0) + holdMs
+  const [width, height] = [columns * characterWidth + 2 * margin, rows.length * lineHeight + 2 * margin]
+  const moments = [...new Set(rows.map(({ at }) => at))]
+  const keyframes = moments.map((at, index) => {
+    const percent = ((100 * at) / duration).toFixed(2)
+    return `@keyframes k${index} { 0%, ${percent}% { opacity: 0 } ${percent}%, 100% { opacity: 1 } }
+.k${index} { animation: k${index} ${(duration / 1000).toFixed(1)}s step-end infinite; }`
+  })
+  const texts = rows.map(({ at, pieces }, index) => {
+    const y = margin + (index + 0.75) * lineHeight
+    return `<text x="${margin}" y="${y}" class="k${moments.indexOf(at)}">${pieces.map(tspan).join('')}</text>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">
+<style>
+${style}
+${keyframes.join('\n')}
+@media (prefers-reduced-motion: reduce) { text { animation: none !important; } }
+</style>
+<rect width="100%" height="100%" rx="8" fill="#161b22"/>
+${texts.join('\n')}
+</svg>
+`
+}
+
+/** The pieces of a line, each in one style. */
+function piecesOf(line: string): Piece[] {
+  const [first = '', ...others] = line.split('\x1b[')
+  const styled = others.map((part) => {
+    const end = part.indexOf('m')
+    return { style: classes[part.slice(0, end)], text: part.slice(end + 1) }
+  })
+  return [{ style: undefined, text: first }, ...styled]
+}
+
+/** The rows that a line takes, broken as a terminal does it, at its last column. */
+function rowsOf(line: string): Piece[][] {
+  const characters = piecesOf(line).flatMap(({ style, text }) =>
+    [...text].map((character) => ({ style, text: character })),
+  )
+  const rows: Piece[][] = [[]]
+  for (const { style, text } of characters) {
+    if (rows.at(-1)?.reduce((sum, piece) => sum + piece.text.length, 0) === columns) rows.push([])
+    const row = rows.at(-1) as Piece[]
+    const last = row.at(-1)
+    if (last && last.style === style) last.text += text
+    else row.push({ style, text })
+  }
+  return rows
+}
+
+function tspan({ style, text }: Piece): string {
+  return style ? `<tspan class="${style}">${escaped(text)}</tspan>` : escaped(text)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+}

@@ -1,0 +1,28 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect } from 'chai'
+import { record } from '../pictures/recording.ts'
+
+describe('a recording', () => {
+  it('has each command and what it printed, in order, with the time between', async () => {
+    const lines = await record(['echo one; sleep 0.2; echo two >&2', 'echo three'], '.')
+    expect(lines.map(({ text }) => stripVTControlCharacters(text))).to.deep.equal([
+      '$ echo one; sleep 0.2; echo two >&2',
+      'one',
+      'two',
+      '',
+      '$ echo three',
+      'three',
+    ])
+    const [command = 0, one = 0, two = 0, , next = 0] = lines.map(({ at }) => at)
+    expect(one - command).to.be.at.least(1000)
+    expect(two - one).to.be.at.least(150)
+    expect(next).to.be.greaterThan(two)
+  })
+
+  it('of a command that fails is none', async () => {
+    const failure = await record(['echo broken; exit 3'], '.').catch(({ message }: Error) => message)
+    expect(failure)
+      .to.match(/^echo broken; exit 3 ended with 3:\n/)
+      .and.match(/\nbroken$/)
+  })
+})

@@ -1,0 +1,22 @@
+import { expect } from 'chai'
+import { terminalSvg } from '../pictures/terminal-svg.ts'
+
+describe('a recording as a picture', () => {
+  it('shows each line from its time on, and then all of them for eight seconds', () => {
+    const lines = [0, 1000, 2000].map((at) => ({ at, text: `line ${at}` }))
+    const svg = terminalSvg(lines, 'three lines')
+    expect(svg).to.contain('class="k1">line 1000</text>').and.contain('k1 10.0s step-end infinite')
+    expect(svg).to.contain('@keyframes k1 { 0%, 10.00% { opacity: 0 } 10.00%, 100% { opacity: 1 } }')
+  })
+
+  it('keeps colours, across the end of a row too', () => {
+    const svg = terminalSvg([{ at: 0, text: `${'.'.repeat(110)}\x1b[32mready\x1b[39m now` }], 'a long line')
+    expect(svg).to.contain('..<tspan class="green">re</tspan></text>')
+    expect(svg).to.contain('><tspan class="green">ady</tspan> now</text>')
+  })
+
+  it('holds what was printed as text', () => {
+    const svg = terminalSvg([{ at: 0, text: '<script>"a" & b' }], '<title>')
+    expect(svg).to.contain('&lt;script>&quot;a&quot; &amp; b').and.contain('aria-label="&lt;title>"')
+  })
+})

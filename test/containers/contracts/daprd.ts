@@ -1,0 +1,17 @@
+import { docker } from '@orderflow/stack/containers'
+import { versions } from '@orderflow/stack/parts'
+import { expect } from 'chai'
+import { hardenedRun } from './hardened-run.ts'
+
+export function daprdContract(image: string): void {
+  it('has the sidecar, and certificates for services and brokers with TLS', async () => {
+    expect(await hardenedRun(image, '/daprd', '--version')).to.equal(`${versions.dapr}\n`)
+    const id = (await docker('create', image, '/daprd')).trim()
+    try {
+      const certificates = await docker('cp', `${id}:/etc/ssl/certs/ca-certificates.crt`, '-')
+      expect(certificates).to.contain('BEGIN CERTIFICATE')
+    } finally {
+      await docker('rm', id)
+    }
+  })
+}
