@@ -1,6 +1,7 @@
 import { allSpecs } from './specs/all.ts'
 import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { kills } from './specs/every-service/kills.ts'
 import { serviceSpecs } from './specs/every-service.ts'
 import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
@@ -41,6 +42,7 @@ describe('as processes of one machine', () => {
     allSpecs(running, operator)
     deadLetterCommands(running, operate)
     for (const service of tested) serviceSpecs(service, running, operator)
+    kills(tested, running)
     rebuiltStores(running, operator)
     // The last of them stops the stack.
     operatorCommands(running)

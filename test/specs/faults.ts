@@ -33,14 +33,6 @@ export function killedProcesses(running: () => RunningStack): void {
       expect(listed).to.have.members(ids)
     }
 
-    it('an order placed while payment-sidecar is dead is paid once it is back', async () => {
-      await stack.kill('payment-sidecar')
-      const { status, body } = await post<Order>(orders, anOrder)
-      expect(status).to.equal(201)
-      await stack.restart('payment-sidecar')
-      await arePaidOnce(body.id)
-    })
-
     /** A connection that breaks counts as no answer. */
     const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key }).catch(() => undefined)
     const placeAll = (keys: string[]) => Promise.all(keys.map(place))
