@@ -28,13 +28,6 @@ describe('the command line', () => {
     ],
     [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
     [
-      ['rebuild', 'order-service', '--from', '2026-11-21T10:00'],
-      {},
-      'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
-        'next: rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
-        'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
-    ],
-    [
       ['dead-letters', 'list'],
       { Stream__Brokers: '127.0.0.1:1' },
       'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
