@@ -24,11 +24,6 @@ function serviceOf(name: ContainerName): Service {
 const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(service) === name)
 /** A sidecar's consumer group is its app-id (components/kafka.yaml). */
 const groupOf = (name: ContainerName) => serviceOf(name).name
-/** The other containers of a pod, when the container is a pod. */
-function companionsOf(name: ContainerName): ContainerName[] {
-  const pods = services.map(podOf)
-  return pods.find(([pod]) => pod === name)?.slice(1) ?? []
-}
 
 /** Control over the containers of a project; ready means the same as for the local stack. */
 export function controlContainers(project: string, kafka: KafkaConnection, mongo: MongoClient) {
@@ -46,41 +41,31 @@ export function controlContainers(project: string, kafka: KafkaConnection, mongo
   async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
     if (name === 'kafka') return await kafkaMissing(kafka)
     if (name === 'mongo') await mongo.db().command({ ping: 1 })
-    if (name === 'mongo' || companionsOf(name).length > 0) return undefined
+    if (name === 'mongo') return undefined
     if (isSidecar(name)) return await groupMissing(kafka, groupOf(name), stale)
     const { status, body } = await ask(name, serviceOf(name).http, '/readyz')
     return status === 200 ? undefined : `/readyz answers ${status} ${body}`
   }
 
-  async function untilReady(names: readonly ContainerName[], stale: ReadonlySet<string> = new Set()): Promise<void> {
-    await Promise.all(
-      names.map((name) => {
-        const probe = async () => {
-          const what = await missing(name, stale)
-          if (what !== undefined) throw new Error(what)
-        }
-        return withRetries(name, probe)
-      }),
-    )
+  async function untilReady(name: ContainerName, stale: ReadonlySet<string> = new Set()): Promise<void> {
+    await withRetries(name, async () => {
+      const what = await missing(name, stale)
+      if (what !== undefined) throw new Error(what)
+    })
   }
 
   return {
     ask,
-    untilReady,
     kill: async (name: ContainerName, signal: NodeJS.Signals = 'SIGKILL') =>
       (await openContainer(project, name)).kill(signal),
 
+    /** Starts what was killed, but for a pod. */
     async restart(name: ContainerName): Promise<void> {
-      await (await openContainer(project, name)).stop()
-      // Who joined a pod's network has to join the new one. Without a network it has nothing left to end in order.
-      const names = [name, ...companionsOf(name)]
-      const containers = await Promise.all(names.map((part) => openContainer(project, part)))
-      await Promise.all(containers.slice(1).map((companion) => companion.stop(0)))
+      const container = await openContainer(project, name)
       // Members of a killed sidecar hold its partitions for a while; a sidecar we start is ready only without them.
-      const groups = names.filter(isSidecar).map(groupOf)
-      const stale = groups.length > 0 ? await withRetries('Kafka', () => groupMembers(kafka, groups)) : undefined
-      for (const container of containers) await container.start()
-      await untilReady(names, stale)
+      const stale = isSidecar(name) ? await withRetries('Kafka', () => groupMembers(kafka, [groupOf(name)])) : undefined
+      await container.start()
+      await untilReady(name, stale)
     },
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getContainerRuntimeClient } from 'testcontainers'
 
-const stopGraceMs = 10_000
 /** Longer than the 10 s that services have for their last requests. */
 const goneTimeoutMs = 20_000
 
@@ -23,9 +22,6 @@ export async function openContainer(project: string, service: string) {
 
   return {
     id: found.Id,
-
-    /** Ends it, with time for what it does, if it runs. */
-    stop: (graceMs = stopGraceMs) => client.stop(container, { timeout: graceMs }),
 
     /** Starts it again, with the same file system and volumes. */
     start: async () => void (await container.start()),

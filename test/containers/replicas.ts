@@ -6,6 +6,7 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { eventually, partitions, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
+import { succeeded } from '../specs/commands.ts'
 import { openContainer } from './container.ts'
 import { expectPaidOnce } from './expect-paid-once.ts'
 import { openPayer } from './payer.ts'
@@ -43,9 +44,8 @@ export function replicas(running: () => RunningContainers): void {
 
     it('join while orders come in, share the partitions, and lose nothing when some die', async function () {
       const load = startPayingLoad(stack, perSecond)
-      const { code, stdout } = await stack.make('scale', `SERVICE=${service}`, `N=${partitions}`)
-      expect(code, stdout).to.equal(0)
-      expect(stdout).to.contain(`${service}: runs ${partitions} times, members of its consumer group: ${partitions}`)
+      const printed = succeeded(await stack.make('scale', `SERVICE=${service}`, `N=${partitions}`))
+      expect(printed).to.contain(`${service}: runs ${partitions} times, members of its consumer group: ${partitions}`)
       await untilOwners(partitions)
       // The partition of the one moves to another replica; that of the other waits until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
@@ -83,12 +83,11 @@ export function replicas(running: () => RunningContainers): void {
     })
 
     it('are one again when that is asked for', async () => {
-      const { code, stdout } = await stack.make('scale', `SERVICE=${service}`, 'N=1')
-      expect(code, stdout).to.equal(0)
+      succeeded(await stack.make('scale', `SERVICE=${service}`, 'N=1'))
       await untilOwners(1)
-      const status = await stack.make('status')
-      expect(status.code, status.stdout).to.equal(0)
-      expect(status.stdout).to.contain(service).and.not.to.contain(`${service}-2`)
+      expect(succeeded(await stack.make('status')))
+        .to.contain(service)
+        .and.not.to.contain(`${service}-2`)
     })
   })
 }

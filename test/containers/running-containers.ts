@@ -1,27 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPorts, entryOf, freePorts, type RunningStack, services, testFolder } from '@orderflow/stack'
+import { defaultPorts, entryOf, freePorts, services, testFolder } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
 import { MongoClient } from 'mongodb'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
-import type { Ended } from '../support/operate.ts'
+import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/repository-copy.ts'
-import { openContainer } from './container.ts'
+import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
 
 /** A stack of containers, and what only containers have. */
-export interface RunningContainers extends RunningStack {
+export interface RunningContainers extends OperatedStack {
   /** The Compose project, by which its containers are found. */
   project: string
   settings: ComposeSettings
   /** A client of the sidecars' database server. */
   mongo: MongoClient
-  /** Runs a target of the Makefile. Its exit code is make's. */
-  make: (target: string, ...variables: string[]) => Promise<Ended>
-  /** Where `make` runs, and what it is told of this stack. */
-  checkout: { folder: string; env: Record<string, string> }
   /** What all containers have printed so far. */
   log: () => Promise<string>
 }
@@ -36,9 +32,8 @@ export async function startContainers(): Promise<RunningContainers> {
   const reaper = await getReaper(await getContainerRuntimeClient())
   reaper.addComposeProject(project)
   const copy = copyRepository()
-  const env = { COMPOSE_PROJECT_NAME: project, ...portVariables(ports) }
-  const make = (target: string, ...variables: string[]) =>
-    copy.run('make', ['--no-print-directory', target, ...variables], env)
+  const env = { STACK: 'docker', COMPOSE_PROJECT_NAME: project, ...portVariables(ports) }
+  const make: RunningContainers['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
   let mongo: MongoClient | undefined
   async function stop(): Promise<void> {
@@ -52,7 +47,7 @@ export async function startContainers(): Promise<RunningContainers> {
   }
 
   try {
-    const { code, stdout, stderr } = await make('up', 'STACK=docker')
+    const { code, stdout, stderr } = await make('up')
     if (code !== 0) throw new Error(`make up ended with ${code}:\n${stdout}${stderr}`)
     const settings = composeSettings(join(copy.folder, '.env'), ports)
     mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
@@ -72,7 +67,11 @@ export async function startContainers(): Promise<RunningContainers> {
       kill,
       restart,
       make,
-      checkout: { folder: copy.folder, env },
+      async parts() {
+        const running = (await inspectContainers(project)).filter(({ State }) => State.Running)
+        const label = 'com.docker.compose.service'
+        return Object.fromEntries(running.map(({ Config, State }) => [Config.Labels[label] ?? '', State.StartedAt]))
+      },
       log,
       stop,
     }

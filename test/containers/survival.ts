@@ -1,14 +1,15 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
 import { expect } from 'chai'
+import { succeeded } from '../specs/commands.ts'
 import type { ContainerName } from './container-control.ts'
 import { halfWritten } from './half-written.ts'
 import { type PayingLoad, startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Those without which no order can be accepted, and those that an accepted order waits for. */
-const accepting: ContainerName[] = ['kafka', 'mongo', 'order-pod', 'order-service', 'order-sidecar']
-const paying: ContainerName[] = ['payment-pod', 'payment-service', 'payment-sidecar']
+const accepting: ContainerName[] = ['kafka', 'mongo', 'order-service', 'order-sidecar', 'order-pod']
+const paying: ContainerName[] = ['payment-service', 'payment-sidecar', 'payment-pod']
 
 const perSecond = 4
 /** A second of the load: some orders are under way whenever a container dies. */
@@ -25,12 +26,18 @@ export function survival(running: () => RunningContainers): void {
       load = startPayingLoad(stack, perSecond)
     })
 
+    /** Who shares the network of a pod that died needs the new one's: that is for `make up` to see to. */
+    async function bringBack(name: ContainerName): Promise<void> {
+      if (!name.endsWith('-pod')) return stack.restart(name)
+      expect(succeeded(await stack.make('up'))).to.match(/sidecar.*: restarted, to get the network of the new pod/)
+    }
+
     for (const name of accepting) {
       it(`has orders refused until it is back, and no longer: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.isRefused()
-        await stack.restart(name)
+        await bringBack(name)
         await load.accepts(some)
       })
     }
@@ -40,7 +47,7 @@ export function survival(running: () => RunningContainers): void {
         await load.accepts(some)
         await stack.kill(name)
         await load.accepts(some)
-        await stack.restart(name)
+        await bringBack(name)
       })
     }
 
