@@ -26,8 +26,9 @@ demo: ## Place an order and watch its events until it is paid
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
 
+# With exec, for a shell in between would make a failure of Ctrl-C.
 logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
-	@$(stack) logs $${SERVICE:+"$$SERVICE"}
+	@exec $(stack) logs $${SERVICE:+"$$SERVICE"}
 
 down: ## Stop all of it; data stays
 	@$(stack) down
@@ -67,30 +68,39 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check unit test test-local test-containers test-release chaos format hashes
+.PHONY: check unit unit-tests test-local test-containers test test-release coverage mutation chaos format hashes sbom
 
-check: ## Lint and types
+check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
 
-test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
-	@$(MAKE) --no-print-directory unit
-	@$(stack) provision browser
-	@$(run) test/side-by-side.ts test-local test-containers
+unit: ## Lint, types and the unit tests, side by side (25 seconds)
+	@$(MAKE) --no-print-directory -j2 check unit-tests
 
-unit: check ## Lint, types and the unit tests (25 seconds)
+unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
-test-local: ## The tests of programs and of the whole system, as processes of this machine
+test-local: ## The tests that start programs, and need no containers (4 minutes)
+	@$(stack) provision browser
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
+test: ## All of that, with everything it needs: before a merge (8 minutes)
+	@$(MAKE) --no-print-directory unit
+	@$(run) test/side-by-side.ts test-local test-containers
+
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
+
+coverage: ## Run the unit tests and say which lines they reach; ALL=1 adds those that start programs on this machine
+	@$(run) test/measure/coverage.ts
+
+mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
+	@$(run) test/measure/mutation.ts $${PART-}
 
 chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
 	@$(run) chaos/main.ts
@@ -100,6 +110,9 @@ format: ## Format all files and apply safe lint fixes
 
 hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
 	@$(stack) hashes
+
+sbom: ## Write what the system is made of (CycloneDX), and the licenses of what its images hold, to dist/
+	@$(stack) sbom
 
 ##@ A service of your own
 .PHONY: new-service generate

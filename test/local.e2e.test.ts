@@ -1,32 +1,50 @@
-import { freePorts, type LocalStack, type StackPorts, startStack, testFolder } from '@orderflow/stack'
 import { allSpecs } from './specs/all.ts'
+import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { kills } from './specs/every-service/kills.ts'
 import { serviceSpecs } from './specs/every-service.ts'
+import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { localOperator } from './support/local-operator.ts'
+import { startOperator } from './support/operate.ts'
 import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 
 describe('as processes of one machine', () => {
-  let ports: StackPorts
-  let stack: LocalStack
+  let checkout: LocalCheckout
   before(async function () {
-    this.timeout(120_000)
-    ports = await freePorts()
-    stack = await startStack({ folder: testFolder('e2e'), ports, detached: false })
+    this.timeout(60_000)
+    checkout = await localCheckout()
   })
   after(async function () {
     this.timeout(60_000)
-    await stack?.stop()
+    await checkout?.remove()
   })
 
-  const operator = () => localOperator(stack, ports)
-  allSpecs(() => stack, operator)
-  deadLetterCommands(
-    () => stack,
-    () => ports,
-  )
-  for (const service of tested) serviceSpecs(service, () => stack, operator)
-  rebuiltStores(() => stack, operator)
+  withoutStack(() => checkout)
+
+  describe('that make up has started', () => {
+    let stack: StartedCheckout
+    let warm: ReturnType<typeof startOperator>
+    before(async function () {
+      this.timeout(120_000)
+      stack = await checkout.start()
+      warm = startOperator(stack, checkout.ports)
+    })
+    after(() => warm?.close())
+    const running = () => stack
+    const operate = () => warm.operate
+    const operator = () => localOperator(stack, warm.operate)
+
+    localCommands(running)
+    allSpecs(running, operator)
+    deadLetterCommands(running, operate)
+    for (const service of tested) serviceSpecs(service, running, operator)
+    kills(tested, running)
+    rebuiltStores(running, operator)
+    // The last of them stops the stack.
+    operatorCommands(running)
+  })
 })

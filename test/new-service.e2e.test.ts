@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPorts, eventually, isPortFree, repository } from '@orderflow/stack'
-
+import { eventually, repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Suite } from 'mocha'
 import { changesIn, checkoutOfRepository } from './support/checkout.ts'
 import { lastCommand, type Step, stepsOf } from './support/document.ts'
-import { leaveOut } from './support/not-run.ts'
+import { freeOffset } from './support/free-offset.ts'
 import type { Ended } from './support/operate.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
@@ -14,18 +12,13 @@ const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
 const mostLines = 250
 
-const title = 'docs/new-service.md'
-const ports = [defaultPorts.kafka, ...Object.values(defaultPorts.services).map(({ http }) => http)]
-/** The document is followed as it stands, with the ports that it names: those of make up, so a stack that runs is in the way. */
-const isInTheWay = (await Promise.all(ports.map(isPortFree))).includes(false)
-if (isInTheWay) leaveOut(title, 'the ports of make up are in use: make down')
-else describe(title, following)
-
-function following(this: Suite): void {
+describe('docs/new-service.md', function () {
   this.timeout(300_000)
   let copy: RepositoryCopy
-  before(() => {
+  let offset: number
+  before(async () => {
     copy = checkoutOfRepository()
+    offset = await freeOffset()
   })
   after(async () => {
     await copy?.run('make', ['down'])
@@ -44,7 +37,11 @@ function following(this: Suite): void {
       succeeded(await shell(script))
     }
   }
-  const shell = (commands: string) => copy.run('bash', ['-euo', 'pipefail', '-c', commands])
+  /** The document is followed beside other stacks: the ports that it names are moved. */
+  function shell(commands: string): Promise<Ended> {
+    const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
+    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
+  }
 
   /** What is asked for may take a moment to be there. */
   async function see(shown: unknown): Promise<void> {
@@ -68,10 +65,15 @@ function following(this: Suite): void {
     })
   }
 
-  it(`makes a service of at most ${mostLines} lines that changes three files`, async () => {
+  it(`makes a service of at most ${mostLines} lines that changes four files`, async () => {
     const { changed, added } = await changesIn(copy)
     const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
-    expect(byHand).to.have.members(['docker-compose.yml', 'package-lock.json', 'services.json'])
+    expect(byHand).to.have.members([
+      '.devcontainer/devcontainer.json',
+      'docker-compose.yml',
+      'package-lock.json',
+      'services.json',
+    ])
     const own = added.filter((path) => path.startsWith(`${name}/`) && !path.startsWith(`${name}/test/`))
     const counts = own.map((path) => readFileSync(join(copy.folder, path), 'utf8').trimEnd().split('\n').length)
     expect(counts.reduce((sum, count) => sum + count)).to.be.within(1, mostLines)
@@ -79,9 +81,10 @@ function following(this: Suite): void {
 
   it('leaves all that needs no stack as well as it was', async () => {
     const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
-    succeeded(await copy.run('mocha', [...tests, 'test/{services,structure,hostile}.unit.test.ts']))
+    const files = [...tests, 'test/{services,structure,hostile}.unit.test.ts']
+    succeeded(await copy.run('mocha', ['--parallel', '--jobs', '2', ...files]))
   })
-}
+})
 
 function titleOf(step: Step): string {
   if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`

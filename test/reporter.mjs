@@ -1,11 +1,22 @@
 import mocha from 'mocha'
 import { notRun } from './support/not-run.ts'
+import { slowest } from './support/slowest.ts'
 
-/** Mocha's spec reporter with a closing line that any CI can count, `N passed, N failed`, below what was not run and why. */
+/**
+ * Mocha's spec reporter with a closing line that any CI can count, `N passed, N failed`, below what was not run and why, and
+ * what took longest.
+ */
 export default class Reporter extends mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options)
+    const ended = []
+    let loadingMs = 0
+    runner.once('start', () => {
+      loadingMs = performance.now()
+    })
+    for (const event of ['test end', 'hook end']) runner.on(event, (step) => ended.push(step))
     runner.once('end', () => {
+      for (const line of slowest(ended, loadingMs)) console.log(line)
       for (const [reason, titles] of notRun) console.log(`not run: ${titles.join('; ')} (${reason})`)
       console.log(`${runner.stats.passes} passed, ${runner.stats.failures} failed`)
     })

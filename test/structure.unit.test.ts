@@ -19,11 +19,12 @@ const rooms: Record<string, Record<string, string[]>> = {
     kafka: ['lib'],
     provision: ['lib'],
     offline: ['lib', 'provision'],
+    supply: ['lib', 'provision'],
     processes: ['lib', 'kafka', 'provision'],
     containers: ['lib', 'kafka', 'provision', 'offline'],
     generate: ['lib', 'kafka', 'processes', 'containers'],
     'new-service': ['lib'],
-    commands: ['lib', 'kafka', 'provision', 'processes', 'containers', 'generate', 'new-service'],
+    commands: ['lib', 'kafka', 'provision', 'supply', 'processes', 'containers', 'generate', 'new-service'],
   },
   // What goes into an image knows nothing but the service there.
   release: { image: [], src: ['image'], test: ['image', 'src'] },

@@ -25,7 +25,6 @@ export function nearMissIn(known: Iterable<string>): (name: string) => string | 
 /** Whether inserting, deleting or replacing one character, or swapping two neighbours, makes `a` and `b` the same. */
 export function isWithinOneEdit(a: string, b: string): boolean {
   if (a.length < b.length) return isWithinOneEdit(b, a)
-  if (a.length - b.length > 1) return false
   let start = 0
   while (start < b.length && a[start] === b[start]) start++
   const same = (fromA: number, fromB: number) => a.slice(start + fromA) === b.slice(start + fromB)

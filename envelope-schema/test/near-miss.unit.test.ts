@@ -70,12 +70,12 @@ describe('nearMissIn', () => {
     )
   })
 
-  it('looks at ten thousand hostile names of 200 characters in less than two seconds', () => {
+  it('looks at ten thousand hostile names of 200 characters in less than two seconds of the processor', () => {
     const hostile = ['_', ' .', '\u0130', 'a', 'Order_', '\ud800'].map((part) => part.repeat(200).slice(0, 200))
     hostile.push(`OrderCreate${'_'.repeat(187)}xy`)
-    const started = performance.now()
+    const started = process.cpuUsage()
     for (let count = 0; count < 10_000; count++) nearMiss(hostile[count % hostile.length] ?? '')
-    expect(performance.now() - started).to.be.below(2000)
+    expect(process.cpuUsage(started).user).to.be.below(2_000_000)
   })
 })
 

@@ -23,17 +23,11 @@ const commands: Record<string, Command> = {
   'dead-letters': async (args) => (await ofOperator()).deadLetters(args),
   rebuild: async ([service, ...range]) => (await ofOperator()).rebuild(service, range),
   generate: async () => (await import('./commands/generate.ts')).generate(),
-  'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
-  doctor: async () => {
-    const [{ doctor, installTools }, { saysYes }] = await Promise.all([
-      import('./commands/doctor.ts'),
-      import('./lib/says-yes.ts'),
-    ])
-    if (saysYes(process.env, 'INSTALL')) await installTools(interruption())
-    return await doctor()
-  },
   lint: async () => (await import('./commands/lint.ts')).lint(process.env, interruption()),
   hashes: async () => (await import('./commands/hashes.ts')).writeHashes(interruption()),
+  sbom: async () => (await import('./commands/sbom.ts')).writeSbom(),
+  'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
+  doctor: async () => (await import('./commands/doctor.ts')).doctor(process.env, interruption()),
   provision: async (args) => {
     const [{ provision }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defaultPorts, entryOf, freePorts, type RunningStack, services, testFolder } from '@orderflow/stack'
+import { defaultPorts, entryOf, freePorts, services, testFolder } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
 import { MongoClient } from 'mongodb'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
-import type { OperatedCheckout } from '../specs/commands.ts'
+import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/repository-copy.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
 
 /** A stack of containers, and what only containers have. */
-export interface RunningContainers extends RunningStack, OperatedCheckout {
-  kill: RunningStack['kill']
+export interface RunningContainers extends OperatedStack {
   /** The Compose project, by which its containers are found. */
   project: string
   settings: ComposeSettings
@@ -67,7 +66,6 @@ export async function startContainers(): Promise<RunningContainers> {
       },
       kill,
       restart,
-      folder: copy.folder,
       make,
       async parts() {
         const running = (await inspectContainers(project)).filter(({ State }) => State.Running)

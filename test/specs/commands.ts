@@ -1,28 +1,34 @@
-import { writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
+import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { type Addresses, eventually, services } from '@orderflow/stack'
+import type { Order } from '@orderflow/order-service/domain'
+import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Ended } from '../support/operate.ts'
 
-/** A checkout whose stack was started with `make up`, however it runs. */
-export interface OperatedCheckout extends Addresses {
-  folder: string
-  /** Runs make in it, with what the shell would have set. */
+/** The stack of a checkout, started with `make up`, however it runs. */
+export interface OperatedStack extends RunningStack {
+  /** Runs make in the checkout, with what the shell would have set. */
   make: (...args: string[]) => Promise<Ended>
   /** What runs of the stack: by the name that `make status` shows, a text that differs once it was started again. */
   parts: () => Promise<Record<string, string>>
-  /** kill -9 of a part. */
-  kill: (name: string) => Promise<void>
 }
 
 /** What an operator types, what it prints and how it ends. The last test stops the stack and removes its data. */
-export function operatorCommands(operated: () => OperatedCheckout): void {
+export function operatorCommands(operated: () => OperatedStack): void {
   describe('of an operator', function () {
     this.timeout(180_000)
+    let folder: string
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'commands-'))
+    })
+    after(() => rmSync(folder, { recursive: true, force: true }))
 
     const make = (...args: string[]) => operated().make(...args)
+    const place = () => post<Order>(`${orderUrl(operated())}/v1/orders`, anOrder)
     const succeeds = async (...args: string[]) => succeeded(await make(...args))
     const fails = async (...args: string[]) => failed(await make(...args))
 
@@ -42,13 +48,14 @@ export function operatorCommands(operated: () => OperatedCheckout): void {
 
     it('make publish publishes an event, and make dead-letters tells of one that nobody can handle', async () => {
       const event = reduced()
-      const publish = (name: string, content: object) => {
-        writeFileSync(join(operated().folder, name), JSON.stringify(content))
-        return `FILE=${name}`
+      const fileOf = (content: object) => {
+        const file = join(folder, `${randomUUID()}.json`)
+        writeFileSync(file, JSON.stringify(content))
+        return `FILE=${file}`
       }
-      expect(await succeeds('publish', publish('right.json', event))).to.contain('published to orderevents')
+      expect(await succeeds('publish', fileOf(event))).to.contain('published to orderevents')
       await orderWith(orderUrl(operated()), event.Payload.OrderId, 'Paid')
-      const wrong = publish('wrong.json', { ...event, Payload: { ...event.Payload, Total: 'much' } })
+      const wrong = fileOf({ ...event, Payload: { ...event.Payload, Total: 'much' } })
       expect(await fails('publish', wrong)).to.contain('/Payload/Total')
       await succeeds('publish', wrong, 'RAW=1')
       await eventually(async () => {
@@ -57,15 +64,19 @@ export function operatorCommands(operated: () => OperatedCheckout): void {
       }, 'the dead letters of every service')
     })
 
-    it('make rebuild reads the log again, and has nothing to add', async () => {
-      await succeeds('demo')
+    it('make rebuild reads the log again, and has nothing to add; from no moment at all it reads nothing', async () => {
+      await orderWith(orderUrl(operated()), (await place()).body.id, 'Paid')
       expect(await succeeds('rebuild', 'SERVICE=order-service')).to.match(/^orderevents: [1-9]\d* read: 0 applied/m)
+      const wrong = await fails('rebuild', 'SERVICE=order-service', 'FROM=2026-11-21T10:00')
+      expect(wrong).to.contain('error: --from 2026-11-21T10:00 is no date-time with an offset\nnext: rebuild')
     })
 
-    it('make logs shows what each of them says, or one', async () => {
-      const names = services.map(({ name }) => name)
+    it('make logs shows what each of them says, or one that is named', async () => {
       const printed = await succeeds('logs', 'FOLLOW=0')
-      for (const name of names) expect(printed).to.contain(`"app":"${name}"`).and.to.contain(`app_id=${name}`)
+      for (const { name } of services) expect(printed).to.contain(`"app":"${name}"`).and.to.contain(`app_id=${name}`)
+      const one = await succeeds('logs', 'FOLLOW=0', 'SERVICE=payment-service')
+      expect(one).to.contain('"app":"payment-service"').and.not.to.contain('"app":"order-service"')
+      expect(one).not.to.contain('app_id=')
     })
 
     it('make up again starts nothing', async () => {
@@ -74,34 +85,45 @@ export function operatorCommands(operated: () => OperatedCheckout): void {
       expect(await operated().parts()).to.deep.equal(before)
     })
 
-    it('make status names what was killed and fails, and make up starts that and nothing else', async () => {
-      const { 'payment-service': killed, ...others } = await operated().parts()
-      await operated().kill('payment-service')
+    it('make status names what was killed and fails, and make up starts that and nothing else: an order placed meanwhile is paid, once', async () => {
+      const before = await operated().parts()
+      const dead = ['payment-service', 'payment-sidecar']
+      for (const name of dead) await operated().kill(name)
+      const { status, body } = await place()
+      expect(status).to.equal(201)
       const printed = await fails('status')
-      expect(printed).not.to.match(rowOf('payment-service', 'running'))
-      expect(printed)
-        .to.match(/not as it should be\W.*: payment-service \(/)
-        .and.to.contain('next: make up')
+      expect(printed).to.contain('next: make up')
+      for (const name of dead) {
+        expect(printed).not.to.match(rowOf(name, 'running'))
+        expect(printed).to.match(new RegExp(`not as it should be: .*\\b${name} \\(`))
+      }
       await succeeds('up')
-      const { 'payment-service': started, ...same } = await operated().parts()
-      expect(same).to.deep.equal(others)
-      expect(started).to.be.a('string').and.not.to.equal(killed)
+      const after = await operated().parts()
+      expect(after).to.have.all.keys(...Object.keys(before))
+      expect(Object.keys(before).filter((name) => after[name] !== before[name])).to.have.members(dead)
       await succeeds('status')
-      expect(await succeeds('demo')).to.contain('the order is paid')
+      await orderWith(orderUrl(operated()), body.id, 'Paid')
+      expect(await paymentsOf(paymentUrl(operated()), body.id)).to.have.length(1)
     })
 
     it('make clean is refused while the stack runs', async () => {
       expect(await fails('clean')).to.contain('error: the stack is running\nnext: make down')
     })
 
-    it('make down stops all of it and keeps the data, which make clean removes', async () => {
+    it('make down stops all of it, and make up goes on with its data', async () => {
+      const { body } = await place()
+      const paid = await orderWith(orderUrl(operated()), body.id, 'Paid')
       await succeeds('down')
       expect(await operated().parts()).to.deep.equal({})
       expect(await succeeds('status')).to.contain('make up')
       expect(await succeeds('down')).to.contain('nothing was running')
-      expect(await fails('demo'))
-        .to.contain('not running')
-        .and.to.contain('next: make up')
+      await succeeds('up')
+      expect((await send(`${orderUrl(operated())}/v1/orders/${body.id}`)).body).to.deep.equal(paid)
+      await orderWith(orderUrl(operated()), (await place()).body.id, 'Paid')
+    })
+
+    it('make clean removes what a stopped stack left', async () => {
+      await succeeds('down')
       expect(await succeeds('clean')).to.contain('removed ')
       expect(await succeeds('clean')).to.contain('nothing to remove')
     })

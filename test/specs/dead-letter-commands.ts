@@ -6,12 +6,12 @@ import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer, type OutsideRecord } from '@orderflow/chaos/clients/kafka'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack, type StackPorts } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { type Ended, operate } from '../support/operate.ts'
+import type { Ended, Operate } from '../support/operate.ts'
 
 /** Dead letters as an operator sees them, on a local stack. */
-export function deadLetterCommands(running: () => RunningStack, ports: () => StackPorts): void {
+export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {
   describe('dead letters on the command line', () => {
     let folder: string
     const OrderId = randomUUID()
@@ -76,8 +76,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     }
     const lastLines = ({ stdout }: Ended) => stdout.slice(stdout.lastIndexOf('\n\n')).trim().split('\n')
 
-    const run = (args: string[], env = {}) =>
-      operate(running(), 'order-service', ports(), ['dead-letters', ...args], env)
+    const run = (args: string[], env = {}) => operate()('order-service', ['dead-letters', ...args], env)
 
     /** A program that takes the editor's place. */
     function editor(script: string): string {
@@ -105,33 +104,37 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     })
 
     it('are shown with their problems, and with personal data only when asked', async () => {
-      const { stdout } = await run(['show', id])
-      expect(stdout)
+      const [masked, whole] = await Promise.all([run(['show', id]), run(['show', id, '--values'])])
+      expect(masked.stdout)
         .to.contain('/Payload/Total must be a number')
         .and.not.to.contain('SECRET')
         .and.not.to.contain('Hopper')
-      expect((await run(['show', id, '--values'])).stdout)
-        .to.contain('SECRET-1')
-        .and.to.contain('Hopper')
+      expect(whole.stdout).to.contain('SECRET-1').and.to.contain('Hopper')
     })
 
     it('are refused with the reason and an exit code, but for a dry run', async () => {
-      const { code, stdout } = await run(['resend', id])
-      expect(code, stdout).to.equal(1)
-      expect(stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 resent, 1 refused')
-      expect((await run(['resend', id, '--dry-run'])).code).to.equal(0)
+      const [real, dry] = await Promise.all([run(['resend', id]), run(['resend', id, '--dry-run'])])
+      expect(real.code, real.stdout).to.equal(1)
+      expect(real.stdout).to.contain('refused').and.to.contain('/Payload/Total').and.to.contain('0 resent, 1 refused')
+      expect(dry.code, dry.stdout).to.equal(0)
     })
 
     it('are kept out of the log by an editor that changes nothing, fails, or leaves them wrong', async () => {
       const edit = (script: string) =>
         run(['resend', id, '--edit'], { EDITOR: editor(script), TMPDIR: folder, VISUAL: '' })
-      expect((await edit('true')).stderr).to.equal('error: nothing was changed, so nothing is resent\n')
-      expect((await edit('exit 3')).stderr).to.contain('failed')
-      const wrong = await edit('sed -i.old s/Grace/Ada/ "$1"')
+      const [events] = await counts()
+      const none = run(['resend', id, '--edit'], { EDITOR: '', VISUAL: '' })
+      const scripts = ['true', 'exit 3', 'sed -i.old s/Grace/Ada/ "$1"']
+      const [unchanged, failing, wrong] = (await Promise.all(scripts.map(edit))) as [Ended, Ended, Ended]
+      expect(unchanged.stderr).to.equal('error: nothing was changed, so nothing is resent\n')
+      expect(failing.stderr).to.contain('failed')
       expect(wrong.stderr).to.contain('/Payload/Total must be a number')
       const [kept = ''] = /\/\S+\/event\.json/.exec(wrong.stderr) ?? []
-      expect((await run(['resend', id, '--file', kept])).code).to.equal(1)
-      expect((await run(['resend', id, '--edit'], { EDITOR: '', VISUAL: '' })).stderr).to.contain('there is no editor')
+      const again = await run(['resend', id, '--file', kept])
+      expect(again.stdout).to.contain('0 resent, 1 refused')
+      expect((await none).stderr).to.contain('there is no editor')
+      for (const { code } of [unchanged, failing, wrong, again, await none]) expect(code).to.equal(1)
+      expect((await counts())[0]).to.equal(events)
     })
 
     it('are mended in an editor with arguments and resent', async () => {
@@ -188,18 +191,21 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
       expect([done.code, lastLines(done)]).to.deep.equal([0, ['0 resent, 0 refused, 3 resent before']])
     })
 
-    for (const [args, stderr] of [
-      [['resend', 'all', '--edit'], 'not a group'],
-      [['resend', 'nobody'], 'there is no dead letter nobody'],
-      [['list', 'no/group'], 'there is no group no/group'],
-    ] as const) {
-      it(`are not touched by "${args.join(' ')}", which says what is wrong`, async () => {
-        const ended = await run([...args])
-        expect(ended.code).to.equal(1)
-        expect(ended.stderr)
+    it('are not touched by commands that cannot be done, which say what is wrong', async () => {
+      const before = await counts()
+      const cases = [
+        [['resend', 'all', '--edit'], 'not a group'],
+        [['resend', 'nobody'], 'there is no dead letter nobody'],
+        [['list', 'no/group'], 'there is no group no/group'],
+      ] as const
+      const all = await Promise.all(cases.map(([args]) => run([...args])))
+      for (const [index, { code, stderr }] of all.entries()) {
+        expect(code, stderr).to.equal(1)
+        expect(stderr)
           .to.match(/^error: /)
-          .and.to.contain(stderr)
-      })
-    }
+          .and.to.contain(cases[index]?.[1])
+      }
+      expect(await counts()).to.deep.equal(before)
+    })
   })
 }

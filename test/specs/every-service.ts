@@ -2,9 +2,7 @@ import type { RunningStack } from '@orderflow/stack'
 import type { TestedService } from '../support/tested-services.ts'
 import { badRequests } from './every-service/bad-requests.ts'
 import { duplicates } from './every-service/duplicates.ts'
-import { kills } from './every-service/kills.ts'
 import { poison } from './every-service/poison.ts'
-import { rebuild } from './every-service/rebuild.ts'
 import type { Operator } from './rebuild.ts'
 
 /** What holds for any service, also for one that was made a minute ago. */
@@ -13,7 +11,5 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
     badRequests(service, running)
     poison(service, running)
     duplicates(service, running, operator)
-    rebuild(service, running, operator)
-    kills(service, running)
   })
 }

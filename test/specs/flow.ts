@@ -86,6 +86,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       expect([again.status, again.body.status]).to.deep.equal([200, 'Refunded'])
       const payments = await paymentsOf(paymentUrl(stack), body.id)
       expect(payments.map((payment) => payment.status)).to.deep.equal(['Refunded'])
+      await log.caughtUp()
       expect(eventsOf(body.id).filter(({ envelope }) => envelope.Name === 'OrderCancelled')).to.have.length(1)
     })
 
@@ -97,6 +98,7 @@ export function theOrderFlow(running: () => RunningStack): void {
       const paid = await orderWith(orderUrl(stack), id, 'Paid')
       const late = await post<Order>(orders, anOrder, headers)
       expect([late.status, late.body]).to.deep.equal([201, paid])
+      await log.caughtUp()
       const published = eventsOf(id).filter(({ envelope }) => envelope.Name === 'OrderCreated')
       expect(new Set(published.map(({ record }) => record.value.toString())).size).to.equal(1)
       expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)

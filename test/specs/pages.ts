@@ -13,7 +13,10 @@ export function interactivePages(running: () => RunningStack): void {
     let stack: RunningStack
     let browser: Browser
     let page: Page
-    const errors: string[] = []
+    let errors: string[]
+    beforeEach(() => {
+      errors = []
+    })
     before(async () => {
       stack = running()
       browser = await openBrowser()
@@ -31,7 +34,7 @@ export function interactivePages(running: () => RunningStack): void {
       return { status, body }
     }
 
-    it('creates and reads an order on order-service’s page, which / leads to', async () => {
+    it('creates and reads an order on order-service’s page, which / leads to, without an error in its console', async () => {
       await page.goto(`${orderUrl(stack)}/`)
       expect(page.url()).to.equal(`${orderUrl(stack)}/docs/`)
       const created = await tryOut<Order>('POST /v1/orders')
@@ -43,9 +46,10 @@ export function interactivePages(running: () => RunningStack): void {
       expect(list.body.items.map(({ id }) => id)).to.include(created.body.id)
       const cancelled = await tryOut<Order>('POST /v1/orders/{id}/cancel')
       expect([cancelled.status, cancelled.body.status]).to.deep.equal([200, 'Cancelled'])
+      expect(errors).to.deep.equal([])
     })
 
-    it('makes and reads a payment on payment-service’s page, over https', async () => {
+    it('makes and reads a payment on payment-service’s page, over https, without an error in its console', async () => {
       await page.goto(`${entryOf(stack.services, 'payment-service').httpsUrl}/`)
       const made = await tryOut<Payment>('POST /v1/payments')
       expect([made.status, made.body.status]).to.deep.equal([201, 'Approved'])
@@ -53,9 +57,6 @@ export function interactivePages(running: () => RunningStack): void {
       expect([read.status, read.body]).to.deep.equal([200, made.body])
       const list = await tryOut<{ items: Payment[] }>('GET /v1/payments')
       expect(list.body.items).to.deep.include(made.body)
-    })
-
-    it('load without an error in the browser’s console', () => {
       expect(errors).to.deep.equal([])
     })
   })

@@ -15,9 +15,12 @@ import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
+import { listedOrders } from '../support/listed-orders.ts'
 import { settled } from '../support/settled.ts'
+import { testedServices } from '../support/tested-services.ts'
+import { effectOf, publish } from './every-service/effects.ts'
 
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
@@ -38,7 +41,12 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
   describe('stores', function () {
     this.timeout(180_000)
     let stack: RunningStack
-    let live: Record<Role, Documents>
+    /** By role. */
+    let live: Record<string, Documents>
+    /** What was done to the stores so far: a test does what it needs beyond that, so each of them can run alone. */
+    let stores: 'as they were' | 'lost' | 'rebuilt in part' | 'rebuilt' = 'as they were'
+    let effects: () => Promise<unknown[]>
+    let liveEffects: unknown[]
     let halfTime: Date
     let early: Order
     let late: Order
@@ -46,28 +54,39 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     let list: string[]
     before(async () => {
       stack = running()
+      effects = await makeEffects()
+      liveEffects = await effects()
       await makeHistory()
-      live = await settled(documents)
+      live = await settled(stack, documents)
       list = await listed()
-      for (const role of roles) expect(Object.keys(live[role])).to.have.length.above(5)
+      for (const role of roles) expect(Object.keys(live[role] ?? {})).to.have.length.above(5)
     })
 
-    const documents = async (): Promise<typeof live> => ({
-      order: await operator().documents('order'),
-      payment: await operator().documents('payment'),
-    })
+    async function documents(): Promise<typeof live> {
+      const stored = services.map(async ({ role }) => [role, await operator().documents(role)] as const)
+      return Object.fromEntries(await Promise.all(stored))
+    }
+    async function lose(): Promise<void> {
+      if (stores !== 'lost') await operator().loseStores()
+      stores = 'lost'
+    }
+    /** Rebuilds all of them, lost ones first of all. Answers what each rebuild printed. */
+    async function rebuild(): Promise<string[]> {
+      if (stores === 'as they were') await lose()
+      const printed = await Promise.all(services.map(({ role }) => operator().rebuild(role)))
+      stores = 'rebuilt'
+      return printed
+    }
+    const rebuilt = async () => void (stores === 'rebuilt' || (await rebuild()))
     const orders = () => `${orderUrl(stack)}/v1/orders`
 
-    /** All ids of the list, newest first. */
-    async function listed(): Promise<string[]> {
-      const ids: string[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const query: string = cursor ? `&cursor=${cursor}` : ''
-        const { body } = await send<{ items: Order[]; next: string | null }>(`${orders()}?limit=100${query}`)
-        ids.push(...body.items.map(({ id }) => id))
-        cursor = body.next
-      }
-      return ids
+    const listed = () => listedOrders(stack)
+
+    /** An event for each service; answers how to ask what came of it. */
+    async function makeEffects(): Promise<typeof effects> {
+      const events = (await testedServices()).map((service) => ({ service, event: service.subject.event() }))
+      await publish(stack, ...events.map(({ event }) => event))
+      return () => Promise.all(events.map(({ service, event }) => effectOf(service, stack, event)))
     }
 
     /** Every way in which orders and payments come about, and end. */
@@ -119,12 +138,15 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     }
 
     it('know nothing once they are lost', async () => {
-      await operator().loseStores()
+      await lose()
       expect(await listed()).to.deep.equal([])
-      expect(await documents()).to.deep.equal({ order: {}, payment: {} })
+      const none = services.map(({ role }) => [role, {}])
+      expect(await documents()).to.deep.equal(Object.fromEntries(none))
     })
 
     it('know what arrived since a moment after a rebuild from there', async () => {
+      await lose()
+      stores = 'rebuilt in part'
       await operator().rebuild('order', '--from', halfTime.toISOString())
       expect(await listed()).to.deep.equal([late.id])
       await operator().rebuild('order', '--topic', 'orderevents', '--to', halfTime.toISOString())
@@ -133,9 +155,10 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
 
     it('hold the very documents of before after a rebuild from all, which publishes nothing', async () => {
       const before = await ends()
-      for (const role of roles) await operator().rebuild(role)
+      await rebuild()
       expect(await ends()).to.equal(before)
       expect(await documents()).to.deep.equal(live)
+      expect(await effects()).to.deep.equal(liveEffects)
       expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
       await orderWith(orderUrl(stack), early.id, 'Paid')
       const { body } = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
@@ -143,9 +166,10 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     })
 
     it('are not changed by another rebuild, which applies and publishes nothing', async () => {
+      await rebuilt()
       const before = await ends()
-      for (const role of roles) {
-        const lines = (await operator().rebuild(role)).split('\n')
+      for (const printed of await rebuild()) {
+        const lines = printed.split('\n')
         const applied = lines.flatMap((line) => /^(\w+): [1-9]\d* read: (\d+) applied/.exec(line)?.slice(1) ?? [])
         expect(applied).to.have.members(['orderevents', '0', 'paymentevents', '0'])
       }
@@ -154,6 +178,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     })
 
     it('know the order of an Idempotency-Key, and whether another body comes with it', async () => {
+      await rebuilt()
       const before = await ends()
       const again = await post<Order>(orders(), anOrder, { 'idempotency-key': key })
       expect([again.status, again.body.id, again.body.status]).to.deep.equal([201, early.id, 'Paid'])
@@ -164,21 +189,22 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     })
 
     it('are not changed by one more, beside orders that come in meanwhile', async () => {
-      const rebuilds = Promise.all(roles.map((role) => operator().rebuild(role)))
+      await rebuilt()
+      const rebuilds = rebuild()
       const placed = await Promise.all(Array.from({ length: 40 }, () => post<Order>(orders(), anOrder)))
       const printed = await rebuilds
       expect(printed.join()).to.match(/orderevents: \d+ read: 0 applied, [1-9]\d* known already/)
       for (const { body } of placed) await orderWith(orderUrl(stack), body.id, 'Paid')
-      const { order, payment } = await settled(documents)
-      expect(order).to.deep.include(live.order)
-      expect(payment).to.deep.include(live.payment)
+      const now = await settled(stack, documents)
+      for (const [role, before] of Object.entries(live)) expect(now[role]).to.deep.include(before)
       const ids = await listed()
       expect(new Set(ids).size).to.equal(ids.length)
       expect(ids).to.include.members(placed.map(({ body }) => body.id))
     })
 
-    it('know of a cancellation whose order has not come, so that it will not be charged', () => {
-      const undecided = Object.values(live.payment).filter((document) => {
+    it('know of a cancellation whose order has not come, so that it will not be charged', async () => {
+      await rebuilt()
+      const undecided = Object.values(await operator().documents('payment')).filter((document) => {
         return !('decision' in (document as { state: object }).state)
       })
       expect(undecided[0]).to.deep.equal({ state: { cancelled: true } })

@@ -203,11 +203,9 @@ export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arb
 export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'unnoticed' | { key: string } | undefined {
   const names = handled[role][topic]
   if (!names) return 'unnoticed'
-  const name = nameIn(value)
+  const { name, id = orderId } = eventIn(value)
   if (name === undefined) return undefined
   if (!names.includes(name as HandledName)) return isMisspelt(name) ? undefined : 'unnoticed'
-  // A damaged byte may have made another GUID of the order's.
-  const id = orderIdIn(value) ?? orderId
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
 }
 
@@ -224,18 +222,16 @@ function isMisspelt(name: string): boolean {
   }
 }
 
-function nameIn(value: Buffer | null): string | undefined {
+/** What a value says of itself. A damaged byte may have made another GUID of the order's. */
+function eventIn(value: Buffer | null): { name?: string; id?: string } {
   try {
-    const { Name } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0))) as { Name?: unknown }
-    return typeof Name === 'string' ? Name : undefined
+    const { Name, Payload } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))
+    const id = Payload?.OrderId
+    return {
+      ...(typeof Name === 'string' && { name: Name }),
+      ...(typeof id === 'string' && { id: id.toLowerCase() }),
+    }
   } catch {
-    return undefined
+    return {}
   }
-}
-
-function orderIdIn(value: Buffer | null): string | undefined {
-  const { Payload } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0))) as {
-    Payload?: { OrderId?: unknown }
-  }
-  return typeof Payload?.OrderId === 'string' ? Payload.OrderId.toLowerCase() : undefined
 }

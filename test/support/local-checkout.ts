@@ -1,15 +1,26 @@
-import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { addressAt, entryOf, eventually, isPortFree, ofServices, type StackPorts } from '@orderflow/stack'
-import { localKafka, localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/parts'
-import type { OperatedCheckout } from '../specs/commands.ts'
+import type { LocalStack, StackPorts } from '@orderflow/stack'
+import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/parts'
+import type { OperatedStack } from '../specs/commands.ts'
+import { freeOffset } from './free-offset.ts'
+import type { Ended } from './operate.ts'
 import { copyRepository } from './repository-copy.ts'
 
 /** A checkout whose `make up` starts processes, on ports and with data that nobody else has. */
-export interface LocalCheckout extends OperatedCheckout {
+export interface LocalCheckout {
+  folder: string
   ports: StackPorts
+  make: OperatedStack['make']
+  parts: OperatedStack['parts']
+  /** Runs `make up`. */
+  start: () => Promise<StartedCheckout>
   /** Stops what runs. */
   remove: () => Promise<void>
+}
+
+export interface StartedCheckout extends LocalStack, OperatedStack {
+  /** How `make up` ended. */
+  up: Ended
 }
 
 export async function localCheckout(): Promise<LocalCheckout> {
@@ -33,27 +44,19 @@ export async function localCheckout(): Promise<LocalCheckout> {
   return {
     folder: copy.folder,
     ports,
-    services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
-    kafka: localKafka(ports.kafka),
     make,
     parts,
-    async kill(name) {
-      const state = processState(folder, name)
-      if (state.state !== 'running') throw new Error(`${name} does not run`)
-      process.kill(state.pid, 'SIGKILL')
-      await eventually(async () => !(name in (await parts())), `the end of ${name}`)
+    async start() {
+      const own = await copy.load<typeof import('@orderflow/stack/parts')>('stack/src/parts.ts')
+      // What make up starts goes on when it ends, and must not when this process does.
+      await own.claimFolder(folder)
+      const up = await make('up')
+      if (up.code !== 0) throw new Error(up.stdout + up.stderr)
+      return { ...own.runningStack(await own.createPlan(folder, ports), true), up, make, parts }
     },
     async remove() {
       await make('down')
       copy.remove()
     },
   }
-}
-
-/** What puts all ports of a stack where nobody listens, below every system's range for outgoing connections. */
-async function freeOffset(): Promise<number> {
-  const offset = randomInt(11_000, 23_000)
-  const { kafka, kafkaController, services } = localPorts({ PORT_OFFSET: String(offset) })
-  const ports = [kafka, kafkaController, ...Object.values(services).flatMap((own) => Object.values(own))]
-  return (await Promise.all(ports.map(isPortFree))).every(Boolean) ? offset : freeOffset()
 }

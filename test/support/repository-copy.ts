@@ -50,7 +50,9 @@ export function copyRepository(): RepositoryCopy {
     folder,
     run: (command, args, env = {}) => {
       const PATH = [join(folder, 'node_modules/.bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
-      return promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, PATH, ...env } })
+      // What Node compiled goes with the copy.
+      const own = { PATH, NODE_COMPILE_CACHE: join(folder, '.stack/compile-cache') }
+      return promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, ...own, ...env } })
         .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
         .catch((error: Ended) => error)
     },

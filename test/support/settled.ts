@@ -1,16 +1,11 @@
-import { eventually } from '@orderflow/stack'
+import { readBacklog } from '@orderflow/chaos/backlog'
+import { eventually, type RunningStack } from '@orderflow/stack'
 
-const restMs = 1_500
-
-/** What there is once nothing has changed it for a while. */
-export function settled<T>(find: () => Promise<T>): Promise<T> {
-  let last = ''
-  let since = Date.now()
-  return eventually(async () => {
-    const found = await find()
-    const now = JSON.stringify(found)
-    if (now !== last) since = Date.now()
-    last = now
-    return Date.now() - since > restMs ? found : undefined
-  }, 'the stores to come to rest')
+/**
+ * What there is once every service has done with all that is in the log. A service tells Kafka so after it has stored and published
+ * what comes of a record, so nothing changes any more.
+ */
+export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
+  await eventually(async () => (await readBacklog(kafka)).behind === 0, 'the services to be done with the log')
+  return find()
 }

@@ -114,18 +114,6 @@ describe('unit of work', () => {
     expect(sidecar.calls.transact).to.equal(2)
   })
 
-  it('waits for the pace of its sidecar, and writes at once all that came meanwhile', async () => {
-    change = createUnitOfWork(
-      Object.assign(sidecar, { writeIntervalMs: 50 }),
-      createArrivalList(() => new Date()),
-    )
-    await increment('a')
-    const second = increment('a')
-    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    await Promise.all([second, increment('a')])
-    expect(sidecar.calls.transact).to.equal(2)
-  })
-
   it('counts a transaction that can be seen although another writer has passed its fence', async () => {
     const transact = sidecar.transact.bind(sidecar)
     sidecar.transact = async (writes) => {

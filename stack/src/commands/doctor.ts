@@ -4,7 +4,8 @@ import { dirname } from 'node:path'
 import { table } from '@orderflow/service-kit/terminal'
 import { imageNotes } from '../containers/images.ts'
 import { cacheFolder } from '../lib/paths.ts'
-import { defaultPorts } from '../lib/ports.ts'
+import { localPorts } from '../lib/ports.ts'
+import { saysYes } from '../lib/says-yes.ts'
 import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { takenPorts } from '../processes/port-check.ts'
@@ -36,13 +37,14 @@ interface Use {
 const needed = { disk: 8, memory: 4 }
 
 /**
- * `make doctor`: what this machine lacks, for what, and the command that brings it. Returns the exit code: 1 when `make up`
- * can run in no way.
+ * `make doctor`: what this machine lacks, for what, and the command that brings it. `INSTALL=1` brings what the tests need first, as root
+ * on Debian or Ubuntu, but for Docker (`make engine`) and Go. Returns the exit code: 1 when `make up` can run in no way.
  */
-export async function doctor(): Promise<number> {
+export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
+  if (saysYes(env, 'INSTALL')) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
-  const tests = { title: 'make test', tools: [...asProcesses.tools, browser, git, curl, pip] }
+  const tests = { title: 'make test', tools: forTests() }
   const uses = [inContainers, asProcesses, tests, { title: 'make release-NAME', tools: [npm, engine] }]
   const found = await findTools([...new Set(uses.flatMap(({ tools }) => tools))])
   const missing = new Set(found.filter(({ isNewEnough }) => !isNewEnough).map(({ tool }) => tool))
@@ -59,9 +61,10 @@ export async function doctor(): Promise<number> {
   return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
 }
 
-/** `make doctor INSTALL=1`: brings what the tests need, as root on Debian or Ubuntu, but for Docker (`make engine`) and Go. */
-export async function installTools(signal: AbortSignal): Promise<void> {
-  const found = await findTools([npm, ...toolsOfProcesses(), browser, git, curl, pip])
+const forTests = () => [npm, ...toolsOfProcesses(), browser, git, curl, pip]
+
+async function install(signal: AbortSignal): Promise<void> {
+  const found = await findTools(forTests())
   const packages = found.flatMap(({ tool, isNewEnough }) => (isNewEnough ? [] : (tool.apt ?? [])))
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
@@ -81,13 +84,14 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
 /** Of the ports that `make up` takes, unless it has them already. MongoDB's is published by containers only. */
 async function portNotes(): Promise<string[]> {
   if (await runningWay()) return []
+  const ports = localPorts()
   const own = [
-    { port: defaultPorts.kafka, use: 'kafka' },
-    { port: defaultPorts.kafkaController, use: 'kafka controller' },
+    { port: ports.kafka, use: 'kafka' },
+    { port: ports.kafkaController, use: 'kafka controller' },
     { port: 27017, use: 'mongo, in containers' },
   ]
   const ofServices = services.flatMap(({ name }) =>
-    Object.entries(entryOf(defaultPorts.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
+    Object.entries(entryOf(ports.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),
   )
   return await takenPorts([...own, ...ofServices])
 }

@@ -1,43 +1,51 @@
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import type { ServicePorts, StackPorts } from '../lib/ports.ts'
 import { services } from '../lib/services.ts'
 
-/** Ports nobody listens on, so that a test's stack runs beside a running `make up`. */
+/**
+ * Ports that nobody listens on, so that a test's stack runs beside a running `make up`. No other process is given them for as
+ * long as this one lives, and this one is given them once.
+ */
 export async function freePorts(): Promise<StackPorts> {
-  const next = portFinder()
-  const stack = { kafka: await next(), kafkaController: await next() }
+  const stack = { kafka: await nextPort(), kafkaController: await nextPort() }
   const found: StackPorts['services'] = {}
-  for (const { name } of services) found[name] = await service(next)
+  for (const { name } of services) found[name] = await freeServicePorts()
   return { ...stack, services: found }
 }
 
 /** The same for one more service with its sidecar. */
-export function freeServicePorts(): Promise<ServicePorts> {
-  return service(portFinder())
-}
-
-async function service(next: () => Promise<number>): Promise<ServicePorts> {
+export async function freeServicePorts(): Promise<ServicePorts> {
   return {
-    http: await next(),
-    https: await next(),
-    channel: await next(),
-    daprHttp: await next(),
-    daprGrpc: await next(),
-    daprInternalGrpc: await next(),
-    metrics: await next(),
+    http: await nextPort(),
+    https: await nextPort(),
+    channel: await nextPort(),
+    daprHttp: await nextPort(),
+    daprGrpc: await nextPort(),
+    daprInternalGrpc: await nextPort(),
+    metrics: await nextPort(),
   }
 }
 
-/** Finds another free port with each call. */
-function portFinder(): () => Promise<number> {
-  const found = new Set<number>()
-  return async function next(): Promise<number> {
-    // Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen.
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (found.has(port)) return next()
-    found.add(port)
-    return (await isPortFree(port)) ? port : next()
+/** Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen. */
+const range = { first: 20_000, blocks: 120, blockSize: 100 }
+/** Of this process, and not given yet. */
+const reserved: number[] = []
+
+async function nextPort(): Promise<number> {
+  for (;;) {
+    const port = reserved.shift()
+    if (port === undefined) reserved.push(...(await reserveBlock()))
+    else if (await isPortFree(port)) return port
   }
+}
+
+/** Whoever listens on the first port of a block has the block: the system lets only one, and ends it with the process. */
+async function reserveBlock(): Promise<number[]> {
+  const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
+  const server = await listen(first)
+  if (!server) return reserveBlock()
+  server.unref()
+  return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
 }
 
 /**
@@ -45,15 +53,18 @@ function portFinder(): () => Promise<number> {
  * macOS lets us bind beside a listener on all interfaces, and a browser's `localhost` tries ::1 first.
  */
 export async function isPortFree(port: number): Promise<boolean> {
-  if (!(await canListen(port))) return false
+  const server = await listen(port)
+  if (!server) return false
+  await new Promise((resolve) => server.close(resolve))
   return !(await answers('127.0.0.1', port)) && !(await answers('::1', port))
 }
 
-function canListen(port: number): Promise<boolean> {
+/** Undefined when we cannot. */
+function listen(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.once('error', () => resolve(undefined))
+    server.listen(port, '127.0.0.1', () => resolve(server))
   })
 }
 

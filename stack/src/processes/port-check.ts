@@ -15,8 +15,10 @@ export interface PortUse {
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
-  if (taken.length > 0)
-    throw new StackError('port-in-use', taken.join('\n'), { nextStep: 'stop it, then run make up again' })
+  if (taken.length === 0) return
+  throw new StackError('port-in-use', taken.join('\n'), {
+    nextStep: 'stop it, or move the ports of the stack: export PORT_OFFSET=10000; then run make up again',
+  })
 }
 
 /** A line for each of these ports that is taken: by whom, where the system shows it. */

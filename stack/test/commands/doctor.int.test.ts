@@ -34,7 +34,7 @@ describe('make doctor', function () {
     expect(lines).to.include.members([
       'make up, in containers: lacks npm, Docker engine, Docker Compose',
       'make up, as processes: lacks npm, Java, Go, Maven',
-      'make test: lacks npm, Java, Go, Maven, Chromium, git, curl',
+      'make test: lacks npm, Java, Go, Maven, Chromium, git, curl, Python with pip',
     ])
   })
 
@@ -49,8 +49,8 @@ describe('make doctor', function () {
     expect(code).to.equal(0)
     expect(lines).to.include('make up, as processes: ready')
     expect(lines.find((line) => line.startsWith('Go '))).to.match(/1\.21 +1\.22$/)
-    expect(lines[lines.indexOf('make test: lacks Chromium, git, curl') + 1]).to.match(
-      /^ {4}(sudo )?apt-get install -y chromium git curl$/,
+    expect(lines[lines.indexOf('make test: lacks Chromium, git, curl, Python with pip') + 1]).to.match(
+      /^ {4}(sudo )?apt-get install -y chromium git curl python3-pip$/,
     )
   })
 

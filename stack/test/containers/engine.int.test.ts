@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { composeModule } from '../../src/containers/compose-plugin.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
+import { hashes } from '../../src/provision/hashes.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** Its compose command is the plugin in DOCKER_CONFIG, if that works. */
@@ -13,11 +15,12 @@ case $1 in
 esac
 `
 
-/** Builds a plugin that works. */
+/** Builds a plugin that works; older than any module asks for, it does so only when it may fetch a newer one of itself. */
 const go = `#!/bin/sh
+[ "$1" = version ] || [ "$GOTOOLCHAIN" = auto ] || { echo 'go.mod requires go >= 1.26' >&2; exit 1; }
 case $1 in
-  version) echo 'go version go1.99.0 linux/amd64' ;;
-  mod) echo '{ "Dir": "/" }' ;;
+  version) echo 'go version go1.21.0 linux/amd64' ;;
+  mod) echo '{ "Dir": "/", "Sum": "${hashes[composeModule]}" }' ;;
   build)
     while [ "$1" != -o ]; do shift; done
     printf '#!/bin/sh\\necho Docker Compose version built\\n' > "$2"
@@ -32,7 +35,12 @@ describe('make engine', () => {
   const engine = (env: Record<string, string> = {}) => run('engine', env)
   function run(command: string, env: Record<string, string>) {
     const cli = join(repository, 'stack/src/cli.ts')
-    const variables = { HOME: folder, DOCKER_CONFIG: join(folder, 'docker'), ORDERFLOW_CACHE: join(folder, 'cache') }
+    const variables = {
+      HOME: folder,
+      GOTOOLCHAIN: 'local',
+      DOCKER_CONFIG: join(folder, 'docker'),
+      ORDERFLOW_CACHE: join(folder, 'cache'),
+    }
     const path = `${join(folder, 'bin')}:/usr/bin:/bin`
     return new Promise<{ code: number; output: string }>((resolve) => {
       execFile(process.execPath, [cli, command], { env: { PATH: path, ...variables, ...env } }, (error, out, err) =>

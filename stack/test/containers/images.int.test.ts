@@ -50,7 +50,7 @@ describe('images that others make', () => {
       imageDigests[reaperImage] = before
     }
     const pinned = `testcontainers/ryuk@${digest}`
-    expect(docker.calls()).to.include.members([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
+    expect(docker.calls()).to.deep.equal([`pull ${pinned}`, `tag ${pinned} ${reaperImage}`])
   })
 
   it('have a place for their digest, each', () => {

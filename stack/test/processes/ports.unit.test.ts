@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
-import { defaultPorts, type StackPorts } from '../../src/lib/ports.ts'
+import { defaultPorts, localPorts, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
 import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
 import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
@@ -27,6 +27,19 @@ describe('ports', () => {
   it('of make up are all different', () => {
     expect(new Set(all(defaultPorts)).size).to.equal(count)
   })
+
+  it('of make up are all higher by PORT_OFFSET', () => {
+    expect(all(localPorts({}))).to.deep.equal(all(defaultPorts))
+    expect(all(localPorts({ PORT_OFFSET: '20000' }))).to.deep.equal(all(defaultPorts).map((port) => port + 20_000))
+  })
+
+  for (const PORT_OFFSET of ['-1', '1.5', 'many', '50001']) {
+    it(`cannot be higher by ${PORT_OFFSET}, which the error says with what can be`, () => {
+      expect(() => localPorts({ PORT_OFFSET }))
+        .to.throw(`PORT_OFFSET=${PORT_OFFSET}`)
+        .with.property('nextStep', 'PORT_OFFSET is 0 to 50000, such as 10000, and the same for each command')
+    })
+  }
 
   it('of a test stack are different and free', async () => {
     const ports = all(await freePorts())

@@ -1,0 +1,50 @@
+/** `make coverage`: runs tests and says which lines of the source they reach. docs/mutation.md has what that means. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { repository, saysYes } from '@orderflow/stack'
+import { measuringTools } from './tools.ts'
+
+/** Percent of its lines below which a file is named. */
+const worthNaming = 80
+const folder = 'reports/coverage'
+
+const units = ['*/test/**/*.unit.test.ts', '{test,chaos}/**/*.unit.test.ts']
+const processes = ['*/test/**/*.int.test.ts', 'test/local.e2e.test.ts']
+const tests = saysYes(process.env, 'ALL') ? [...units, ...processes] : units
+const measured = ['--all', '--include', '*/src/**/*.ts', '--exclude', '**/*.gen.ts', '--exclude', '**/template/**']
+const reports = ['text-summary', 'json-summary', 'lcov'].flatMap((reporter) => ['--reporter', reporter])
+const places = ['--reports-dir', folder, '--temp-directory', `${folder}/tmp`]
+const mocha = ['node_modules/.bin/mocha', '--reporter', 'dot', ...tests]
+
+const c8 = join(await measuringTools(), 'c8')
+const { status } = spawnSync(process.execPath, [c8, ...measured, ...reports, ...places, ...mocha], {
+  cwd: repository,
+  stdio: 'inherit',
+})
+process.exitCode = status ?? 1
+if (status === 0) nameTheRest()
+
+/** What json-summary says of each file. */
+type Summary = Record<string, Lines>
+interface Lines {
+  lines: { total: number; covered: number; pct: number }
+}
+
+function nameTheRest(): void {
+  const { total: _, ...files } = JSON.parse(
+    readFileSync(join(repository, folder, 'coverage-summary.json'), 'utf8'),
+  ) as Summary
+  const below = Object.entries(files).filter(([, { lines }]) => lines.pct < worthNaming)
+  console.log(`\n${below.length} of ${Object.keys(files).length} files are below ${worthNaming} % of their lines:`)
+  for (const [file, { lines }] of below.sort(([, a], [, b]) => missing(b) - missing(a))) {
+    console.log(
+      `${String(Math.round(lines.pct)).padStart(4)} %  ${missing({ lines })} lines of ${relative(repository, file)}`,
+    )
+  }
+  console.log(`\n${folder}/lcov-report/index.html shows each line`)
+}
+
+function missing({ lines }: Lines): number {
+  return lines.total - lines.covered
+}

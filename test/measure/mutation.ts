@@ -1,0 +1,64 @@
+/** `make mutation`: changes the source in small ways, one at a time, and counts the changes that no test notices (docs/mutation.md). */
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { cacheFolder, repository } from '@orderflow/stack'
+import { parts } from './parts.ts'
+import { measuringTools } from './tools.ts'
+
+/** What Stryker's JSON report has of each mutant (mutation-testing-report-schema). */
+interface Report {
+  files: Record<string, { mutants: { status: string }[] }>
+}
+
+const [only] = process.argv.slice(2)
+if (only !== undefined && !(only in parts)) {
+  process.stderr.write(`error: there is no part ${only}\nnext: PART is one of ${Object.keys(parts).join(' ')}\n`)
+  process.exit(1)
+}
+
+const stryker = join(await measuringTools(), 'stryker')
+const weak = Object.keys(parts).filter((part) => (only ?? part) === part && !isStrong(part))
+if (only === undefined) writeCounts()
+if (weak.length > 0) process.stderr.write(`error: Stryker failed, or too much survives: ${weak.join(', ')}\n`)
+process.exitCode = weak.length > 0 ? 1 : 0
+
+/** Whether enough mutants of the part were killed. */
+function isStrong(part: string): boolean {
+  const command = ['-n', '19', process.execPath, stryker, 'run', 'test/measure/stryker.config.mjs']
+  // What is evaluated once takes a process for each mutant, which loads all of the source and tests.
+  const env = { ...process.env, MUTATED_PART: part, NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache') }
+  return spawnSync('nice', command, { cwd: repository, env, stdio: 'inherit' }).status === 0
+}
+
+/** Writes the counts into the document. */
+function writeCounts(): void {
+  const counts = Object.keys(parts).map((part) => countsOf(part))
+  const total = { part: 'all', killed: sumOf(counts, 'killed'), survived: sumOf(counts, 'survived') }
+  const rows = [...counts, total].map(({ part, killed, survived }) => {
+    return `| ${part} | ${killed + survived} | ${survived} | ${((100 * killed) / (killed + survived)).toFixed(1)} % |`
+  })
+  const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores, Node ${process.versions.node}`
+  const table = [
+    '| Part | Mutants | Survived | Killed |',
+    '| --- | --: | --: | --: |',
+    ...rows,
+    '',
+    `(${machine})`,
+  ].join('\n')
+  const file = join(repository, 'docs/mutation.md')
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/(?<=<!-- counts -->\n)[\s\S]*(?=\n<!-- end -->)/, table))
+}
+
+/** As Stryker scores: a mutant that hangs was noticed, one that no test reaches was not; one that ends the process does not count. */
+function countsOf(part: string) {
+  const { files } = JSON.parse(readFileSync(join(repository, `reports/mutation/${part}.json`), 'utf8')) as Report
+  const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status))
+  const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length
+  return { part, killed: count('Killed', 'Timeout'), survived: count('Survived', 'NoCoverage') }
+}
+
+function sumOf<K extends string>(all: Record<K, number>[], key: K): number {
+  return all.reduce((sum, each) => sum + each[key], 0)
+}

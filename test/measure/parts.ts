@@ -1,0 +1,12 @@
+/** What is mutated, part by part, and the unit tests that must notice it. */
+export const parts = {
+  contract: {
+    mutate: ['envelope-schema/src/**/*.ts', '!**/*.gen.ts', '!**/cli.ts'],
+    tests: 'envelope-schema/test/*.unit.test.ts',
+    // It tests the schemas, not the source, and loads the generator of the types.
+    others: ['envelope-schema/test/schemas.unit.test.ts'],
+  },
+  domains: { mutate: ['*-service/src/domain/**/*.ts'], tests: '*-service/test/*.unit.test.ts' },
+  state: { mutate: ['service-kit/src/state/**/*.ts'], tests: 'service-kit/test/state/*.unit.test.ts' },
+  stream: { mutate: ['service-kit/src/stream/**/*.ts'], tests: 'service-kit/test/stream/*.unit.test.ts' },
+} as const

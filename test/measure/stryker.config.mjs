@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { cacheFolder } from '@orderflow/stack'
+// Stryker's own process needs it, and so do those that it starts.
+import './mocha-12.ts'
+import { parts } from './parts.ts'
+
+const { MUTATED_PART: name = '' } = process.env
+const { mutate, tests, others = [] } = parts[name]
+const hook = ['--import', new URL('mocha-12.ts', import.meta.url).href]
+const reports = `reports/mutation/${name}`
+
+export default {
+  mutate,
+  plugins: ['@stryker-mutator/mocha-runner'],
+  testRunner: 'mocha',
+  testRunnerNodeArgs: hook,
+  checkerNodeArgs: hook,
+  mochaOptions: { spec: [tests], ignore: others },
+  coverageAnalysis: 'perTest',
+  ignorePatterns: ['/.stack', '/.release', '/reports', '/bench/results'],
+  // In the sandbox the packages of the workspace are links to their folders there; all others are found further up.
+  symlinkNodeModules: false,
+  buildCommand: String.raw`sh -c mkdir\ node_modules\ &&\ cp\ -R\ ../../node_modules/@orderflow\ node_modules/`,
+  // Nothing is compiled: types are stripped.
+  tsconfigFile: 'none',
+  disableTypeChecks: false,
+  incremental: true,
+  incrementalFile: join(cacheFolder(), 'mutation', `${name}.json`),
+  reporters: ['progress-append-only', 'clear-text', 'html', 'json'],
+  clearTextReporter: { reportTests: false, allowColor: false },
+  htmlReporter: { fileName: `${reports}.html` },
+  jsonReporter: { fileName: `${reports}.json` },
+  concurrency: 1,
+  thresholds: { high: 95, low: 85, break: 85 },
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { send } from '@orderflow/chaos/clients/api'
+import { services } from '@orderflow/stack'
+import { processNames } from '@orderflow/stack/parts'
+import { expect } from 'chai'
+import type { LocalCheckout, StartedCheckout } from '../support/local-checkout.ts'
+import { failed, succeeded } from './commands.ts'
+
+/** What an operator is told of a stack of processes that does not run. */
+export function withoutStack(found: () => LocalCheckout): void {
+  describe('none of which runs', function () {
+    this.timeout(60_000)
+    for (const command of ['status', 'down', 'clean']) {
+      it(`make ${command} says so, which is no error`, async () => {
+        const printed = succeeded(await found().make(command))
+        expect(printed).to.match(/^(nothing (runs|was running|to remove)|stopped)/)
+      })
+    }
+
+    const order = 'FILE=envelope-schema/fixtures/valid/reduced.json'
+    for (const command of [['demo'], ['publish', order], ['rebuild', 'SERVICE=order-service']]) {
+      it(`make ${command[0]} is refused, and says what to do`, async () => {
+        expect(failed(await found().make(...command))).to.match(/^error: .*not running\b.*\nnext: make up/m)
+      })
+    }
+
+    it('make up starts nothing when a port is taken, and says by whom', async () => {
+      const { make, ports, parts } = found()
+      const server = createServer().listen(ports.kafka, '127.0.0.1')
+      await once(server, 'listening')
+      const refused = await make('up')
+      server.close()
+      const taken = `port ${ports.kafka} (kafka broker) is in use by pid ${process.pid}`
+      expect(failed(refused)).to.contain(taken).and.to.contain('PORT_OFFSET')
+      expect(await parts()).to.deep.equal({})
+    })
+  })
+}
+
+/** What is said of a stack of processes alone. */
+export function localCommands(running: () => StartedCheckout): void {
+  describe('of an operator who has no containers', function () {
+    this.timeout(60_000)
+
+    it('make up says where each service is, and there it is ready', async () => {
+      const printed = succeeded(running().up)
+      expect(printed).to.contain('next: make demo')
+      expect(Object.keys(await running().parts())).to.have.members(processNames)
+      for (const { name } of services) {
+        const [, url = ''] = new RegExp(`^${name} +(http://\\S+/) +https://`, 'm').exec(printed) ?? []
+        expect((await send(`${url}readyz`)).status, name).to.equal(200)
+      }
+    })
+
+    it('make scale says that it needs containers', async () => {
+      const scaled = await running().make('scale', 'SERVICE=payment-service', 'N=3')
+      expect(failed(scaled)).to.contain('replicas need the stack in containers')
+    })
+
+    it('make up does not run it in containers besides', async () => {
+      expect(failed(await running().make('up', 'STACK=docker'))).to.contain('the stack runs already (STACK=local)')
+    })
+  })
+}
