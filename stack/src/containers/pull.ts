@@ -1,3 +1,4 @@
+import { withHeartbeat } from '../lib/heartbeat.ts'
 import { repository } from '../lib/paths.ts'
 import { type RunToolOptions, runTool } from '../lib/run-tool.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
