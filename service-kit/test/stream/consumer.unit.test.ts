@@ -342,11 +342,11 @@ describe('consumer', () => {
 })
 
 describe('dead letter', () => {
-  const delivery = readDelivery(entry('{', 'k'), 'orderevents')
+  const delivery = () => readDelivery(entry('{', 'k'), 'orderevents')
 
   it('is another one for each app that could not handle the event', () => {
     const ids = ['order-service', 'payment-service'].map((app) => {
-      return deadLetterOf(delivery, { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
+      return deadLetterOf(delivery(), { code: 'c', detail: 'd' }, app, new Date()).headers['deadletter-id']
     })
     expect(new Set(ids).size).to.equal(2)
   })
@@ -354,7 +354,7 @@ describe('dead letter', () => {
   it('cuts a long detail, and not in the middle of a character', () => {
     const detail = `${'x'.repeat(3_999)}🚀${'y'.repeat(9_000)}`
     const cut =
-      deadLetterOf(delivery, { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''
+      deadLetterOf(delivery(), { code: 'c', detail }, 'order-service', new Date()).headers['deadletter-detail'] ?? ''
     expect(cut).to.have.length(4_000)
     expect(cut.isWellFormed()).to.equal(true)
   })

@@ -16,6 +16,11 @@ describe('a place', () => {
     )
   })
 
+  it('may have the last offset of all', () => {
+    const offset = '9223372036854775807'
+    expect(parsePlace(`a/0/${offset}`)).to.deep.equal({ topic: 'a', partition: 0, offset })
+  })
+
   for (const text of ['', 'a', 'a/1', 'a/1/2/3', 'a/01/1', 'a/1/-1', 'a/1/1e3', 'a b/1/1', 'a/1/9223372036854775808']) {
     it(`is not "${text}"`, () => {
       expect(parsePlace(text)).to.equal(undefined)

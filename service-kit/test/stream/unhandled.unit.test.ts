@@ -42,6 +42,18 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A@1', later, 2)])
   })
 
+  it('are counted for a whole minute, however they came in the one before', () => {
+    count('A@1')
+    mock.timers.tick(30_000)
+    count('A@1')
+    mock.timers.tick(30_000)
+    lines()
+    count('A@1')
+    mock.timers.tick(31_000)
+    count('A@1')
+    expect(lines()).to.deep.equal([line('A@1', first)])
+  })
+
   it('have a line of their own up to 50 kinds a minute, all others share one', () => {
     for (let kind = 1; kind <= 60; kind += 1) count(`A${kind}@1`)
     count('A1@1')
