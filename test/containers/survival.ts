@@ -8,8 +8,9 @@ import { type PayingLoad, startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 /** Those without which no order can be accepted, and those that an accepted order waits for. */
-const accepting: ContainerName[] = ['kafka', 'mongo', 'order-service', 'order-sidecar', 'order-pod']
-const paying: ContainerName[] = ['payment-service', 'payment-sidecar', 'payment-pod']
+const accepting: ContainerName[] = ['kafka', 'mongo', 'order-service', 'order-sidecar']
+const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
+const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
 
 const perSecond = 4
 /** A second of the load: some orders are under way whenever a container dies. */
@@ -26,18 +27,12 @@ export function survival(running: () => RunningContainers): void {
       load = startPayingLoad(stack, perSecond)
     })
 
-    /** Who shares the network of a pod that died needs the new one's: that is for `make up` to see to. */
-    async function bringBack(name: ContainerName): Promise<void> {
-      if (!name.endsWith('-pod')) return stack.restart(name)
-      expect(succeeded(await stack.make('up'))).to.match(/sidecar.*: restarted, to get the network of the new pod/)
-    }
-
     for (const name of accepting) {
       it(`has orders refused until it is back, and no longer: ${name}`, async () => {
         await load.accepts(some)
         await stack.kill(name)
         await load.isRefused()
-        await bringBack(name)
+        await stack.restart(name)
         await load.accepts(some)
       })
     }
@@ -47,9 +42,18 @@ export function survival(running: () => RunningContainers): void {
         await load.accepts(some)
         await stack.kill(name)
         await load.accepts(some)
-        await bringBack(name)
+        await stack.restart(name)
       })
     }
+
+    it('is brought back by make up, with those that had lost their network with it: every pod', async () => {
+      await load.accepts(some)
+      await Promise.all(pods.map((pod) => stack.kill(pod)))
+      await load.isRefused()
+      const printed = succeeded(await stack.make('up'))
+      for (const { name } of services) expect(printed).to.match(new RegExp(`${name}.*: restarted, to get the network`))
+      await load.accepts(some)
+    })
 
     it('may be mongo again and again', async () => {
       for (let kills = 0; kills < 3; kills += 1) {
