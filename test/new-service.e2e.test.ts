@@ -81,7 +81,7 @@ describe('docs/new-service.md', function () {
 
   it('leaves all that needs no stack as well as it was', async () => {
     const tests = ['{envelope-schema,service-kit,*-service}/test/**/*.unit.test.ts', 'stack/test/**/*.unit.test.ts']
-    const files = [...tests, 'test/{services,structure,hostile}.unit.test.ts']
+    const files = [...tests, ...['services', 'structure', 'hostile'].map((file) => `test/${file}.unit.test.ts`)]
     succeeded(await copy.run('mocha', ['--parallel', '--jobs', '2', ...files]))
   })
 })
@@ -94,8 +94,9 @@ function titleOf(step: Step): string {
 
 /** That no test fails says nothing where none is run. */
 function succeeded({ code, stdout, stderr }: Ended): void {
-  if (code !== 0 || /^0 passed/m.test(stdout))
-    throw new Error(`exit code ${code}\n${`${stdout}\n${stderr}`.slice(-4_000)}`)
+  const printed = `${stdout}\n${stderr}`
+  if (code === 0 && !/^0 passed|Cannot find any files/m.test(printed)) return
+  throw new Error(`exit code ${code}\n${printed.slice(-4_000)}`)
 }
 
 /** Whether all that is shown is there, perhaps with more fields. */
