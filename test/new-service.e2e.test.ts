@@ -92,8 +92,10 @@ function titleOf(step: Step): string {
   return `${step.do}s ${step.path}`
 }
 
+/** That no test fails says nothing where none is run. */
 function succeeded({ code, stdout, stderr }: Ended): void {
-  if (code !== 0) throw new Error(`exit code ${code}\n${`${stdout}\n${stderr}`.slice(-4_000)}`)
+  if (code !== 0 || /^0 passed/m.test(stdout))
+    throw new Error(`exit code ${code}\n${`${stdout}\n${stderr}`.slice(-4_000)}`)
 }
 
 /** Whether all that is shown is there, perhaps with more fields. */

@@ -1,5 +1,5 @@
 import { typeOf } from './event-type.ts'
-import { payloadSchemas } from './schemas.ts'
+import { schemaOf } from './schemas.ts'
 import type { ReceivedEnvelope } from './types.ts'
 
 const envelopeGuids = ['Id', 'CorrelationId', 'TraceId', 'AppId'] as const
@@ -16,7 +16,7 @@ export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
 
 /** The envelope with the GUIDs of its Payload's schema in lower case. Expects a valid event. */
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
-  const guidFields = payloadSchemas.get(typeOf(envelope))?.guidFields ?? []
+  const { guidFields } = schemaOf(typeOf(envelope))
   const payload = { ...envelope.Payload }
   for (const field of guidFields) {
     const guid = payload[field]

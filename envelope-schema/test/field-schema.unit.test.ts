@@ -27,6 +27,10 @@ describe('fieldSchema', () => {
     })
   })
 
+  it('keeps a pattern that no format says', () => {
+    expect(fieldSchema('OrderCreated@1', 'CustomerName').pattern).to.match(/^\[\^/)
+  })
+
   it('keeps limits of length and lists of values', () => {
     expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ type: 'string', minLength: 1, maxLength: 64 })
     expect(fieldSchema('PaymentApproved@1', 'Policy')).to.include({ type: 'string', minLength: 1, maxLength: 200 })

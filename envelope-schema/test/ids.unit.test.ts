@@ -48,6 +48,12 @@ describe('completeEnvelope', () => {
     expect(complete).to.deep.include(reduced())
   })
 
+  it('never gives other ids to what stands in a log', () => {
+    const { Id, TraceId } = completeEnvelope(received(), origin)
+    expect(Id).to.equal(deterministicId('event', 'orderevents', '3', '42'))
+    expect(TraceId).to.equal(deterministicId('trace', 'orderevents', '3', '42'))
+  })
+
   it('gives each record ids of its own', () => {
     const origins = [origin, { ...origin, offset: '43' }, { ...origin, partition: 4 }, { ...origin, topic: 'other' }]
     const ids = origins.flatMap((one) => {

@@ -112,6 +112,11 @@ describe('checkPayload', () => {
 })
 
 describe('EnvelopeError', () => {
+  it('is told by its name and code', () => {
+    const error = errorOf(() => parseEvent(bytesOf('{}')))
+    expect(error).to.include({ name: 'EnvelopeError', code: 'not-an-envelope' })
+  })
+
   it('says every problem with its hint in one line', () => {
     const { AppId: _, ...rest } = reduced({ appId: app.id, Version: 0 })
     expect(errorOf(() => parseEvent(bytesOf(rest))).message).to.equal(

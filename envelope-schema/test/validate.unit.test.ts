@@ -61,6 +61,12 @@ describe('validate', () => {
     expect(run(['validate', '--received', 'wrong'], { wrong }).output).to.match(/^wrong: invalid-payload\n/)
   })
 
+  it('names the problems of envelope and Payload together', () => {
+    const { CreationDate: _, ...wrong } = reduced({ Payload: { ...orderCreated, Total: -1 } })
+    const output = 'wrong: not-an-envelope\n  /CreationDate is missing\n  /Payload/Total must be at least 0'
+    expect(run(['validate', '--received', 'wrong'], { wrong })).to.deep.equal({ code: 1, output, usage: '' })
+  })
+
   it('names a file that it cannot read', () => {
     const output = 'nowhere: cannot be read (EISDIR)'
     expect(run(['validate', 'nowhere'])).to.deep.equal({ code: 1, output, usage: '' })

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { createEnvelope, describeProblem, parseEvent } from '../src/index.ts'
+import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
+
+/** Every problem of a document, in a line each. */
+const problemsOf = (document: unknown) => errorOf(() => parseEvent(bytesOf(document))).problems.map(describeProblem)
+const payment = { PaymentId: orderId, OrderId: orderId, Amount: 1, Policy: 'p@1', Source: 'Manual' }
+
+describe('a problem', () => {
+  const broken: Record<string, [changes: Record<string, unknown>, problem: string]> = {
+    'a GUID': [{ AppId: 'x' }, '/AppId must be a GUID: hex digits, 8-4-4-4-12'],
+    'a date-time': [
+      { CreationDate: 'x' },
+      '/CreationDate must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z',
+    ],
+    'a text that can be seen': [{ AppName: ' ' }, '/AppName must not be blank'],
+    'a text': [{ AppName: '' }, '/AppName must not be empty'],
+    'a short text': [{ AppName: 'x'.repeat(201) }, '/AppName must have at most 200 characters'],
+    'a positive number': [{ Version: 0 }, '/Version must be at least 1'],
+    'a small number': [{ Version: 2 ** 31 }, '/Version must be at most 2147483647'],
+    'a whole number': [{ Version: 1.5 }, '/Version must be a whole number, not a fraction'],
+    'a number, and not a list': [{ Version: [] }, '/Version must be a whole number, not a list'],
+    'a number, and not null': [{ Version: null }, '/Version must be a whole number, not null'],
+    'a number, and not an object': [{ Version: {} }, '/Version must be a whole number, not an object'],
+    'a number, and not a boolean': [{ Version: true }, '/Version must be a whole number, not a boolean'],
+    'a text, and not a number': [{ Name: 7 }, '/Name must be a string, not a number'],
+    'an object': [{ Payload: 'x' }, '/Payload must be an object, not a string'],
+    'one of some words': [
+      { Name: 'PaymentApproved', Payload: { ...payment, Source: 'x' } },
+      '/Payload/Source must be one of: OrderCreated, Manual',
+    ],
+    'an event that is known': [
+      { Name: 'ParcelSent' },
+      '/Name is not a known event (known events: OrderCancelled, OrderCreated, PaymentApproved, PaymentRefunded, PaymentRejected)',
+    ],
+  }
+  for (const [what, [changes, problem]] of Object.entries(broken)) {
+    it(`says that a field must be ${what}`, () => {
+      expect(problemsOf(reduced(changes))).to.deep.equal([problem])
+    })
+  }
+
+  it('says of a number that JSON cannot write what it is', () => {
+    const payload = { ...orderCreated, Total: Number.NaN }
+    const create = () => createEnvelope({ app, type: 'OrderCreated@1', payload, creationDate: new Date() })
+    expect(errorOf(create).problems.map(describeProblem)).to.deep.equal([
+      '/Payload/Total must be a number, not NaN or Infinity',
+    ])
+  })
+
+  it('is one alone when the Version, by which a Payload is read, is no number', () => {
+    const problem = '/Version must be a whole number, not a string (send it without quotes: 12.5, not "12.5")'
+    expect(problemsOf(reduced({ Version: '1', Payload: {} }))).to.deep.equal([problem])
+  })
+
+  it('may be one of the whole document', () => {
+    const cloudEvent = 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)'
+    expect(problemsOf({ specversion: '1.0' })).to.deep.equal([
+      `the document is a CloudEvent, not an envelope (${cloudEvent})`,
+    ])
+    expect(problemsOf('')).to.deep.equal(['the document is empty (an empty value is a tombstone, not an event)'])
+    const notPortable = 'leave it out: not every language and database can hold it'
+    expect(problemsOf('"\\u0000"')).to.deep.equal([
+      `the document has U+0000 or a lone surrogate in a text or key (${notPortable})`,
+    ])
+    expect(problemsOf('1e400')).to.deep.equal(['the document has a number that is too large for a 64-bit double'])
+  })
+
+  it('says what keeps bytes from being JSON', () => {
+    expect(problemsOf(`${'\n'.repeat(11)}${' '.repeat(20)}{"a" 1}`)).to.deep.equal([
+      'the document is not JSON: see position 36 (line 12, column 26)',
+    ])
+    expect(problemsOf('{"a":')).to.deep.equal(['the document is not JSON: the text ends too early'])
+    expect(problemsOf('nope')).to.deep.equal(['the document is not JSON'])
+    expect(errorOf(() => parseEvent(Uint8Array.of(0xff))).problems.map(describeProblem)).to.deep.equal([
+      'the document is not UTF-8 text (encode the JSON text as UTF-8)',
+    ])
+  })
+})
