@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { groupMembers } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
 import { type LogOptions, logLines } from '../lib/log-options.ts'
@@ -26,8 +27,18 @@ export async function dockerClean({ name }: Project): Promise<string[]> {
 export async function dockerLogs(names: string[], { follow, signal }: LogOptions): Promise<void> {
   const args = ['logs', '--tail', String(logLines), ...(follow ? ['--follow'] : []), ...names]
   await compose(composeFiles(), args, signal).catch((error: StackError) => {
-    if (error.code !== 'interrupted') throw error
+    if (error.code !== 'interrupted' && isRead()) throw error
   })
+}
+
+/** Whether our standard output has a reader still (make logs | head). */
+function isRead(): boolean {
+  try {
+    writeSync(1, '\n')
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
