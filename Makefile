@@ -68,21 +68,17 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
 ##@ Work on it
-.PHONY: check unit unit-tests test test-local test-containers test-release coverage mutation chaos format hashes sbom
+.PHONY: check unit unit-tests test-local test-containers test test-release coverage mutation chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
 
-test: ## Lint, types and all tests but test-release, with everything they need (25 minutes)
-	@$(MAKE) --no-print-directory unit
-	@$(run) test/side-by-side.ts test-local test-containers
-
 unit: ## Lint, types and the unit tests, side by side (25 seconds)
 	@$(MAKE) --no-print-directory -j2 check unit-tests
 
-unit-tests:
+unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (4 minutes)
@@ -92,6 +88,10 @@ test-local: ## The tests that start programs, and need no containers (4 minutes)
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
+
+test: ## All of that, with everything it needs: before a merge (8 minutes)
+	@$(MAKE) --no-print-directory unit
+	@$(run) test/side-by-side.ts test-local test-containers
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'

@@ -1,11 +1,13 @@
 import { allSpecs } from './specs/all.ts'
 import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
+import { kills } from './specs/every-service/kills.ts'
 import { serviceSpecs } from './specs/every-service.ts'
 import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { localOperator } from './support/local-operator.ts'
+import { startOperator } from './support/operate.ts'
 import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
@@ -25,18 +27,22 @@ describe('as processes of one machine', () => {
 
   describe('that make up has started', () => {
     let stack: StartedCheckout
+    let warm: ReturnType<typeof startOperator>
     before(async function () {
       this.timeout(120_000)
       stack = await checkout.start()
+      warm = startOperator(stack, checkout.ports)
     })
+    after(() => warm?.close())
     const running = () => stack
-    const ports = () => checkout.ports
-    const operator = () => localOperator(stack, checkout.ports, checkout.folder)
+    const operate = () => warm.operate
+    const operator = () => localOperator(stack, warm.operate)
 
     localCommands(running)
     allSpecs(running, operator)
-    deadLetterCommands(running, ports)
+    deadLetterCommands(running, operate)
     for (const service of tested) serviceSpecs(service, running, operator)
+    kills(tested, running)
     rebuiltStores(running, operator)
     // The last of them stops the stack.
     operatorCommands(running)

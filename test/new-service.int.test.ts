@@ -13,12 +13,17 @@ describe('make new-service', function () {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes three files and adds its own, none of which git ignores', async () => {
+  it('changes four files and adds its own, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
     const { changed, added } = await changesIn(copy)
-    expect(changed).to.have.members(['docker-compose.yml', 'package-lock.json', 'services.json'])
+    expect(changed).to.have.members([
+      '.devcontainer/devcontainer.json',
+      'docker-compose.yml',
+      'package-lock.json',
+      'services.json',
+    ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
     expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])
     expect(added).to.include.members([

@@ -17,7 +17,7 @@ import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } f
 import { expect } from 'chai'
 import { type Documents, type Operator, type Role, roles } from './specs/rebuild.ts'
 import { localOperator } from './support/local-operator.ts'
-import { operate } from './support/operate.ts'
+import { type Operate, operatorOf } from './support/operate.ts'
 import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'
 import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
 
@@ -33,6 +33,7 @@ describe('a second version of OrderCreated', function () {
   let copy: RepositoryCopy
   let ports: StackPorts
   let stack: LocalStack
+  let operate: Operate
   let operator: Operator
   let producer: ReturnType<typeof createProducer>
   let log: Awaited<ReturnType<typeof openLog>>
@@ -42,7 +43,8 @@ describe('a second version of OrderCreated', function () {
     const { startStack } = await copy.load<typeof import('@orderflow/stack')>('stack/src/index.ts')
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
-    operator = localOperator(stack, ports, copy.folder)
+    operate = operatorOf(stack, ports, copy.folder)
+    operator = localOperator(stack, operate)
     producer = createProducer(stack.kafka)
     log = await openLog(stack.kafka, ['orderevents', 'orderevents.dead'])
   })
@@ -122,7 +124,7 @@ describe('a second version of OrderCreated', function () {
     const documents = { order: await operator.documents('order'), payment: await operator.documents('payment') }
     expect(JSON.stringify(documents)).not.to.contain(id)
   }
-  const resend = () => operate(stack, 'order-service', ports, ['dead-letters', 'resend', 'all'], {}, copy.folder)
+  const resend = () => operate('order-service', ['dead-letters', 'resend', 'all'])
 
   it('is not there yet: orders of version 1 are paid, from inside and outside', async () => {
     first = await place(1, { 'idempotency-key': key })
@@ -154,7 +156,7 @@ describe('a second version of OrderCreated', function () {
     const { code, stdout } = await resend()
     expect(code, stdout).to.equal(0)
     for (const event of early) await letters(idOf(event), 4)
-    const open = await operate(stack, 'order-service', ports, ['dead-letters'], {}, copy.folder)
+    const open = await operate('order-service', ['dead-letters'])
     for (const app of ['order-service', 'payment-service']) {
       expect(open.stdout).to.match(new RegExp(`^unknown-version/${app} +2 +2 `, 'm'))
     }

@@ -32,8 +32,11 @@ async function takePage(url: string): Promise<void> {
     const arePaid = async () => !(await (await fetch(`${url}/v1/orders`)).text()).includes('"Created"')
     await eventually(arePaid, 'all orders are paid')
     const read = await execute(page, 'GET /v1/orders/{id}')
-    const { y = 0, height = 0 } = (await read.locator('.live-responses-table').boundingBox()) ?? {}
-    await page.screenshot({ path: join(folder, 'page.png'), clip: { x: 0, y: 0, width: 960, height: y + height } })
+    const top = await page.locator('.opblock-tag').first().boundingBox()
+    const end = await read.locator('.live-responses-table .highlight-code').first().boundingBox()
+    if (!top || !end) throw new Error(`${url} shows no answer`)
+    const clip = { x: 0, y: top.y, width: 960, height: end.y + end.height + 10 - top.y }
+    await page.screenshot({ path: join(folder, 'page.png'), clip })
   } finally {
     await browser.close()
   }

@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { on } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { repository, versions } from '../src/lib/paths.ts'
@@ -26,11 +28,11 @@ const systemTools = [
   'uname',
 ]
 
-/** Packs what stack/node asks for as npm would, slowly: a Node that is a link to ours. */
+/** Packs what stack/node asks for as npm would, once the test lets it: a Node that is a link to ours. */
 const fakeNpm = `#!/bin/sh
 for package; do :; done
 echo "$package" >> "$NPM_CALLS"
-sleep 0.3
+until [ -e "$HOME/goes-on" ]; do sleep 0.05; done
 mkdir -p package/bin
 ln -s "${process.execPath}" package/bin/node
 tar -czf node.tgz package
@@ -66,6 +68,12 @@ describe('stack/node', function () {
     chmodSync(join(bin, name), 0o755)
   }
 
+  const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
+  /** Until it has said that another call is at it already. */
+  async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
+    for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
+  }
+
   beforeEach(() => {
     folder = temporaryFolder()
     bin = join(folder, 'bin')
@@ -87,18 +95,21 @@ describe('stack/node', function () {
   it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
     script('node', oldNode)
     script('npm', fakeNpm)
-    const results = await Promise.all([start('-p', '6*7'), start('-p', '6*7')])
+    const starts = [start('-p', '6*7'), start('-p', '6*7')]
+    await Promise.race(starts.map(({ child }) => untilItWaits(child)))
+    letNpmGoOn()
+    const results = await Promise.all(starts)
     expect(results.map(({ stdout }) => stdout)).to.deep.equal(['42\n', '42\n'])
     await start('-p', '1')
     const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
     expect(calls).to.have.length(1)
     expect(calls[0]).to.match(new RegExp(`^node-linux-(x64|arm64)@${versions.node}$`))
-    expect(results.map(({ stderr }) => stderr).join('')).to.match(/waiting for process \d+/)
   })
 
   it('runs nothing of a Node that is not the one it was pinned to', async () => {
     script('node', oldNode)
     script('npm', fakeNpm)
+    letNpmGoOn()
     const failure = await startWith('sha512-other', '-v').catch((error: { stderr: string }) => error)
     const message = `error: node-linux-${arch}@${versions.node} is sha512-other, and stack/hashes.json says ${hash}\n`
     expect(failure).to.have.property('stderr').that.includes(message)

@@ -18,7 +18,10 @@ export async function expectPaidOnce({ kafka, mongo }: RunningContainers, book: 
   await eventually(
     async () => {
       const keys = new Set((await read(mongo, 'order-service', storedPrefixes['order-service'])).map(([key]) => key))
-      return placed.every(({ id }) => keys.has(`order/${id}/PaymentApproved`))
+      // The payment may be known first.
+      return placed.every(({ id }) =>
+        ['OrderCreated', 'PaymentApproved'].every((fact) => keys.has(`order/${id}/${fact}`)),
+      )
     },
     'every order to be paid',
     60_000,

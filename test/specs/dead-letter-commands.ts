@@ -6,12 +6,12 @@ import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer, type OutsideRecord } from '@orderflow/chaos/clients/kafka'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack, type StackPorts } from '@orderflow/stack'
+import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import { type Ended, operate } from '../support/operate.ts'
+import type { Ended, Operate } from '../support/operate.ts'
 
 /** Dead letters as an operator sees them, on a local stack. */
-export function deadLetterCommands(running: () => RunningStack, ports: () => StackPorts): void {
+export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {
   describe('dead letters on the command line', () => {
     let folder: string
     const OrderId = randomUUID()
@@ -76,8 +76,7 @@ export function deadLetterCommands(running: () => RunningStack, ports: () => Sta
     }
     const lastLines = ({ stdout }: Ended) => stdout.slice(stdout.lastIndexOf('\n\n')).trim().split('\n')
 
-    const run = (args: string[], env = {}) =>
-      operate(running(), 'order-service', ports(), ['dead-letters', ...args], env)
+    const run = (args: string[], env = {}) => operate()('order-service', ['dead-letters', ...args], env)
 
     /** A program that takes the editor's place. */
     function editor(script: string): string {

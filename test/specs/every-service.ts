@@ -2,7 +2,6 @@ import type { RunningStack } from '@orderflow/stack'
 import type { TestedService } from '../support/tested-services.ts'
 import { badRequests } from './every-service/bad-requests.ts'
 import { duplicates } from './every-service/duplicates.ts'
-import { kills } from './every-service/kills.ts'
 import { poison } from './every-service/poison.ts'
 import type { Operator } from './rebuild.ts'
 
@@ -12,6 +11,5 @@ export function serviceSpecs(service: TestedService, running: () => RunningStack
     badRequests(service, running)
     poison(service, running)
     duplicates(service, running, operator)
-    kills(service, running)
   })
 }

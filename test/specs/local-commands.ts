@@ -21,7 +21,7 @@ export function withoutStack(found: () => LocalCheckout): void {
     const order = 'FILE=envelope-schema/fixtures/valid/reduced.json'
     for (const command of [['demo'], ['publish', order], ['rebuild', 'SERVICE=order-service']]) {
       it(`make ${command[0]} is refused, and says what to do`, async () => {
-        expect(failed(await found().make(...command))).to.match(/^error: .*\nnext: /m)
+        expect(failed(await found().make(...command))).to.match(/^error: .*not running\b.*\nnext: make up/m)
       })
     }
 

@@ -17,6 +17,7 @@ import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
+import { listedOrders } from '../support/listed-orders.ts'
 import { settled } from '../support/settled.ts'
 import { testedServices } from '../support/tested-services.ts'
 import { effectOf, publish } from './every-service/effects.ts'
@@ -79,17 +80,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     const rebuilt = async () => void (stores === 'rebuilt' || (await rebuild()))
     const orders = () => `${orderUrl(stack)}/v1/orders`
 
-    /** All ids of the list, newest first. */
-    async function listed(): Promise<string[]> {
-      const ids: string[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const query: string = cursor ? `&cursor=${cursor}` : ''
-        const { body } = await send<{ items: Order[]; next: string | null }>(`${orders()}?limit=100${query}`)
-        ids.push(...body.items.map(({ id }) => id))
-        cursor = body.next
-      }
-      return ids
-    }
+    const listed = () => listedOrders(stack)
 
     /** An event for each service; answers how to ask what came of it. */
     async function makeEffects(): Promise<typeof effects> {

@@ -1,15 +1,29 @@
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { isPortFree } from '@orderflow/stack'
 import { localPorts } from '@orderflow/stack/parts'
 
+/** No stack has this port, however far its own are moved: who listens on it has the offset, until the process ends. */
+const claimPort = 4_900
+
 /**
- * What puts all ports of a stack, and those next to them, which a new service would get, where nobody listens: below every system's
- * range for outgoing connections.
+ * What puts all ports of a stack, and those next to them, which a new service would get, where nobody listens. Offsets are thousands,
+ * so that no two of them share a port, and none is one that `freePorts` gives (from 20,000 on).
  */
 export async function freeOffset(): Promise<number> {
-  const offset = randomInt(11_000, 23_000)
+  const offset = 1_000 * randomInt(1, 11)
   const { kafka, kafkaController, services } = localPorts({ PORT_OFFSET: String(offset) })
   const ports = Object.values(services).flatMap((own) => Object.values(own))
   const all = new Set([kafka, kafkaController, ...ports.flatMap((port) => [port, port + 1, port + 2])])
-  return (await Promise.all([...all].map(isPortFree))).every(Boolean) ? offset : freeOffset()
+  const isFree = (await claim(claimPort + offset)) && (await Promise.all([...all].map(isPortFree))).every(Boolean)
+  return isFree ? offset : freeOffset()
+}
+
+async function claim(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1').unref()
+  return await once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
 }

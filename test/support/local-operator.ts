@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type LocalStack, type Service, type StackPorts, serviceNamed, services, sidecarOf } from '@orderflow/stack'
+import { type LocalStack, type Service, serviceNamed, services, sidecarOf } from '@orderflow/stack'
 import { databaseFile } from '@orderflow/stack/parts'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from './documents.ts'
-import { operate } from './operate.ts'
+import type { Operate } from './operate.ts'
 
 interface Row {
   key: string
@@ -12,11 +12,8 @@ interface Row {
   is_binary: number
 }
 
-/**
- * The operator of a stack of processes: its stores are files of Dapr's SQLite component.
- * @param folder of the repository that it runs, this one unless told
- */
-export function localOperator(stack: LocalStack, ports: StackPorts, folder?: string): Operator {
+/** The operator of a stack of processes: its stores are files of Dapr's SQLite component. */
+export function localOperator(stack: LocalStack, operate: Operate): Operator {
   const file = (service: Service) => databaseFile(stack.folder, service)
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
@@ -43,8 +40,7 @@ export function localOperator(stack: LocalStack, ports: StackPorts, folder?: str
     },
 
     async rebuild(role, ...range) {
-      const args = ['rebuild', ...range]
-      const { code, stdout, stderr } = await operate(stack, serviceOf(role).name, ports, args, {}, folder)
+      const { code, stdout, stderr } = await operate(serviceOf(role).name, ['rebuild', ...range])
       if (code !== 0) throw new Error(stderr)
       return stdout
     },

@@ -43,7 +43,7 @@ export async function newService(name: string): Promise<void> {
   print(`undo: ${undo(name)}`)
 }
 
-const changed = ['services.json', 'docker-compose.yml', 'package-lock.json']
+const changed = ['services.json', 'docker-compose.yml', '.devcontainer/devcontainer.json', 'package-lock.json']
 
 const undo = (name: string) =>
   `git checkout ${changed.join(' ')} && git clean -fd ${name} components/subscriptions.${name}.yaml`

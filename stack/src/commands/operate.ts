@@ -5,9 +5,10 @@ import { type Project, readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
-import { entryOf, type Service, serviceNamed, services } from '../lib/services.ts'
+import { entryOf, type Service, serviceNamed, services, sidecarOf } from '../lib/services.ts'
 import { createPlan } from '../processes/plan.ts'
 import { processSpecs } from '../processes/process-spec.ts'
+import { requireUp } from '../processes/status.ts'
 import { runningWay } from './way.ts'
 
 /** Dead letters are the same to all: whoever reads the stream sees them. */
@@ -28,8 +29,9 @@ export async function deadLetters(args: string[]): Promise<number> {
 export async function rebuild(service: string | undefined, range: string[]): Promise<number> {
   const named = serviceNamed(service)
   const project = await runningProject()
-  const run = project ? runInside(project, named, ['rebuild', ...range]) : runHere(named, ['rebuild', ...range], {})
-  return await run
+  if (project) return await runInside(project, named, ['rebuild', ...range])
+  requireUp(localFolder, ['kafka', sidecarOf(named)])
+  return await runHere(named, ['rebuild', ...range], {})
 }
 
 /** What differs from the stream of a local stack: where the environment says, or where containers publish it. */

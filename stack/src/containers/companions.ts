@@ -2,12 +2,12 @@ import { type Container, containersOf, docker } from './docker.ts'
 
 /**
  * Restarts containers whose pod was started after them: they still have the network of the pod that died, and answer nobody.
- * Returns their names.
+ * They reach nobody either, so there is nothing that they could end in order. Returns their names.
  */
 export async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)
   const cutOff = containers.filter((container) => isCutOff(container, containers))
-  if (cutOff.length > 0) await docker('restart', ...cutOff.map(({ Id }) => Id))
+  if (cutOff.length > 0) await docker('restart', '-t', '0', ...cutOff.map(({ Id }) => Id))
   return cutOff.map(({ Name }) => Name.slice(1))
 }
 

@@ -1,3 +1,4 @@
+import { withHeartbeat } from '../lib/heartbeat.ts'
 import { repository } from '../lib/paths.ts'
 import { type RunToolOptions, runTool } from '../lib/run-tool.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
@@ -10,11 +11,19 @@ const silenceMs = 20_000
 export async function pull(image: string, { onProgress, signal }: ProvisionOptions): Promise<string | undefined> {
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(), silenceMs)
+  let layers = 0
+  let pulled = 0
+  const onLine = (line: string) => {
+    clearTimeout(timer)
+    if (line.endsWith(': Pulling fs layer')) layers += 1
+    if (line.endsWith(': Pull complete')) pulled += 1
+  }
   onProgress(`${image}: pulling`)
   try {
-    const onLine = () => clearTimeout(timer)
     const either = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])])
-    await pullPinned(image, { cwd: repository, signal: either, onLine })
+    await withHeartbeat(image, { onProgress, detail: () => `${pulled} of ${layers} layers pulled` }, () =>
+      pullPinned(image, { cwd: repository, signal: either, onLine }),
+    )
     onProgress(`${image}: pulled`)
     return undefined
   } catch (error) {

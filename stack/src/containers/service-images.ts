@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withHeartbeat } from '../lib/heartbeat.ts'
 import { cacheFolder, repository } from '../lib/paths.ts'
 import { withLock } from '../lib/pid-lock.ts'
 import { runTool } from '../lib/run-tool.ts'
@@ -15,7 +16,8 @@ export async function buildServiceImages(onProgress: (line: string) => void): Pr
   onProgress('services: building their images')
   const onWait = (pid: number) => onProgress(`services: process ${pid} is building images, waiting for it`)
   await withLock(join(cacheFolder(), 'service-images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
-    await runTool('docker', ['compose', 'build', '--quiet'], { cwd: repository, env: placeholders() })
+    const build = () => runTool('docker', ['compose', 'build', '--quiet'], { cwd: repository, env: placeholders() })
+    await withHeartbeat('services', { onProgress, detail: () => 'building their images' }, build)
   })
 }
 

@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
-import { isAlive, self } from '../lib/pid-lock.ts'
+import { isAlive, self, withLock } from '../lib/pid-lock.ts'
 import { signalGroup } from './process-control.ts'
 import { processState, recordedNames } from './run-record.ts'
 import { stopStack } from './stop.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
+/** Stopping what was left takes at most this. */
+const claimTimeoutMs = 60_000
 const owned = new Set<string>()
 let hooked = false
 
@@ -16,8 +18,14 @@ let hooked = false
  * @throws {StackError} `busy` when another live process owns it
  */
 export async function claimFolder(folder: string): Promise<void> {
+  // One run at a time clears away what is left there.
+  const lock = join(dirname(folder), 'claim.lock')
+  await withLock(lock, { timeoutMs: claimTimeoutMs, onWait: () => {} }, () => claim(folder))
+}
+
+async function claim(folder: string): Promise<void> {
   const parent = dirname(folder)
-  const beside = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : []
+  const beside = readdirSync(parent).map((name) => join(parent, name))
   for (const other of beside.filter((path) => path !== folder && hasDeadOwner(path))) await emptyFolder(other)
   if (existsSync(ownerFile(folder)) && !hasDeadOwner(folder) && !owned.has(folder)) {
     throw new StackError('busy', `another test run uses ${folder}`, { nextStep: 'wait until it ends' })

@@ -24,16 +24,9 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, new-service, doctor, provision, engine, images\n',
+        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
     ],
     [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
-    [
-      ['rebuild', 'order-service', '--from', '2026-11-21T10:00'],
-      {},
-      'error: --from 2026-11-21T10:00 is no date-time with an offset\n' +
-        'next: rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]\n' +
-        'a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out\n',
-    ],
     [
       ['dead-letters', 'list'],
       { Stream__Brokers: '127.0.0.1:1' },

@@ -6,34 +6,40 @@ import type { TestedService } from '../../support/tested-services.ts'
 import { expectAnnouncedOnce } from './announcements.ts'
 import { effectOf, listedIds } from './effects.ts'
 
-/** kill -9 in the middle of a stream of events. */
-export function kills(service: TestedService, running: () => RunningStack): void {
-  for (const name of [service.name, sidecarOf(service)]) {
-    it(`takes every event, and none twice, when ${name} is killed in mid-stream`, async function () {
-      this.timeout(180_000)
-      const stream = startStream(service, running())
-      const first = await eventually(() => stream.events[0], 'the first event')
-      await effectOf(service, running(), first)
-      await running().kill(name)
-      const events = await stream.end()
-      await running().restart(name)
-      const effects = await Promise.all(events.map((event) => effectOf(service, running(), event)))
-      const ids = new Set(effects.map((effect) => (effect as { id: string }).id))
-      const listed = (await listedIds(service, running())).filter((id) => ids.has(id))
-      expect([ids.size, listed.length]).to.deep.equal([events.length, events.length])
-      await expectAnnouncedOnce(service, running(), events)
-    })
-  }
+/** kill -9 of all services, then of all sidecars, each in the middle of a stream of events. They are dead at once: so they come back at once. */
+export function kills(tested: TestedService[], running: () => RunningStack): void {
+  describe('all services', () => {
+    const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
+    for (const [part, nameOf] of Object.entries(parts)) {
+      it(`take every event, and none twice, when the ${part} of each is killed in mid-stream`, async function () {
+        this.timeout(180_000)
+        const streams = tested.map((service) => startStream(service, running()))
+        await Promise.all(streams.map((stream) => stream.untilTaken()))
+        await Promise.all(tested.map((service) => running().kill(nameOf(service))))
+        const events = await Promise.all(streams.map((stream) => stream.end()))
+        await Promise.all(tested.map((service) => running().restart(nameOf(service))))
+        for (const [index, service] of tested.entries()) await expectTakenOnce(service, running(), events[index] ?? [])
+      })
+    }
+  })
+}
+
+async function expectTakenOnce(service: TestedService, stack: RunningStack, events: SubjectEvent[]): Promise<void> {
+  const ids = new Set<string>()
+  for (const event of events) ids.add(((await effectOf(service, stack, event)) as { id: string }).id)
+  const listed = (await listedIds(service, stack)).filter((id) => ids.has(id))
+  expect([ids.size, listed.length], service.name).to.deep.equal([events.length, events.length])
+  await expectAnnouncedOnce(service, stack, events)
 }
 
 /** Publishes one event after the other until `end`, which answers all of them. */
-function startStream({ subject }: TestedService, { kafka }: RunningStack) {
+function startStream(service: TestedService, stack: RunningStack) {
   const events: SubjectEvent[] = []
   let isEnding = false
   async function publish(): Promise<void> {
-    const producer = createProducer(kafka)
+    const producer = createProducer(stack.kafka)
     while (!isEnding) {
-      const event = subject.event()
+      const event = service.subject.event()
       await producer.send({ topic: event.topic, key: event.key, value: JSON.stringify(event.envelope) })
       events.push(event)
     }
@@ -41,7 +47,10 @@ function startStream({ subject }: TestedService, { kafka }: RunningStack) {
   }
   const publishing = publish()
   return {
-    events,
+    /** Until the service has taken some of it. */
+    async untilTaken(): Promise<void> {
+      await effectOf(service, stack, await eventually(() => events[0], 'the first event'))
+    },
     async end(): Promise<SubjectEvent[]> {
       isEnding = true
       await publishing
