@@ -48,7 +48,9 @@ function writeCounts(): void {
     `(${machine})`,
   ].join('\n')
   const file = join(repository, 'docs/mutation.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/(?<=<!-- counts -->\n)[\s\S]*(?=\n<!-- end -->)/, table))
+  const [before, after] = readFileSync(file, 'utf8').split(/(?<=<!-- counts -->\n)[\s\S]*(?=<!-- end -->)/)
+  if (after === undefined) throw new Error(`${file} has no place for the counts`)
+  writeFileSync(file, `${before}${table}\n${after}`)
 }
 
 /** As Stryker scores: a mutant that hangs was noticed, one that no test reaches was not; one that ends the process does not count. */
