@@ -25,10 +25,8 @@ function run(target: string): Promise<Outcome> {
   const outcome: Outcome = { target, code: null, passed: 0, failed: 0 }
   const print = (line: string) => {
     const count = /^(\d+) passed, (\d+) failed$/.exec(line)
-    if (count) {
-      outcome.passed += Number(count[1])
-      outcome.failed += Number(count[2])
-    }
+    // The last of them is the suite's own: what its tests ran may have printed others.
+    if (count) Object.assign(outcome, { passed: Number(count[1]), failed: Number(count[2]) })
     console.log(`${target.padEnd(width)} | ${line}`)
   }
   createInterface({ input: child.stdout }).on('line', print)
