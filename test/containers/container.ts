@@ -1,8 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '@orderflow/stack'
 import { getContainerRuntimeClient } from 'testcontainers'
-
-/** Longer than the 10 s that services have for their last requests. */
-const goneTimeoutMs = 20_000
 
 /** The containers of a Compose project as the engine describes them, running or not; of one service, or all. */
 export async function inspectContainers(project: string, service?: string) {
@@ -30,9 +27,7 @@ export async function openContainer(project: string, service: string) {
     async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
       await container.kill({ signal })
       if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
-      const gone = container.wait({ condition: 'not-running' }).then(() => true)
-      const late = delay(goneTimeoutMs, false, { ref: false })
-      if (!(await Promise.race([gone, late]))) throw new Error(`${service} survives ${signal}`)
+      await eventually(async () => !(await container.inspect()).State.Running, `${service} to end by ${signal}`)
     },
 
     /** Runs a command in it and answers what it prints. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { defaultPorts, entryOf, freePorts, services, testFolder } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
 import { MongoClient } from 'mongodb'
@@ -22,6 +22,8 @@ export interface RunningContainers extends OperatedStack {
   log: () => Promise<string>
 }
 
+const logFile = join(testFolder('containers'), 'containers.log')
+
 /**
  * Starts the stack as an operator does, with `make up` in a checkout that has never been used: a copy of this one, with free ports and
  * a project of its own beside any other. When this process is killed, the reaper of Testcontainers removes it.
@@ -32,16 +34,21 @@ export async function startContainers(): Promise<RunningContainers> {
   const reaper = await getReaper(await getContainerRuntimeClient())
   reaper.addComposeProject(project)
   const copy = copyRepository()
+  rmSync(logFile, { force: true })
   const env = { STACK: 'docker', COMPOSE_PROJECT_NAME: project, ...portVariables(ports) }
-  const make: RunningContainers['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
   const log = () => docker('compose', '-p', project, 'logs', '--no-color', '--timestamps')
+  const make: RunningContainers['make'] = async (...args) => {
+    if (args[0] === 'down') await keepLog()
+    return copy.run('make', ['--no-print-directory', ...args], env)
+  }
+  /** Containers take their logs with them. */
+  async function keepLog(): Promise<void> {
+    mkdirSync(dirname(logFile), { recursive: true })
+    appendFileSync(logFile, await log())
+  }
   let mongo: MongoClient | undefined
   async function stop(): Promise<void> {
     await mongo?.close()
-    // Containers take their logs with them.
-    const folder = testFolder('containers')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'containers.log'), await log())
     for (const target of ['down', 'clean']) await make(target)
     copy.remove()
   }
