@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, repository } from '@orderflow/stack'
+import { claimFolder } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from './support/checkout.ts'
 import { lastCommand, type Step, stepsOf } from './support/document.ts'
@@ -18,6 +19,8 @@ describe('docs/new-service.md', function () {
   let offset: number
   before(async () => {
     copy = checkoutOfRepository()
+    // What make up starts goes on when it ends, and must not when this process does.
+    await claimFolder(join(copy.folder, '.stack'))
     offset = await freeOffset()
   })
   after(async () => {
