@@ -96,7 +96,7 @@ test: ## All of that, with everything it needs: before a merge (8 minutes)
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
 
-coverage: ## Run the unit tests and say which lines they reach; ALL=1 adds those that start programs on this machine
+coverage: ## Run the unit tests and say which lines they reach
 	@$(run) test/measure/coverage.ts
 
 mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]

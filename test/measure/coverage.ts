@@ -1,17 +1,15 @@
-/** `make coverage`: runs tests and says which lines of the source they reach. docs/mutation.md has what that means. */
+/** `make coverage`: runs the unit tests and says which lines of the source they reach. docs/mutation.md has what that means. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { repository, saysYes } from '@orderflow/stack'
+import { repository } from '@orderflow/stack'
 import { measuringTools } from './tools.ts'
 
 /** Percent of its lines below which a file is named. */
 const worthNaming = 80
 const folder = 'reports/coverage'
 
-const units = ['*/test/**/*.unit.test.ts', '{test,chaos}/**/*.unit.test.ts']
-const processes = ['*/test/**/*.int.test.ts', 'test/local.e2e.test.ts']
-const tests = saysYes(process.env, 'ALL') ? [...units, ...processes] : units
+const tests = ['*/test/**/*.unit.test.ts', '{test,chaos}/**/*.unit.test.ts']
 const measured = ['--all', '--include', '*/src/**/*.ts', '--exclude', '**/*.gen.ts', '--exclude', '**/template/**']
 const reports = ['text-summary', 'json-summary', 'lcov'].flatMap((reporter) => ['--reporter', reporter])
 const places = ['--reports-dir', folder, '--temp-directory', `${folder}/tmp`]

@@ -6,8 +6,6 @@ const inherited = [
   /^(PATH|HOME|TMPDIR|LANG|LC_\w+|TZ|JAVA_HOME)$/,
   /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/,
   /^(HTTPS?|ALL|NO)_PROXY$/i,
-  // Where a process that ends writes which lines it ran (make coverage).
-  /^NODE_V8_COVERAGE$/,
   // Where traces go (components/configuration.yaml).
   /^OTEL_\w+$/,
   // On a machine without a network a sidecar cannot find its own address.

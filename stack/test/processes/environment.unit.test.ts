@@ -16,7 +16,6 @@ describe('what a process of the stack inherits', () => {
       Log__Level: 'debug',
       Stream__Brokers: 'b:1',
       DAPR_HOST_IP: '127.0.0.1',
-      NODE_V8_COVERAGE: 'reports/coverage/tmp',
     }
     const all = { ...needed, ...network, ...documented }
     expect(inheritedEnvironment(all)).to.deep.equal(all)
