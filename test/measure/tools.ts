@@ -8,7 +8,7 @@ const files = ['package.json', 'package-lock.json']
 const here = (file: string) => join(import.meta.dirname, file)
 
 /**
- * The folder of the programs in this folder's package.json: 70 MB that nothing else needs, so the first use installs them into the
+ * The folder of the programs in this folder's package.json: 78 MB that nothing else needs, so the first use installs them into the
  * cache, by the lock file.
  */
 export async function measuringTools(): Promise<string> {
