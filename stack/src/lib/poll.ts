@@ -3,6 +3,7 @@ import { StackError } from './error.ts'
 
 export interface PollOptions {
   timeoutMs: number
+  /** Between two questions, at least. */
   everyMs?: number
   signal?: AbortSignal | undefined
 }
@@ -21,10 +22,13 @@ export async function poll<Answer>(
   const deadline = Date.now() + timeoutMs
   for (;;) {
     if (signal?.aborted) throw new StackError('interrupted', 'interrupted')
+    const begun = Date.now()
     const answer = await probe()
     if (answer !== undefined && answer !== false) return answer
-    if (Date.now() > deadline) return undefined
-    await sleep(everyMs)
+    const now = Date.now()
+    if (now > deadline) return undefined
+    // A question that takes long is asked less often: what it waits for needs the processor, too.
+    await sleep(Math.max(everyMs, 2 * (now - begun)))
   }
 }
 
