@@ -86,10 +86,10 @@ test-local: ## The tests that start programs, and need no containers (4 minutes)
 	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
-test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (3 minutes)
+test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
-test: ## All of that, with everything it needs: before a merge (8 minutes)
+test: ## All of that, with everything it needs: before a merge (14 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
 
