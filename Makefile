@@ -52,7 +52,7 @@ images: ## Bring every image: pull or build here what others make, and build tho
 	@$(stack) images
 
 ##@ Look after it
-.PHONY: publish dead-letters rebuild scale
+.PHONY: publish dead-letters rebuild scale restart partitions
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
@@ -67,8 +67,14 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
 
+restart: ## Restart a service, one replica after the other: SERVICE=payment-service
+	@$(stack) restart "$${SERVICE-}"
+
+partitions: ## Add the partitions that services.json says and topics lack, while everything runs
+	@$(stack) partitions
+
 ##@ Work on it
-.PHONY: check unit unit-tests test-local test-containers test test-release coverage mutation chaos format hashes sbom
+.PHONY: check unit unit-tests test-local test-containers test test-stores test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
@@ -83,7 +89,7 @@ unit-tests: ## The unit tests alone
 
 test-local: ## The tests that start programs, and need no containers (4 minutes)
 	@$(stack) provision browser
-	@$(bin)/mocha --ignore 'release/test/*.e2e.test.ts' --ignore test/testcontainers.e2e.test.ts \
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
@@ -92,6 +98,10 @@ test-containers: ## The tests that need containers: images, network, MongoDB, ki
 test: ## All of that, with everything it needs: before a merge (14 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
+
+test-stores: ## The tests that run the system, with PostgreSQL as its store, as processes and in containers (10 minutes)
+	@$(bin)/mocha test/postgresql.e2e.test.ts
+	@STORE=postgresql $(bin)/mocha test/local.e2e.test.ts test/testcontainers.e2e.test.ts
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
@@ -102,7 +112,10 @@ coverage: ## Run the unit tests and say which lines they reach
 mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
 	@$(run) test/measure/mutation.ts $${PART-}
 
-chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2]
+model: ## Check the protocol's models, and that each guard is needed (2 minutes): [MODEL=Batch] [WITHOUT=Etag shows the counterexample]
+	@$(run) docs/model/main.ts $${MODEL-} $${WITHOUT:+"--without=$$WITHOUT"}
+
+chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2] [STORE=...]
 	@$(run) chaos/main.ts
 
 format: ## Format all files and apply safe lint fixes
@@ -126,7 +139,7 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 ##@ Measure and show
 .PHONY: bench bench-report pictures
 
-bench: ## Measure, beside other ways to do the same (15 minutes): PART="post latency" for some parts, QUICK=1 to try it
+bench: ## Measure, beside other ways to do the same (45 minutes): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md

@@ -8,7 +8,7 @@ export interface Backlog {
   positions: string
 }
 
-const consumed = topics.filter(({ consumerGroups }) => consumerGroups.length > 0)
+const consumed = topics.processes.filter(({ consumerGroups }) => consumerGroups.length > 0)
 const groups = [...new Set(consumed.flatMap(({ consumerGroups }) => consumerGroups))]
 /** Kafka's timestamp for the end of a partition. */
 const latest = -1n

@@ -5,13 +5,13 @@ import type { Report } from './report.ts'
 import { runChaos } from './run.ts'
 import type { Step } from './schedule.ts'
 
-/** A small part of what `make chaos` does, one after the other; each process of the system is killed, or frozen, in one of them. */
+/** A small part of what `make chaos` does, one after the other; each process of the system is killed in one of them. */
 const steps: Step[] = [
   {
     faults: [
-      // Its partitions go to the other replica, which dies while it has them; then the old owner wakes up.
-      { kind: 'freeze', members: ['payment-sidecar'], ms: 6_000 },
-      { kind: 'kill', members: ['payment-service-2'], ms: 500 },
+      // Its partitions go to the other replica, which dies while it has them; the old one goes on with what it got, and then comes back.
+      { kind: 'cut off', server: 'kafka', replicas: ['payment-service'], ms: 6_000 },
+      { kind: 'kill', members: ['payment-service-2', 'payment-sidecar-2'], ms: 500 },
     ],
     apartMs: 4_500,
     restMs: 500,
@@ -36,7 +36,7 @@ const steps: Step[] = [
 /** Where this user may mount a disk that can be full. */
 const diskStep: Step = { faults: [{ kind: 'full disk', disk: 'state', ms: 2_000 }], apartMs: 0, restMs: 500 }
 
-describe('under load, while processes are killed, frozen and locked out of their database', () => {
+describe('under load, while processes are killed, cut off from Kafka and locked out of their database', () => {
   let report: Report
   before(async function () {
     this.timeout(400_000)
@@ -45,6 +45,7 @@ describe('under load, while processes are killed, frozen and locked out of their
       seed: 'e2e',
       rate: 20,
       replicas: 2,
+      store: 'sqlite',
       minutes: Number.POSITIVE_INFINITY,
       steps: (disks) => {
         if (disks) steps.push(diskStep)

@@ -1,9 +1,8 @@
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { entryOf } from '@orderflow/stack'
-import type { Cluster } from './cluster.ts'
+import type { Link } from '@orderflow/bench/link'
+import { type Cluster, isServer } from './cluster.ts'
 import type { Disk } from './disks.ts'
-import type { Fault, Step } from './schedule.ts'
+import type { Fault, NetworkFault, Step } from './schedule.ts'
 import type { Supervisor } from './supervisor.ts'
 
 export interface Breakable {
@@ -34,8 +33,22 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
       await delay(fault.ms)
       await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGCONT')))
       return
+    case 'restart':
+      return supervisor.without([fault.member], async () => {
+        await cluster.end(fault.member)
+        cluster.start(fault.member)
+        await cluster.serversReady()
+      })
     case 'lock':
-      return holdLock(entryOf(cluster.stateFiles, fault.store), fault.ms)
+      return cluster.store.lock(fault.store, fault.ms)
+    case 'cut':
+    case 'half-open':
+    case 'slow':
+    case 'cut off':
+      return spoil(
+        fault,
+        fault.replicas.map((replica) => cluster.network.link(replica, fault.server)),
+      )
     case 'full disk':
       await disks?.[fault.disk].fill()
       await delay(fault.ms)
@@ -46,36 +59,53 @@ async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakabl
   }
 }
 
-/** Holds a database as a backup or a curious administrator may: no other connection can write meanwhile. */
-async function holdLock(file: string, ms: number): Promise<void> {
-  const db = new DatabaseSync(file, { timeout: 0 })
-  try {
-    while (!tryLock(db)) await delay(1)
-    await delay(ms)
-    db.exec('ROLLBACK')
-  } finally {
-    db.close()
+/** How long connections last between two cuts, and how long they are refused. */
+const connectedMs = 250
+const refusedMs = 50
+const slowMs = 500
+
+/** Does to some links what is done to the network. */
+async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
+  const each = (change: (link: Link) => Promise<void>) => Promise.all(links.map(change))
+  switch (kind) {
+    case 'cut':
+      // Again and again, each time amid what has begun since.
+      for (let left = ms; left > 0; left -= refusedMs + connectedMs) {
+        await each((link) => link.cut())
+        await delay(refusedMs)
+        await each((link) => link.open())
+        await delay(connectedMs)
+      }
+      return
+    case 'slow':
+      await each((link) => link.setRoundTrip(slowMs))
+      await delay(ms)
+      await each((link) => link.setRoundTrip(0))
+      return
+    case 'half-open':
+      await each((link) => link.hold())
+      await delay(ms)
+      // The other side knows nothing of these connections any more.
+      await each((link) => link.cut())
+      await each((link) => link.open())
+      return
+    case 'cut off':
+      await each((link) => link.hold())
+      await delay(ms)
+      // What was sent meanwhile arrives now, and what was done upon it.
+      await each((link) => link.open())
   }
 }
 
-function tryLock(db: DatabaseSync): boolean {
-  try {
-    db.exec('BEGIN EXCLUSIVE')
-    return true
-  } catch (error) {
-    if (/locked|busy/.test((error as Error).message)) return false
-    throw error
-  }
-}
-
-/** As `make down` and `make up` do: services and sidecars end first, Kafka starts first. */
+/** As `make down` and `make up` do: services and sidecars end first, the servers start first. */
 async function restartAll(cluster: Cluster, supervisor: Supervisor): Promise<void> {
-  const others = cluster.members.filter((member) => member !== 'kafka')
+  const servers = cluster.members.filter(isServer)
+  const others = cluster.members.filter((member) => !isServer(member))
   await supervisor.without(cluster.members, async () => {
-    await Promise.all(others.map((member) => cluster.signal(member, 'SIGTERM')))
-    await cluster.signal('kafka', 'SIGTERM')
-    cluster.start('kafka')
-    await cluster.kafkaReady()
-    for (const member of others) cluster.start(member)
+    await Promise.all(others.map(cluster.end))
+    await Promise.all(servers.map(cluster.end))
+    servers.forEach(cluster.start)
+    await cluster.serversReady()
+    others.forEach(cluster.start)
   })
 }

@@ -15,12 +15,12 @@ const table = (head: string[], rows: string[][]) => `${markdownTable({ head, row
 
 const perSecond = (count: number, seconds: number) => `${count} (${(count / seconds).toFixed(0)}/s)`
 
-function loadText({ machine, rate, seed, replicas, load }: Report): string {
+function loadText({ machine, rate, seed, replicas, store, load }: Report): string {
   const answers = Object.entries(load.answers).map(([answer, count]) => `${answer}: ${count}`)
   const { at, processors, node, loadAverage } = machine
   return [
     `${at.toISOString()}, ${processors}, Node ${node}, load average ${loadAverage.toFixed(1)} before`,
-    `seed ${seed}, ${rate} + ${rate} orders/s asked for ${load.seconds.toFixed(0)} s, ${replicas} of each service`,
+    `seed ${seed}, ${rate} + ${rate} orders/s asked for ${load.seconds.toFixed(0)} s, ${replicas} of each service, store ${store}`,
     `reached through HTTP ${perSecond(load.http, load.seconds)}, from outside ${perSecond(load.outside, load.seconds)}`,
     `answers: ${answers.join(', ')}; failures of the broker outside: ${load.brokerFailures}`,
     '',

@@ -16,9 +16,9 @@ const lockMs = 10_000
 
 async function main(): Promise<void> {
   const settings = chaosSettings(process.env)
-  const { seed, minutes, rate, replicas } = settings
+  const { seed, minutes, rate, replicas, store } = settings
   const onProgress = timed()
-  onProgress(`again: make chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas}`)
+  onProgress(`again: make chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas} STORE=${store}`)
   const folder = join(localFolder, 'chaos', seed)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -26,15 +26,15 @@ async function main(): Promise<void> {
       process.exit(130)
     })
   }
-  await provision({ onProgress })
+  await provision({ store, onProgress })
   mkdirSync(folder, { recursive: true })
-  const targets = { replicas, disks: true, freezeMs, lockMs }
+  const targets = { replicas, store, disks: true, freezeMs, lockMs }
   const steps = (disks: boolean) => schedule(createRandom(seed, 'faults'), { ...targets, disks })
   const report = await runChaos({ ...settings, folder, steps, onProgress })
   console.log(`\n${formatReport(report)}\n${reportFile(folder)}`)
   const done = new Set(report.faults.flatMap(({ names }) => names))
   const others = faultNames(targets).filter((name) => !done.has(name))
-  if (others.length > 0) console.log(`not done in this run: ${others.join(', ')}; MINUTES=10 has the time for all`)
+  if (others.length > 0) console.log(`not done in this run: ${others.join(', ')}; MINUTES=15 has the time for all`)
   if (isClean(report)) return
   console.log(`next: read docs/chaos.md; logs, ledger.db and the stores are in ${folder}`)
   process.exitCode = 1

@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import type { LocalStore } from '@orderflow/stack/parts'
 import { type Counts, countAll } from './counts.ts'
 import { evidence, type Finding, totals } from './ledger/audit.ts'
 import type { Book } from './ledger/book.ts'
@@ -34,6 +35,7 @@ export interface Report {
   seed: string
   rate: number
   replicas: number
+  store: LocalStore
   load: LoadReport
   counts: Counts
   /** Records that were behind when nothing moved any more. */
@@ -71,13 +73,13 @@ export function silentSources({ counts }: Pick<Report, 'counts'>): string[] {
 const exampleCount = 20
 
 export function makeReport(
-  run: Pick<Report, 'machine' | 'seed' | 'rate' | 'replicas' | 'load' | 'behind' | 'faults'>,
+  run: Pick<Report, 'machine' | 'seed' | 'rate' | 'replicas' | 'store' | 'load' | 'behind' | 'faults'>,
   book: Book,
   findings: Finding[],
 ): Report {
-  const { machine, seed, rate, replicas, load, behind, faults } = run
+  const { machine, seed, rate, replicas, store, load, behind, faults } = run
   return {
-    ...{ machine, seed, rate, replicas, load, counts: countAll(book), behind, faults },
+    ...{ machine, seed, rate, replicas, store, load, counts: countAll(book), behind, faults },
     totals: totals(findings),
     findings: findings.map(({ kind, what, view, ids }) => ({
       finding: `${kind}: ${what}${view ? ` (${view})` : ''}`,

@@ -8,8 +8,8 @@ import { audit } from './ledger/audit.ts'
 import { openBook } from './ledger/book.ts'
 import { readApi } from './ledger/read-api.ts'
 import { readLog } from './ledger/read-log.ts'
+import { readStores, storedPrefixes } from './ledger/read-stores.ts'
 import { approveUpTo } from './load/orders.ts'
-import { readFiles } from './read-files.ts'
 import { isClean, makeReport, type Report, thisMachine } from './report.ts'
 import { openSite, type SiteOptions } from './site.ts'
 import { supervise } from './supervisor.ts'
@@ -19,7 +19,7 @@ export type ChaosOptions = SiteOptions & BreakOptions
 /** The whole report as JSON, with all that is known of what was found. */
 export const reportFile = (folder: string) => join(folder, 'report.json')
 
-const consumers = Object.fromEntries(topics.map(({ name, consumerGroups }) => [name, consumerGroups]))
+const consumers = Object.fromEntries(topics.processes.map(({ name, consumerGroups }) => [name, consumerGroups]))
 
 /**
  * Runs the system under load and faults, and counts afterwards. What is wrong is in the report's findings; then the folder
@@ -46,8 +46,11 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
     await readLog(cluster.kafka, book)
     onProgress('ledger: reading the lists of the services, page by page')
     await readApi((service) => entryOf(cluster.urls, service)[0] ?? '', book)
-    onProgress('ledger: reading their files')
-    await readFiles(cluster.stateFiles, book)
+    onProgress('ledger: reading their stores')
+    const stored = Object.entries(storedPrefixes).map(([service, prefix]) => {
+      return [service, cluster.store.documents(service, prefix)] as const
+    })
+    await readStores(Object.fromEntries(stored), book)
     const findings = audit(book, { views: ['api', 'store'], approveUpTo })
     return makeReport({ ...options, ...broken, machine, behind }, book, findings)
   }

@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { StackError } from '@orderflow/stack'
+import type { LocalStore } from '@orderflow/stack/parts'
 
 export interface ChaosSettings {
   seed: string
   minutes: number
   rate: number
   replicas: number
+  store: LocalStore
 }
 
 /**
@@ -18,6 +20,7 @@ export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
     minutes: number('MINUTES', env.MINUTES, 10, 0.1, 24 * 60),
     rate: number('RATE', env.RATE, 200, 1, 5_000),
     replicas: number('REPLICAS', env.REPLICAS, 2, 1, 2),
+    store: store(env.STORE),
   }
 }
 
@@ -33,6 +36,12 @@ function number(name: string, text = '', usual: number, least: number, most: num
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value
   throw usage(name, text, `a number from ${least} to ${most}`)
+}
+
+function store(text = ''): LocalStore {
+  if (text === '' || text === 'sqlite') return 'sqlite'
+  if (text === 'postgresql') return text
+  throw usage('STORE', text, 'sqlite or postgresql')
 }
 
 function usage(name: string, text: string, rule: string): StackError {

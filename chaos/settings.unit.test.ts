@@ -3,8 +3,9 @@ import { chaosSettings } from './settings.ts'
 
 describe('the settings of make chaos', () => {
   it('are taken from the environment', () => {
-    const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1' }
-    expect(chaosSettings(env)).to.deep.equal({ seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1 })
+    const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1', STORE: 'postgresql' }
+    const told = { seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1, store: 'postgresql' }
+    expect(chaosSettings(env)).to.deep.equal(told)
   })
 
   it('have a seed of their own when none is given, or an empty one', () => {
@@ -12,7 +13,13 @@ describe('the settings of make chaos', () => {
     expect(chaosSettings({ SEED: '' }).seed).to.match(/^\d+$/)
   })
 
-  for (const [name, value] of Object.entries({ SEED: '../x', MINUTES: '1e3', RATE: '0', REPLICAS: '3' })) {
+  for (const [name, value] of Object.entries({
+    SEED: '../x',
+    MINUTES: '1e3',
+    RATE: '0',
+    REPLICAS: '3',
+    STORE: 'redis',
+  })) {
     it(`refuse ${name}=${value} with the rule and an example`, () => {
       expect(() => chaosSettings({ [name]: value }))
         .to.throw(`${name}: "${value}" is not`)

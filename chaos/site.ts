@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { claimFolder, hasDeadOwner, releaseFolder, stopStack } from '@orderflow/stack/parts'
+import { claimFolder, hasDeadOwner, type LocalStore, releaseFolder, stopStack } from '@orderflow/stack/parts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Disk, mountDisk, unmountBelow } from './disks.ts'
 
@@ -8,6 +8,7 @@ export interface SiteOptions {
   folder: string
   /** Of each service with its sidecar: 1 or 2. */
   replicas: number
+  store: LocalStore
   onProgress: (line: string) => void
 }
 
@@ -22,7 +23,7 @@ export interface Site {
 const dataFolders = ['data', 'state']
 
 /** A running cluster in a folder of its own, on small disks of its own where that is allowed. */
-export async function openSite({ folder, replicas, onProgress }: SiteOptions): Promise<Site> {
+export async function openSite({ folder, replicas, store, onProgress }: SiteOptions): Promise<Site> {
   for (const dead of [folder, ...beside(folder)].filter(hasDeadOwner)) unmountBelow(dead)
   await claimFolder(folder)
   for (const name of ['state', 'kept']) rmSync(join(folder, name), { recursive: true, force: true })
@@ -37,8 +38,8 @@ export async function openSite({ folder, replicas, onProgress }: SiteOptions): P
     await releaseFolder(folder)
   }
   try {
-    onProgress(`starting Kafka and ${replicas} of each service with its sidecar`)
-    return { cluster: await startCluster(folder, replicas), disks, close }
+    onProgress(`starting Kafka and ${replicas} of each service with its sidecar, store ${store}`)
+    return { cluster: await startCluster(folder, replicas, store), disks, close }
   } catch (error) {
     await close(false)
     throw error

@@ -43,7 +43,7 @@ function publish(world: World, { name, order, id, date, total, partition }: Gene
 }
 
 const anyFailure = fc.option(
-  fc.constantFrom<Failure>('read', 'transact', 'publish', 'transact-after', 'publish-after', 'publish-half'),
+  fc.constantFrom<Failure>('read', 'write', 'publish', 'write-half', 'write-after', 'publish-after', 'publish-half'),
   { nil: undefined, freq: 3 },
 )
 /** A delivery: some of what is due or was delivered before, in any order. Kafka promises more; nothing may need it. */
@@ -64,6 +64,7 @@ const anyTurn = fc.record({
   failure: anyFailure,
 })
 const anyRun = fc.record({
+  store: fc.constantFrom('state.sqlite', 'state.postgresql'),
   events: fc.array(anyEvent, { maxLength: 8 }),
   turns: fc.array(anyTurn, { maxLength: 10 }),
 })
@@ -90,8 +91,8 @@ async function send(world: World, request: Generated<typeof anyRequest>): Promis
   })
 }
 
-async function run({ events, turns }: Generated<typeof anyRun>): Promise<World> {
-  const world = new World()
+async function run({ store, events, turns }: Generated<typeof anyRun>): Promise<World> {
+  const world = new World(store)
   for (const event of events) publish(world, event)
   const handled = new Set<string>()
   const name = (role: Role, { topic, partition, offset }: LogRecord) => `${role} ${topic}/${partition}/${offset}`

@@ -36,7 +36,7 @@ describe('as processes of one machine', () => {
     after(() => warm?.close())
     const running = () => stack
     const operate = () => warm.operate
-    const operator = () => localOperator(stack, warm.operate)
+    const operator = () => localOperator(stack, checkout.ports.postgresql, warm.operate)
 
     localCommands(running)
     allSpecs(running, operator)

@@ -13,13 +13,14 @@ describe('make new-service', function () {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes four files and adds its own, none of which git ignores', async () => {
+  it('changes five files and adds its own, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
     const { changed, added } = await changesIn(copy)
     expect(changed).to.have.members([
       '.devcontainer/devcontainer.json',
+      'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'package-lock.json',
       'services.json',

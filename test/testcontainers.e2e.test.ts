@@ -5,6 +5,7 @@ import { isolation } from './containers/isolation.ts'
 import { containersOperator } from './containers/operator.ts'
 import { replicas } from './containers/replicas.ts'
 import { type RunningContainers, startContainers } from './containers/running-containers.ts'
+import { storeOfContainers } from './containers/store.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { networkSpecs } from './specs/all.ts'
@@ -36,6 +37,7 @@ describeInContainers('in containers', () => {
     for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
     isolation(stack)
     storedDocuments(stack)
+    describe('of a database server', () => storeOfContainers(stack))
     survival(stack)
     replicas(stack)
     commands(stack)

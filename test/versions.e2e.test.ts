@@ -44,7 +44,7 @@ describe('a second version of OrderCreated', function () {
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
     operate = operatorOf(stack, ports, copy.folder)
-    operator = localOperator(stack, operate)
+    operator = localOperator(stack, ports.postgresql, operate)
     producer = createProducer(stack.kafka)
     log = await openLog(stack.kafka, ['orderevents', 'orderevents.dead'])
   })

@@ -1,12 +1,17 @@
 import type { Part } from '../support/part.ts'
+import { compare } from './compare.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
+import { network } from './network.ts'
 import { outbox } from './outbox.ts'
 import { outside } from './outside.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
 
 /** In the order they run. */
-export const parts = { post, outside, loop, latency, outbox, growth, replicas } satisfies Record<string, Part>
+export const parts = { post, outside, loop, latency, outbox, growth, replicas, network, compare } satisfies Record<
+  string,
+  Part
+>
 export type PartName = keyof typeof parts

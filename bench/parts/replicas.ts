@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { orderEvents as orderEventsTopic, paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/store'
-import { withAdmin } from '@orderflow/stack'
-import { lanes, type ProcessSpec } from '@orderflow/stack/parts'
+import { addPartitions, serviceNamed, topics } from '@orderflow/stack'
+import { membersMissing, membersOf, type ProcessSpec } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { orderEvents } from '../support/events.ts'
 import { type Findings, number } from '../support/findings.ts'
@@ -15,23 +15,25 @@ import { openStream, type Stream } from '../support/stream.ts'
 /** A change of the replicas while events keep coming. */
 interface Step {
   name: string
-  /** From the change until the consumer group has settled on the replicas that are left. */
+  /** From the change until the consumer group has settled on the replicas that run. */
   settledSeconds: number
   /** Of an event published in this step, until its payment was stored. */
   longestWaitSeconds: number
 }
 
+const name = 'payment-service'
 const eventsPerSecond = 300
 
 /**
- * What happens to events while replicas of payment-service come and are killed? They share one application id, consumer group and
+ * What happens to events while replicas of payment-service come, are restarted one after the other, and are killed? They share one application id, consumer group and
  * SQLite file. On one machine this shows that nothing is lost and how long events wait, not how fast more replicas are.
  */
 export const replicas: Part = {
-  title: `1, 2 and 3 replicas of payment-service, ${eventsPerSecond} events a second`,
+  title: `1 to 4 replicas of payment-service, ${topics.containers[0]?.partitions} partitions, ${eventsPerSecond} events a second`,
 
   measure: (run) =>
     withBenchStack(['kafka'], run.tell, async (stack) => {
+      await addPartitions(stack.kafka, topics.containers)
       const stream = openStream(stack.kafka)
       const payments = watchPayments(stack)
       const publisher = publishSteadily(stream)
@@ -42,7 +44,7 @@ export const replicas: Part = {
         run.tell(name)
         const from = performance.now()
         await change()
-        await stack.wait(`${live.length} replicas`, live.flat(), () => unsettled(stack, live.length))
+        await settled()
         const settledSeconds = (performance.now() - from) / 1_000
         await delay(run.quick ? 500 : 5_000)
         const sent = [...publisher.sentAt].filter(([, at]) => at >= from)
@@ -53,18 +55,29 @@ export const replicas: Part = {
         const waits = sent.map(([id, at]) => (payments.storedAt.get(id) ?? Number.NaN) - at)
         steps.push({ name, settledSeconds, longestWaitSeconds: Math.max(...waits) / 1_000 })
       }
+      const settled = () => stack.wait(`${live.length} replicas`, live.flat(), () => unsettled(stack, live.length))
       const join = (number: number) => async () => {
         const replica = await paymentReplica(stack, number)
         stack.launch(replica)
         live.push(replica)
+      }
+      /** As `make restart` does it in containers. */
+      const restart = async () => {
+        for (const replica of live) {
+          for (const process of replica) await stack.stop([process])
+          stack.launch(replica)
+          await settled()
+        }
       }
       const die = async () => stack.kill(live.shift() ?? [])
 
       await step('the first starts', join(1))
       await step('a second joins', join(2))
       await step('a third joins', join(3))
+      await step('a fourth joins', join(4))
+      await step('all four are restarted, one after the other', restart)
+      await step('one of four is killed', die)
       await step('one of three is killed', die)
-      await step('one of two is killed', die)
       const orders = await publisher.stop()
       const ledger = await settle(stack, stream, payments, orders)
       await stream.close()
@@ -113,16 +126,9 @@ function publishSteadily(stream: Stream) {
   }
 }
 
-/** Undefined once the group has the members of so many replicas, one for each of a sidecar's lanes, and the partitions are given out. */
-async function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
-  const name = 'payment-service'
-  // Until the first member ever asks for it, the broker has no coordinator to describe a group.
-  const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: [name] })).catch(() => undefined)
-  const group = groups?.get(name)
-  const members = [...(group?.members.values() ?? [])]
-  const given = members.flatMap(({ assignments }) => assignments?.get(orderEventsTopic)?.partitions ?? [])
-  if (group?.state === 'Stable' && members.length === replicas * lanes.length && given.length > 0) return undefined
-  return `the group is ${group?.state ?? 'not there'}, with ${members.length} members`
+/** Undefined once the group has the members of so many replicas, and they have all partitions. */
+function unsettled({ kafka }: BenchStack, replicas: number): Promise<string | undefined> {
+  return membersMissing(kafka, name, replicas * membersOf(serviceNamed(name)))
 }
 
 /** @throws {Error} when an order has no payment in the store, or no announcement in the log */

@@ -55,7 +55,7 @@ const waitTimeoutMs = 300_000
 const graceMs = 10_000
 const tellEveryMs = 10_000
 
-/** Runs `work` with these parts of a new, empty stack, and ends them. */
+/** Runs `work` with these parts of a new, empty stack, and ends them. With `postgresql` it has that store, else SQLite. */
 export async function withBenchStack<Result>(
   names: readonly ProcessName[],
   tell: (line: string) => void,
@@ -65,7 +65,7 @@ export async function withBenchStack<Result>(
   const folder = testFolder('bench')
   await claimFolder(folder)
   try {
-    const plan = await createPlan(folder, await freePorts())
+    const plan = await createPlan(folder, await freePorts(), names.includes('postgresql') ? 'postgresql' : 'sqlite')
     tell(`starting ${names.join(', ')}`)
     await ensureRunning(plan, names, { onProgress: () => {} })
     return await work(createBenchStack(plan, tell))

@@ -10,8 +10,9 @@ export const plainEventBytes = 360
 /**
  * OrderCreated events as outside applications publish them, the full and the reduced variant in turn, under new OrderIds.
  * @param filling bytes of a field that no schema names
+ * @param total what the order in this place costs, from 0 on
  */
-export function* orderEvents(count: number, filling = 0): Generator<OutsideEvent> {
+export function* orderEvents(count: number, filling = 0, total = (_place: number) => 10): Generator<OutsideEvent> {
   const note = 'x'.repeat(filling)
   for (let index = 0; index < count; index += 1) {
     const [OrderId, trace] = [randomUUID(), randomUUID()]
@@ -21,16 +22,25 @@ export function* orderEvents(count: number, filling = 0): Generator<OutsideEvent
       Version: 1,
       Name: 'OrderCreated',
       CreationDate: new Date().toISOString(),
-      Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10, ...(note && { Note: note }) },
+      Payload: {
+        OrderId,
+        CustomerName: 'Grace Hopper',
+        CustomerTaxId: 'US-1',
+        Total: total(index),
+        ...(note && { Note: note }),
+      },
     }
     yield { key: OrderId, value: Buffer.from(JSON.stringify(envelope)) }
   }
 }
 
 /** Publishes such events and returns their OrderIds. */
-export async function publishOrders(stream: Stream, count: number, filling = 0): Promise<string[]> {
+export async function publishOrders(
+  stream: Stream,
+  ...[count, filling, total]: Parameters<typeof orderEvents>
+): Promise<string[]> {
   const orderIds: string[] = []
-  await stream.publish(orderEventsTopic, recording(orderEvents(count, filling), orderIds))
+  await stream.publish(orderEventsTopic, recording(orderEvents(count, filling, total), orderIds))
   return orderIds
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/stack/parts'
 
 export interface ProcessUse {
@@ -18,11 +19,42 @@ export function processUse(folder: string): ProcessUse[] {
   })
 }
 
-/** Linux counts in hundredths of a second (proc_pid_stat(5)). No other system's figures would be fine enough. */
+/**
+ * Of a process and its children, those that have ended too: PostgreSQL has one for each connection. Linux counts in hundredths of a
+ * second (proc_pid_stat(5)). No other system's figures would be fine enough.
+ */
 function processorMs(pid: number): number {
-  const [, afterName = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
-  const [user = 0, system = 0] = afterName.split(' ').slice(11, 13).map(Number)
-  return (user + system) * 10
+  const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean)
+  return children.reduce((sum, child) => sum + sumOfTimes(child, 2), sumOfTimes(pid, 4)) * 10
+}
+
+/** User and system time come first, then both of the children that have ended. Nothing for a child that ends meanwhile. */
+function sumOfTimes(pid: number | string, fields: 2 | 4): number {
+  const [, afterName = ''] = read(`/proc/${pid}/stat`).split(') ')
+  const times = afterName.split(' ').slice(11, 11 + fields)
+  return times.reduce((sum, time) => sum + Number(time), 0)
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Begins to count. Returns a function that tells which share of the machine's processors was busy since, with whatever. */
+export function countBusyShare(): () => number {
+  const now = () => {
+    const times = cpus().map((core) => core.times)
+    const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+    return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((each) => Object.values(each))) }
+  }
+  const before = now()
+  return () => {
+    const { idle, all } = now()
+    return 1 - (idle - before.idle) / (all - before.all)
+  }
 }
 
 /** Milliseconds of processor time by the process's name. */

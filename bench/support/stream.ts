@@ -16,7 +16,9 @@ export interface Stream {
   ends: (topic: string) => Promise<bigint[]>
   /** Events of a topic that a consumer group has still to handle. Groups of sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  /** Keys of the records between these ends, in no order. */
+  /** The records between these ends, in no order. */
+  records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
+  /** Their keys. */
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
   /** Calls back with each record from now on. Returns a function that ends it. */
   follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
@@ -46,6 +48,20 @@ export function openStream(kafka: KafkaConnection): Stream {
     return { consumer, stream: await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false }) }
   }
 
+  async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
+    const expected = distance(from, to)
+    const found: OutsideEvent[] = []
+    if (expected === 0) return found
+    const { consumer, stream } = await read(topic, from)
+    stream.on('data', ({ key, value, partition, offset }: Message) => {
+      if (offset < (to[partition] ?? 0n)) found.push({ key: key.toString(), value })
+      if (found.length === expected) stream.emit('complete')
+    })
+    await once(stream, 'complete')
+    await consumer.close(true)
+    return found
+  }
+
   return {
     async publish(topic, events) {
       for (const batch of batches(events)) {
@@ -66,19 +82,8 @@ export function openStream(kafka: KafkaConnection): Stream {
       return distance(from, await ends(topic))
     },
 
-    async keys(topic, from, to) {
-      const expected = distance(from, to)
-      const keys: string[] = []
-      if (expected === 0) return keys
-      const { consumer, stream } = await read(topic, from)
-      stream.on('data', ({ key, partition, offset }: Message) => {
-        if (offset < (to[partition] ?? 0n)) keys.push(key.toString())
-        if (keys.length === expected) stream.emit('complete')
-      })
-      await once(stream, 'complete')
-      await consumer.close(true)
-      return keys
-    },
+    records,
+    keys: async (...range) => (await records(...range)).map(({ key }) => key),
 
     async follow(topic, onRecord) {
       const { consumer, stream } = await read(topic, await ends(topic))
@@ -115,7 +120,7 @@ export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent
 
 /** Makes a topic for a comparison, with partitions and limits of one of the stack's. */
 export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
-  const specs = topics.filter((topic) => topic.name === original)
+  const specs = topics.processes.filter((topic) => topic.name === original)
   await ensureTopics(
     kafka,
     specs.map((spec) => ({ ...spec, name, consumerGroups: [] })),

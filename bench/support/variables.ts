@@ -2,10 +2,25 @@ import { StackError } from '@orderflow/stack'
 
 /** Positive numbers from an environment variable, separated by spaces. @throws {StackError} `usage` naming the variable */
 export function numbersFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {
+  return listFrom(variable, fallback, env, 'positive numbers', (value) => value > 0)
+}
+
+/** The same, and zero is allowed. */
+export function delaysFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {
+  return listFrom(variable, fallback, env, 'numbers, 0 or more', (value) => value >= 0)
+}
+
+function listFrom(
+  variable: string,
+  fallback: string,
+  env: NodeJS.ProcessEnv,
+  kind: string,
+  isRight: (value: number) => boolean,
+): number[] {
   const text = env[variable] || fallback
   const numbers = text.trim().split(/\s+/).map(Number)
-  if (numbers.every((value) => value > 0 && Number.isFinite(value))) return numbers
-  throw new StackError('usage', `${variable}=${text} is not a list of positive numbers`, {
+  if (numbers.every((value) => isRight(value) && Number.isFinite(value))) return numbers
+  throw new StackError('usage', `${variable}=${text} is not a list of ${kind}`, {
     nextStep: `${variable}="${fallback}", or leave it out`,
   })
 }

@@ -14,6 +14,13 @@ describe('outside events', () => {
     expect(new Set(events.map(({ key }) => key)).size).to.equal(4)
   })
 
+  it('cost what is asked of their place', () => {
+    const totals = [...orderEvents(3, 0, (place) => place * 100)].map(
+      ({ value }) => (parseEnvelope(value).Payload as { Total: number }).Total,
+    )
+    expect(totals).to.deep.equal([0, 100, 200])
+  })
+
   it('have about the size they are said to have, and with filling so much more', () => {
     const size = (filling: number) => [...orderEvents(2, filling)].reduce((sum, { value }) => sum + value.length, 0) / 2
     expect(size(0)).to.be.closeTo(plainEventBytes, 20)

@@ -1,6 +1,6 @@
 import { StackError } from '@orderflow/stack'
 import { expect } from 'chai'
-import { numbersFrom } from '../support/variables.ts'
+import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
 describe('a list of numbers from the environment', () => {
   it('is the variable, or what stands in for it', () => {
@@ -16,4 +16,14 @@ describe('a list of numbers from the environment', () => {
         .with.property('nextStep', 'RATES="50 500", or leave it out')
     })
   }
+})
+
+describe('a list of delays from the environment', () => {
+  it('may have none among them', () => {
+    expect(delaysFrom('RTT', '0 2', {})).to.deep.equal([0, 2])
+    expect(() => delaysFrom('RTT', '0 2', { RTT: '-1' })).to.throw(
+      StackError,
+      'RTT=-1 is not a list of numbers, 0 or more',
+    )
+  })
 })

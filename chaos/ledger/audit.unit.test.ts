@@ -253,6 +253,22 @@ const mishaps: [finding: string, ids: string[], mishap: (world: World) => void][
     ({ letters }) => letters.push({ ...(letters[0] as DeadLetter), id: 'other', partition: 0 }),
   ],
   [
+    'lost: an order that is stored, and not on the list',
+    ['a'],
+    (world) => {
+      world.files.orders = world.orders
+      world.orders = world.orders.filter(({ id }) => id !== 'a')
+    },
+  ],
+  [
+    'lost: a payment that is stored, and not on the list',
+    ['a'],
+    (world) => {
+      world.files.payments = world.payments
+      world.payments = world.payments.filter(({ orderId }) => orderId !== 'a')
+    },
+  ],
+  [
     'wrong: the services and their stores tell differently of an order',
     ['a'],
     ({ files, orders }) => {

@@ -166,15 +166,26 @@ export const checks: Check[] = [
   ...of('wrong', wrong),
 ]
 
-/** What was read in one place and not in the other. */
-export const differences: Check[] = ['stored_order', 'stored_payment'].map((table) => {
+/** Services answer by their lists alone, so what is not on a page is on no list. */
+const unlisted: Omit<Check, 'kind'>[] = [
+  ['an order', 'stored_order', 'id'],
+  ['a payment', 'stored_payment', 'order_id'],
+].map(([thing, table, key]) => ({
+  what: `${thing} that is stored, and not on the list`,
+  sql: `SELECT ${key} AS id FROM ${table} s WHERE view = 'store'
+    AND NOT EXISTS (SELECT 1 FROM ${table} a WHERE a.view = 'api' AND a.${key} = s.${key})`,
+}))
+
+const different: Omit<Check, 'kind'>[] = ['stored_order', 'stored_payment'].map((table) => {
   const columns = table === 'stored_order' ? 'id, name, total, status, charged' : 'order_id, id, amount, status'
   const of = (view: string) => `SELECT ${columns} FROM ${table} WHERE view = '${view}'`
   const key = table === 'stored_order' ? 'id' : 'order_id'
   return {
-    kind: 'wrong',
     what: `the services and their stores tell differently of ${table === 'stored_order' ? 'an order' : 'a payment'}`,
     sql: `SELECT DISTINCT ${key} AS id FROM (
       SELECT * FROM (${of('api')} EXCEPT ${of('store')}) UNION ALL SELECT * FROM (${of('store')} EXCEPT ${of('api')}))`,
   }
 })
+
+/** What was read in one place and not in the other. */
+export const differences: Check[] = [...of('lost', unlisted), ...of('wrong', different)]

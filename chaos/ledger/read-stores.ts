@@ -4,6 +4,8 @@ import type { Book, StoredOrder, StoredPayment } from './book.ts'
 /** A document of a state store, by its key without the `<app-id>||` that Dapr puts in front. */
 export type StoredDocument = [key: string, document: unknown]
 
+type Documents = Iterable<StoredDocument> | AsyncIterable<StoredDocument>
+
 /** What of a service's store the ledger looks at: the keys that begin so. */
 export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'payment/' }
 
@@ -11,9 +13,11 @@ export const storedPrefixes = { 'order-service': 'order/', 'payment-service': 'p
  * Writes what stands in the services' stores, read past them and their sidecars, into the book.
  * @param stores by service: the documents under its prefix, in the order of their keys
  */
-export function readStores(stores: Record<string, Iterable<StoredDocument>>, book: Book): void {
-  for (const order of ordersIn(entryOf(stores, 'order-service'))) book.order('store', order)
-  for (const payment of paymentsIn(entryOf(stores, 'payment-service'))) book.payment('store', payment)
+export async function readStores(stores: Record<string, Documents>, book: Book): Promise<void> {
+  await book.together(async () => {
+    for await (const order of ordersIn(entryOf(stores, 'order-service'))) book.order('store', order)
+    for await (const payment of paymentsIn(entryOf(stores, 'payment-service'))) book.payment('store', payment)
+  })
 }
 
 interface Fact {
@@ -28,10 +32,10 @@ interface Payment {
 }
 
 /** An order's facts are documents `order/ID/NAME`, one after the other. */
-function* ordersIn(documents: Iterable<StoredDocument>): Generator<StoredOrder> {
+async function* ordersIn(documents: Documents): AsyncGenerator<StoredOrder> {
   let id = ''
   let facts = new Map<string, Fact>()
-  for (const [key, document] of documents) {
+  for await (const [key, document] of documents) {
     const [, orderId = '', name = ''] = key.split('/')
     if (orderId !== id) {
       yield* orderOf(id, facts)
@@ -60,8 +64,8 @@ function statusOf(facts: Map<string, Fact>): string {
 }
 
 /** A payment is one document, `payment/ID`; one that only knows of a cancellation is none yet. */
-function* paymentsIn(documents: Iterable<StoredDocument>): Generator<StoredPayment> {
-  for (const [key, document] of documents) {
+async function* paymentsIn(documents: Documents): AsyncGenerator<StoredPayment> {
+  for await (const [key, document] of documents) {
     const { decision, refund } = (document as Payment).state
     if (!decision) continue
     const { orderId, amount, approved } = decision

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { v5 } from 'uuid'
 import { completeEnvelope, deterministicId, parseEnvelope } from '../src/index.ts'
+import { anyText } from './support/any-text.ts'
 import { app, bytesOf, orderId, reduced } from './support/documents.ts'
 
 const origin = { topic: 'orderevents', partition: 3, offset: '42' }
@@ -15,7 +16,7 @@ describe('deterministicId', () => {
   it('is the UUID v5 of the list of its parts', () => {
     const namespace = '4563ec1f-497b-4618-baf9-8485edb38c08'
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' })), (kind, parts) => {
+      fc.property(anyText(), fc.array(anyText()), (kind, parts) => {
         expect(deterministicId(kind, ...parts)).to.equal(v5(JSON.stringify([kind, ...parts]), namespace))
       }),
     )

@@ -68,7 +68,7 @@ export function createStore(documents: Documents): OrderStore {
       const text = JSON.stringify(event)
       if (seen.has(key, text)) return false
       const changed = await documents.change({
-        keys: [key],
+        key,
         bytes: maxFactBytes,
         decide(view) {
           const known = view.get<FactDocument>(key)
@@ -76,7 +76,7 @@ export function createStore(documents: Documents): OrderStore {
           if (kept === known?.event) return false
           // Even of our own AppId: it is a claim of whoever published the event, so nothing is ever overwritten unseen.
           const listed = known ? known.listed : event.Name === 'OrderCreated' ? view.list(orderId) : undefined
-          view.write(key, { event: kept, ...(listed !== undefined && { listed }) })
+          view.write({ event: kept, ...(listed !== undefined && { listed }) })
           return true
         },
       })
@@ -84,20 +84,25 @@ export function createStore(documents: Documents): OrderStore {
       return changed
     },
 
-    claim(event) {
+    async claim(event) {
       const orderId = event.Payload.OrderId
       const [claim, created] = [claimKey(orderId), factKey(orderId, 'OrderCreated')]
-      return documents.change({
-        keys: [claim, created],
+      const decided = await documents.change({
+        key: claim,
+        beside: [created],
         bytes: maxFactBytes,
-        decide(view) {
+        decide(view): Claim & { isNew: boolean } {
           const stored = view.get<FactDocument>(created)?.event as OrderCreated | undefined
-          if (stored) return { holder: stored, isStored: true }
+          if (stored) return { holder: stored, isStored: true, isNew: false }
           const claimed = view.get<OrderCreated>(claim)
-          if (!claimed) view.write(claim, event)
-          return { holder: claimed ?? event, isStored: false }
+          if (!claimed) view.write(event)
+          return { holder: claimed ?? event, isStored: false, isNew: !claimed }
         },
       })
+      if (!decided.isNew) return decided
+      // The order may have come from the log while the claim was written: then it is that one.
+      const stored = (await documents.read([created])).get(created)?.value as FactDocument | undefined
+      return stored ? { holder: stored.event as OrderCreated, isStored: true } : decided
     },
 
     async find(orderId) {

@@ -23,6 +23,12 @@ describe('order-service when its platform fails', () => {
     app = createApp(service, { settings, log: captured.log, sidecar, now: () => new Date(), newId: randomUUID })
   }
 
+  /** On a store where no fence guards what is read beside a document. */
+  function useDocumentsOneByOne(): void {
+    sidecar = new FakeSidecar('state.postgresql')
+    restart()
+  }
+
   const place = (url: string, key?: string, total = anOrder.total) =>
     post<Order & { detail: string; orderId: string }>(
       `${url}/v1/orders`,
@@ -58,8 +64,8 @@ describe('order-service when its platform fails', () => {
   }
   /** Another replica writes a document just before the next transaction. */
   const raceWith = (key: string, value: unknown) => {
-    sidecar.beforeTransact = () => {
-      sidecar.beforeTransact = () => {}
+    sidecar.beforeWrite = () => {
+      sidecar.beforeWrite = () => {}
       sidecar.writeElsewhere(key, value)
     }
   }
@@ -152,6 +158,13 @@ describe('order-service when its platform fails', () => {
     expect([retried.status, retried.body.id]).to.deep.equal([201, failed.body.orderId])
   })
 
+  it('stores nothing of an order that may not be in the log', async () => {
+    sidecar.failures.publish.push(down())
+    const { body } = await create()
+    expect((await get(body.orderId)).status).to.equal(404)
+    expect([...sidecar.documents.keys()].filter((key) => key.includes(body.orderId))).to.deep.equal([])
+  })
+
   it('logs why nobody knows', async () => {
     captured.records.splice(0)
     sidecar.failures.publish.push(down())
@@ -179,6 +192,28 @@ describe('order-service when its platform fails', () => {
     expect(sidecar.published).to.deep.equal([])
   })
 
+  it('publishes nothing for a key whose order another replica stores while the key is claimed', async () => {
+    useDocumentsOneByOne()
+    const orderId = deterministicId('order', settings.App.Id, 'key-9')
+    const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
+    const event = outsideOrder({ OrderId: orderId, CustomerName, CustomerTaxId, Total })
+    raceWith(`order/${orderId}/OrderCreated`, { event, listed: 'elsewhere:0' })
+    const { status, body } = await create('key-9')
+    expect([status, body.createdAt]).to.deep.equal([201, event.CreationDate])
+    expect(told()).to.deep.equal([])
+  })
+
+  it('publishes the claim that another replica wrote in between, and leaves it as it is', async () => {
+    useDocumentsOneByOne()
+    const orderId = deterministicId('order', settings.App.Id, 'key-10')
+    const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
+    const claim = outsideOrder({ OrderId: orderId, CustomerName, CustomerTaxId, Total })
+    raceWith(`order/${orderId}/claim`, claim)
+    expect((await create('key-10')).status).to.equal(201)
+    expect(told()).to.deep.equal([JSON.stringify(claim)])
+    expect(sidecar.documents.get(`order/${orderId}/claim`)?.value).to.deep.equal(claim)
+  })
+
   it('refuses another order for a key whose first one may not be out, and publishes nothing', async () => {
     sidecar.failures.publish.push(down())
     expect((await create('key-5', 1)).status).to.equal(503)
@@ -195,8 +230,8 @@ describe('order-service when its platform fails', () => {
 
   it('places one of two orders that claim a key within one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // A read and a write for both claims, and for the one order, each read back.
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 4, transact: 2 })
+    // A read and a write for both claims, and for the one order; a look whether that came meanwhile; and two reads for a lane of the list.
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 1, transact: 2, save: 0 })
   })
 
   it('places one of two orders that claim a key in two replicas at once', async () => {
@@ -238,6 +273,16 @@ describe('order-service when its platform fails', () => {
     expect([letter?.headers['deadletter-reason'], others.length]).to.deep.equal(['conflicting-order', 0])
     const { body } = await get(orderId)
     expect(JSON.parse(told()[0] ?? '').Payload.Total).to.equal(3 - body.total)
+  })
+
+  it('keeps an order that another replica stored when it writes a contradicting one late', async () => {
+    useDocumentsOneByOne()
+    const orderId = randomUUID()
+    const key = `order/${orderId}/OrderCreated`
+    raceWith(key, { event: outsideOrder({ OrderId: orderId, Total: 1 }), listed: 'elsewhere:0' })
+    await take(app, 'orderevents', outsideOrder({ OrderId: orderId, Total: 2 }))
+    expect((await get(orderId)).body.total).to.equal(1)
+    expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
   })
 
   it('lets one of two contradicting orders win although both claim to be its own, also after a lost race', async () => {
@@ -332,9 +377,9 @@ describe('order-service when its platform fails', () => {
     expect(Math.max(sidecar.calls.publish, sidecar.calls.transact)).to.be.at.most(2)
   })
 
-  it('reads and writes once for a whole delivery of payments, and reads back what it wrote', async () => {
+  it('reads and writes once for a whole delivery of payments, once it has a lane of the list', async () => {
     const payments = Array.from({ length: 20 }, () => approved(randomUUID(), 1, '2026-01-01T00:00:00Z'))
     await take(app, 'paymentevents', ...payments)
-    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 2, transact: 1 })
+    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 2, readOne: 0, transact: 1, save: 0 })
   })
 })

@@ -43,7 +43,7 @@ export function createStore(documents: Documents): PaymentStore {
       const paymentId = paymentIdOf(orderId)
       const key = paymentKey(paymentId)
       return documents.change({
-        keys: [key],
+        key,
         bytes: documentBytes,
         decide(view) {
           const { state: before, listed }: PaymentDocument = view.get<PaymentDocument>(key) ?? { state: {} }
@@ -52,7 +52,7 @@ export function createStore(documents: Documents): PaymentStore {
           const changed = state !== before
           if (changed) {
             const slot = listed ?? (state.decision && view.list(paymentId))
-            view.write(key, { state, ...(slot && { listed: slot }) })
+            view.write({ state, ...(slot && { listed: slot }) })
           }
           return { state, changed }
         },

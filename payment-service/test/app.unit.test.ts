@@ -80,10 +80,19 @@ describe('payment-service when its platform fails', () => {
     expect(JSON.parse(event ?? '')).to.deep.include({ Name: 'PaymentApproved', CreationDate: saved?.createdAt })
   })
 
-  it('reads, writes and publishes once for a whole delivery, and reads back what it wrote', async () => {
+  it('announces nothing that may not be stored', async () => {
+    const created = eventOf('OrderCreated')
+    sidecar.failures.transact.push(down())
+    expect(await deliver(app, created)).to.deep.equal(['RETRY'])
+    expect(announced()).to.deep.equal([])
+    expect(await deliver(newProcess(), created)).to.deep.equal(['SUCCESS'])
+    expect(announced().map((text) => JSON.parse(text).CreationDate)).to.deep.equal([(await payments())[0]?.createdAt])
+  })
+
+  it('reads, writes and publishes once for a whole delivery, once it has a lane of the list', async () => {
     await deliver(app, ...Array.from({ length: 20 }, () => eventOf('OrderCreated', randomUUID())))
     expect(announced()).to.have.length(20)
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 2, transact: 1 })
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 1 + 2, readOne: 0, transact: 1, save: 0 })
   })
 
   it('decides once when two processes hold the same event', async () => {
@@ -93,6 +102,24 @@ describe('payment-service when its platform fails', () => {
     expect(statuses).to.deep.equal([['SUCCESS'], ['SUCCESS']])
     expect(await payments()).to.have.length(1)
     expect(new Set(announced()).size).to.equal(1)
+  })
+
+  it('decides once when two processes find nothing decided, and one writes after the other has announced', async () => {
+    sidecar = new FakeSidecar('state.postgresql')
+    const [one, other] = [newProcess(), newProcess()]
+    const created = eventOf('OrderCreated')
+    sidecar.readTogether(2)
+    const save = sidecar.save.bind(sidecar)
+    let writers = 0
+    sidecar.save = async (writes) => {
+      if (writes.some(({ key }) => key.startsWith('payment/'))) writers += 1
+      while (writers === 2 && announced().length === 0) await new Promise((resolve) => setImmediate(resolve))
+      await save(writes)
+    }
+    await Promise.all([deliver(one, created), deliver(other, created)])
+    app = one
+    expect(new Set(announced()).size).to.equal(1)
+    expect(JSON.parse(announced()[0] ?? '').CreationDate).to.equal((await payments())[0]?.createdAt)
   })
 
   it('takes one payment when a person and an order pay at the same time', async () => {

@@ -14,6 +14,8 @@ const commands: Record<string, Command> = {
   logs: async ([name]) => (await ofStack()).logs(name, process.env, interruption()),
   clean: async () => (await ofStack()).clean(),
   scale: async ([service = '', count = '']) => (await ofStack()).scale(service, count, interruption()),
+  restart: async ([service]) => (await ofStack()).restart(service, interruption()),
+  partitions: async () => (await import('./commands/partitions.ts')).partitions(process.env),
   demo: async () => (await import('./commands/demo.ts')).demo(),
   publish: async ([file, key]) => {
     if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })

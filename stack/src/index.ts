@@ -5,10 +5,18 @@ export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
 export { type Addresses, addressAt, urlOf } from './kafka/addresses.ts'
 export { kafkaConnection } from './kafka/connection.ts'
-export { ensureTopics, topics, withAdmin } from './kafka/topics.ts'
+export { addPartitions, ensureTopics, topics, withAdmin } from './kafka/topics.ts'
 export { makeCertificate } from './lib/certificate.ts'
 export { StackError } from './lib/error.ts'
-export { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, serviceImage } from './lib/image-names.ts'
+export {
+  baseImage,
+  daprdImage,
+  kafkaImage,
+  mongoImage,
+  nodeImage,
+  postgresqlImage,
+  serviceImage,
+} from './lib/image-names.ts'
 export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts'
 export { withLock } from './lib/pid-lock.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
@@ -25,7 +33,7 @@ export {
   services,
   sidecarOf,
 } from './lib/services.ts'
-export { freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
+export { freePort, freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
 export type { StackTokens } from './processes/secrets.ts'

@@ -1,21 +1,46 @@
 // The parts a stack is made of, for those who run some of them beside programs of their own (test/, bench/, chaos/, release/).
 
 export { localKafka } from './kafka/connection.ts'
-export { lanes } from './kafka/lanes.ts'
-export { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from './kafka/readiness.ts'
+export { membersOf } from './kafka/lanes.ts'
+export {
+  groupMembers,
+  groupMissing,
+  kafkaMissing,
+  type Missing,
+  membersMissing,
+  serviceMissing,
+} from './kafka/readiness.ts'
+export { javaCommand } from './lib/java.ts'
 export { daprdFile, versions } from './lib/paths.ts'
 export { localPorts } from './lib/ports.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { timed } from './lib/terminal.ts'
+export { postgresqlUri } from './postgresql/connection.ts'
+export { ensureDatabases, inDatabase, serviceDatabases } from './postgresql/databases.ts'
+export { daprdFlags } from './processes/daprd-flags.ts'
 export { ensureRunning } from './processes/ensure.ts'
-export { createPlan, databaseFile, dataFolder, type Plan, processNames } from './processes/plan.ts'
+export { prepareKafka } from './processes/kafka.ts'
+export {
+  createPlan,
+  databaseFile,
+  dataFolder,
+  type LocalStore,
+  type Plan,
+  processNames,
+  processNamesWith,
+  storeOf,
+} from './processes/plan.ts'
+export { localPostgresql, preparePostgresql } from './processes/postgresql.ts'
+export { type PostgresqlServer, startPostgresql } from './processes/postgresql-server.ts'
 export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
-export { daprdArguments, type ProcessSpec, processSpecs } from './processes/process-spec.ts'
+export { daprdArguments, type ProcessSpec, postgresqlSpec, processSpecs } from './processes/process-spec.ts'
 export { processState, recordedNames } from './processes/run-record.ts'
 export { runningStack } from './processes/running-stack.ts'
 export { componentSettings } from './processes/settings.ts'
 export { stopStack } from './processes/stop.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
 export { waitUntil } from './processes/wait.ts'
+export type { Provisioned, ProvisionOptions } from './provision/options.ts'
 export { provision, provisionTools } from './provision/provision.ts'
-export { npm } from './provision/tools.ts'
+export { ensureTlc } from './provision/tlc.ts'
+export { go, java, maven, npm } from './provision/tools.ts'

@@ -8,7 +8,7 @@ import {
 } from '@orderflow/stack'
 import { podOf } from '@orderflow/stack/containers'
 import { groupMembers, groupMissing, kafkaMissing, type Missing } from '@orderflow/stack/parts'
-import type { MongoClient } from 'mongodb'
+import type { Stores } from '../support/stores.ts'
 import { openContainer } from './container.ts'
 
 /** A service of docker-compose.yml that runs on. A pod is the network that a service and its sidecar share. */
@@ -26,7 +26,7 @@ const isSidecar = (name: ContainerName) => services.some((service) => sidecarOf(
 const groupOf = (name: ContainerName) => serviceOf(name).name
 
 /** Control over the containers of a project; ready means the same as for the local stack. */
-export function controlContainers(project: string, kafka: KafkaConnection, mongo: MongoClient) {
+export function controlContainers(project: string, kafka: KafkaConnection, stores: Stores) {
   /** Sends a request from inside a service's container. */
   async function ask(service: string, port: number, path: string, request: InnerRequest = {}) {
     const script = `const { url, request } = JSON.parse(process.env.ASKED)
@@ -40,8 +40,10 @@ export function controlContainers(project: string, kafka: KafkaConnection, mongo
 
   async function missing(name: ContainerName, stale: ReadonlySet<string>): Promise<Missing> {
     if (name === 'kafka') return await kafkaMissing(kafka)
-    if (name === 'mongo') await mongo.db().command({ ping: 1 })
-    if (name === 'mongo') return undefined
+    if (name === 'mongo' || name === 'postgresql') {
+      await stores.ping()
+      return undefined
+    }
     if (isSidecar(name)) return await groupMissing(kafka, groupOf(name), stale)
     const { status, body } = await ask(name, serviceOf(name).http, '/readyz')
     return status === 200 ? undefined : `/readyz answers ${status} ${body}`

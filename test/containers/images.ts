@@ -1,9 +1,18 @@
-import { daprdImage, kafkaImage, mongoImage, nodeImage, serviceImage, services } from '@orderflow/stack'
+import {
+  daprdImage,
+  kafkaImage,
+  mongoImage,
+  nodeImage,
+  postgresqlImage,
+  serviceImage,
+  services,
+} from '@orderflow/stack'
 import { reaperImage } from '@orderflow/stack/containers'
 import { daprdContract } from './contracts/daprd.ts'
 import { kafkaContract } from './contracts/kafka.ts'
 import { mongoContract } from './contracts/mongo.ts'
 import { nodeContract } from './contracts/node.ts'
+import { postgresqlContract } from './contracts/postgresql.ts'
 import { reaperContract } from './contracts/reaper.ts'
 import { serviceContract } from './contracts/service.ts'
 import { describeImage } from './describe-image.ts'
@@ -17,6 +26,7 @@ export function images(): void {
   describeImage(daprdImage, daprdContract)
   describeImage(kafkaImage, kafkaContract)
   describeImage(mongoImage, mongoContract)
+  describeImage(postgresqlImage, postgresqlContract)
   describeImage(reaperImage, reaperContract)
   for (const { name } of services) describeImage(serviceImage(name), serviceContract)
 }

@@ -1,9 +1,10 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { defaultPorts, entryOf, services, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
-import { MongoClient } from 'mongodb'
+import { openStores } from '../support/stores.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
+import { storeServer } from './settings.ts'
 
 /** Ports of order-service and its sidecar: what the network may reach, and what only the two may. */
 const { http, https, ...inner } = entryOf(defaultPorts.services, 'order-service')
@@ -43,12 +44,12 @@ export function isolation(running: () => RunningContainers): void {
       }
     })
 
-    it('asks for the password of MongoDB', async () => {
-      const url = new URL(stack.settings.mongoUri)
-      url.username = url.password = ''
-      const stranger = new MongoClient(url.href)
-      const reading = stranger.db('order-service').collection('daprCollection').findOne()
-      expect(await reading.catch((error: unknown) => error)).to.have.property('codeName', 'Unauthorized')
+    it(`asks for the password of ${storeServer}`, async () => {
+      const url = new URL(stack.settings.storeUri)
+      url.password = 'guessed'
+      const stranger = openStores(url.href)
+      const refusal = await stranger.read('order-service').catch((error: Error) => error.message)
+      expect(refusal).to.match(/^(password authentication failed for user "orderflow"|authentication failed\.?)$/i)
       await stranger.close()
     })
 
@@ -68,7 +69,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
       const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
       const secrets = Object.values(stack.settings.secrets)
-      expect(secrets).to.have.length(2 + 2 * services.length)
+      expect(secrets).to.have.length(3 + 2 * services.length)
       for (const secret of [...secrets, customerTaxId]) {
         for (const text of [log, ...started]) expect(text.includes(secret)).to.equal(false)
       }

@@ -4,20 +4,14 @@ import { domainDocuments } from '../support/documents.ts'
 import { openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 
-/** The operator of containers: the stores are MongoDB's, and a rebuild runs beside the sidecar, as `make rebuild` does it. */
-export function containersOperator({ project, mongo }: RunningContainers): Operator {
-  const collection = (role: string) =>
-    mongo.db(`${role}-service`).collection<{ _id: string; value: string }>('daprCollection')
-
+/** The operator of containers: a rebuild runs beside the sidecar, as `make rebuild` does it. */
+export function containersOperator({ project, stores }: RunningContainers): Operator {
   return {
-    async documents(role) {
-      const stored = await collection(role).find().toArray()
-      return domainDocuments(stored.map(({ _id, value }) => [_id, value]))
-    },
+    documents: async (role) => domainDocuments(await stores.read(`${role}-service`)),
 
     async loseStores(...roles) {
       const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
-      for (const { role } of lost) await collection(role).deleteMany({})
+      for (const { role } of lost) await stores.empty(`${role}-service`)
     },
 
     async rebuild(role, ...args) {

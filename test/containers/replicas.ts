@@ -3,7 +3,8 @@ import { full } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { orderEvents } from '@orderflow/envelope-schema'
-import { eventually, partitions, withAdmin } from '@orderflow/stack'
+import { eventually, partitions, serviceNamed, withAdmin } from '@orderflow/stack'
+import { podOf } from '@orderflow/stack/containers'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { openContainer } from './container.ts'
@@ -13,47 +14,48 @@ import { startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 const service = 'payment-service'
-/** As many as there are partitions. */
-const names = Array.from({ length: partitions }, (_, index) => `${service}${index > 0 ? `-${index + 1}` : ''}`)
+const count = 4
+const pods = Array.from({ length: count }, (_, index) => podOf(serviceNamed(service), index + 1))
+const names = pods.map(([, , name]) => name)
 const perSecond = 3
 
-/** Replicas of payment-service, on one database and in one consumer group, as `make scale` makes and removes them. */
+/** Replicas of payment-service, on one database and in one consumer group, as `make scale` makes and removes them and `make restart` restarts them. */
 export function replicas(running: () => RunningContainers): void {
-  describe('three replicas of payment-service', function () {
+  describe('four replicas of payment-service', function () {
     this.timeout(120_000)
     let stack: RunningContainers
     before(() => {
       stack = running()
     })
 
-    /** Waits until every partition of orderevents has an owner, and there are so many of these. */
-    const untilOwners = (count: number) =>
+    /** Waits until all partitions of orderevents have an owner, and each of so many replicas has as many of them as any other. */
+    const untilShared = (replicas: number) =>
       eventually(
         async () => {
           const groups = await withAdmin(stack.kafka, (admin) => admin.describeGroups({ groups: [service] }))
           const members = [...(groups.get(service)?.members.values() ?? [])]
           const owners = members.flatMap(({ clientHost, assignments }) =>
-            (assignments?.get(orderEvents)?.partitions ?? []).map(() => clientHost),
+            (assignments?.get(orderEvents)?.partitions ?? []).map((partition) => ({ clientHost, partition })),
           )
-          return owners.length === partitions && new Set(owners).size === count
+          const shares = [...Map.groupBy(owners, ({ clientHost }) => clientHost).values()].map(({ length }) => length)
+          const even = partitions.containers / replicas
+          return shares.length === replicas && shares.every((share) => share === even)
         },
-        `${count} replicas to share the partitions`,
+        `${replicas} replicas to share the partitions`,
         60_000,
       )
 
-    it('join while orders come in, share the partitions, and lose nothing when some die', async function () {
+    it('join while orders come in, share the partitions evenly, and lose nothing when some die and all are restarted', async function () {
       const load = startPayingLoad(stack, perSecond)
-      const printed = succeeded(await stack.make('scale', `SERVICE=${service}`, `N=${partitions}`))
-      expect(printed).to.match(new RegExp(`${service}: runs ${partitions} times, members of its consumer group: [1-9]`))
-      await untilOwners(partitions)
-      // The partition of the one moves to another replica; that of the other waits until its service is back.
+      const printed = succeeded(await stack.make('scale', `SERVICE=${service}`, `N=${count}`))
+      expect(printed).to.match(new RegExp(`${service}: runs ${count} times, members of its consumer group: [1-9]`))
+      await untilShared(count)
+      // The partitions of the one wait until its session ends, those of the other until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
-      const containers = await Promise.all(dying.map((name) => openContainer(stack.project, name)))
-      await Promise.all(containers.map((container) => container.kill()))
-      await untilOwners(partitions - 1)
-      await load.accepts(perSecond)
-      await Promise.all(containers.map((container) => container.start()))
-      await untilOwners(partitions)
+      await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
+      const restarted = succeeded(await stack.make('restart', `SERVICE=${service}`))
+      for (const name of names) expect(restarted).to.contain(`${name}: restarted`)
+      await untilShared(count)
       const { orders } = await load.endsPaidOnce()
       if (this.test) this.test.title += ` (${orders} orders)`
     })
@@ -76,14 +78,14 @@ export function replicas(running: () => RunningContainers): void {
       await expectPaidOnce(stack, book)
       for (const [id, statuses] of answers) {
         const [payment] = await paymentsOf(paymentUrl(stack), id)
-        const made = payment?.source === 'Manual' ? [201, 409, 409] : [409, 409, 409]
+        const made = payment?.source === 'Manual' ? [201, 409, 409, 409] : [409, 409, 409, 409]
         expect(statuses.toSorted()).to.deep.equal(made)
       }
     })
 
     it('are one again when that is asked for', async () => {
       succeeded(await stack.make('scale', `SERVICE=${service}`, 'N=1'))
-      await untilOwners(1)
+      await untilShared(1)
       expect(succeeded(await stack.make('status')))
         .to.contain(service)
         .and.not.to.contain(`${service}-2`)

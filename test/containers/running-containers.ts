@@ -3,10 +3,10 @@ import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defaultPorts, entryOf, freePorts, services, testFolder } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
-import { MongoClient } from 'mongodb'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import type { OperatedStack } from '../specs/commands.ts'
 import { copyRepository } from '../support/repository-copy.ts'
+import { openStores, type Stores } from '../support/stores.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'
 import { type ComposeSettings, composeSettings, portVariables } from './settings.ts'
@@ -16,8 +16,7 @@ export interface RunningContainers extends OperatedStack {
   /** The Compose project, by which its containers are found. */
   project: string
   settings: ComposeSettings
-  /** A client of the sidecars' database server. */
-  mongo: MongoClient
+  stores: Stores
   /** What all containers have printed so far. */
   log: () => Promise<string>
 }
@@ -46,9 +45,9 @@ export async function startContainers(): Promise<RunningContainers> {
     mkdirSync(dirname(logFile), { recursive: true })
     appendFileSync(logFile, await log())
   }
-  let mongo: MongoClient | undefined
+  let stores: Stores | undefined
   async function stop(): Promise<void> {
-    await mongo?.close()
+    await stores?.close()
     for (const target of ['down', 'clean']) await make(target)
     copy.remove()
   }
@@ -57,15 +56,15 @@ export async function startContainers(): Promise<RunningContainers> {
     const { code, stdout, stderr } = await make('up')
     if (code !== 0) throw new Error(`make up ended with ${code}:\n${stdout}${stderr}`)
     const settings = composeSettings(join(copy.folder, '.env'), ports)
-    mongo = new MongoClient(settings.mongoUri, { serverSelectionTimeoutMS: 5_000 })
-    const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, mongo)
+    stores = openStores(settings.storeUri)
+    const { ask, kill, restart } = controlContainers(project, settings.addresses.kafka, stores)
     const readCertificate = 'process.stdout.write(fs.readFileSync(process.env.Web__CertificateFile))'
     return {
       ...settings.addresses,
       tokens: settings.tokens,
       project,
       settings,
-      mongo,
+      stores,
       certificate: await (await openContainer(project, services[0]?.name ?? '')).exec(['node', '-e', readCertificate]),
       askInside: (service, listener, path, request) => {
         const { channel, daprHttp } = entryOf(defaultPorts.services, service)

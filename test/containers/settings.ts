@@ -10,6 +10,7 @@ import {
   services,
 } from '@orderflow/stack'
 import { variableOf } from '@orderflow/stack/containers'
+import { postgresqlUri } from '@orderflow/stack/parts'
 
 /** How a stack of containers is reached, and the secrets that `make up` has made for it. */
 export interface ComposeSettings {
@@ -17,8 +18,12 @@ export interface ComposeSettings {
   secrets: Record<string, string>
   tokens: StackTokens
   addresses: Addresses
-  mongoUri: string
+  /** The sidecars' database server, reached from this machine. */
+  storeUri: string
 }
+
+/** The container of the sidecars' database server: `STORE` decides, for the whole run. */
+export const storeServer = process.env.STORE === 'postgresql' ? 'postgresql' : 'mongo'
 
 /** What docker-compose.yml calls the ports that it publishes. */
 export function portVariables(ports: StackPorts): Record<string, string> {
@@ -29,8 +34,14 @@ export function portVariables(ports: StackPorts): Record<string, string> {
       [variableOf(service, 'HTTPS_PORT'), String(https)],
     ]
   })
-  return { ...Object.fromEntries(ofEach), KAFKA_PORT: String(ports.kafka), MONGO_PORT: String(mongoPort(ports)) }
+  return { ...Object.fromEntries(ofEach), ...serverPorts(ports) }
 }
+
+const serverPorts = (ports: StackPorts) => ({
+  KAFKA_PORT: String(ports.kafka),
+  MONGO_PORT: String(mongoPort(ports)),
+  POSTGRESQL_PORT: String(ports.postgresql),
+})
 
 /** The controller of Kafka has no port of its own here. */
 const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
@@ -53,7 +64,14 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
         sasl: { mechanism: 'PLAIN', username: 'orderflow', password },
       },
     },
-    // The replica set's only member is known by a name that is the network's own.
-    mongoUri: `mongodb://orderflow:${entryOf(secrets, 'MONGO_PASSWORD')}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`,
+    storeUri:
+      storeServer === 'postgresql'
+        ? postgresqlUri('127.0.0.1', ports.postgresql, entryOf(secrets, 'POSTGRESQL_PASSWORD'))
+        : mongoUri(ports, entryOf(secrets, 'MONGO_PASSWORD')),
   }
+}
+
+/** The replica set's only member is known by a name that is the network's own. */
+function mongoUri(ports: StackPorts, password: string): string {
+  return `mongodb://orderflow:${password}@127.0.0.1:${mongoPort(ports)}/?authSource=admin&directConnection=true`
 }

@@ -1,14 +1,14 @@
-import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import type { ContainerName } from './container-control.ts'
-import { halfWritten } from './half-written.ts'
 import { type PayingLoad, startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
+import { storeServer } from './settings.ts'
+import { unlisted } from './unlisted.ts'
 
 /** Those without which no order can be accepted, and those that an accepted order waits for. */
-const accepting: ContainerName[] = ['kafka', 'mongo', 'order-service', 'order-sidecar']
+const accepting: ContainerName[] = ['kafka', storeServer, 'order-service', 'order-sidecar']
 const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
 const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
 
@@ -16,7 +16,7 @@ const perSecond = 4
 /** A second of the load: some orders are under way whenever a container dies. */
 const some = perSecond
 
-/** Nothing is lost, doubled or half written when one container after the other is killed while orders come in. */
+/** Nothing is lost, doubled or left out of a list when one container after the other is killed while orders come in. */
 export function survival(running: () => RunningContainers): void {
   describe('a container that is killed under load', function () {
     this.timeout(120_000)
@@ -55,31 +55,18 @@ export function survival(running: () => RunningContainers): void {
       await load.accepts(some)
     })
 
-    it('may be mongo again and again', async () => {
+    it(`may be ${storeServer} again and again`, async () => {
       for (let kills = 0; kills < 3; kills += 1) {
         await load.accepts(some)
-        await stack.kill('mongo')
-        await stack.restart('mongo')
+        await stack.kill(storeServer)
+        await stack.restart(storeServer)
       }
     })
 
-    it('loses nothing, doubles nothing and leaves nothing half written', async function () {
+    it('loses nothing, doubles nothing and leaves nothing out of a list', async function () {
       const { orders, retried } = await load.endsPaidOnce()
-      for (const { name } of services) expect(await halfWritten(stack.mongo, name)).to.deep.equal([])
+      for (const { name } of services) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`
-    })
-
-    it('leaves a transaction open for seconds only, since everybody else waits for it', async () => {
-      // As the component does when its caller dies in the middle of a write: it never aborts (components-contrib, Multi).
-      const session = stack.mongo.startSession()
-      session.startTransaction()
-      const lists = { _id: { $regex: '^order-service\\|\\|list/' } }
-      const documents = stack.mongo.db('order-service').collection<{ _id: string }>('daprCollection')
-      expect((await documents.updateMany(lists, { $set: { held: true } }, { session })).matchedCount).to.be.above(0)
-      const { body } = await post<{ id: string }>(`${orderUrl(stack)}/v1/orders`, anOrder)
-      await orderWith(orderUrl(stack), body.id, 'Paid')
-      await session.abortTransaction().catch(() => {})
-      await session.endSession()
     })
   })
 }

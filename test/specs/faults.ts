@@ -109,3 +109,35 @@ export function killedProcesses(running: () => RunningStack): void {
     })
   })
 }
+
+/** What any order comes to when PostgreSQL dies in between. */
+export function killedStore(running: () => RunningStack): void {
+  describe('when PostgreSQL is killed', function () {
+    this.timeout(120_000)
+
+    it('orders are refused with a retry that is safe, and those that were accepted are paid once it is back', async () => {
+      const stack = running()
+      const orders = `${orderUrl(stack)}/v1/orders`
+      const keys = Array.from({ length: 20 }, () => crypto.randomUUID())
+      const place = (key: string) => post<Order>(orders, anOrder, { 'idempotency-key': key })
+      const accepted = await Promise.all(keys.map(place))
+      await stack.kill('postgresql')
+      expect((await place(crypto.randomUUID())).status).to.equal(503)
+      expect((await send(`${orderUrl(stack)}/readyz`)).status).to.equal(503)
+      await stack.restart('postgresql')
+      const again = await Promise.all(
+        keys.map((key) =>
+          eventually(async () => {
+            const answer = await place(key)
+            return answer.status === 201 ? answer : undefined
+          }, 'the order to be accepted'),
+        ),
+      )
+      expect(again.map(({ body }) => body.id)).to.deep.equal(accepted.map(({ body }) => body.id))
+      for (const { body } of again) {
+        await orderWith(orderUrl(stack), body.id, 'Paid')
+        expect(await paymentsOf(paymentUrl(stack), body.id)).to.have.length(1)
+      }
+    })
+  })
+}

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { send } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
-import { processNames } from '@orderflow/stack/parts'
+import { processNamesWith, storeOf } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/local-checkout.ts'
 import { failed, succeeded } from './commands.ts'
@@ -46,7 +46,7 @@ export function localCommands(running: () => StartedCheckout): void {
     it('make up says where each service is, and there it is ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')
-      expect(Object.keys(await running().parts())).to.have.members(processNames)
+      expect(Object.keys(await running().parts())).to.have.members(processNamesWith(storeOf(running().folder)))
       for (const { name } of services) {
         const [, url = ''] = new RegExp(`^${name} +(http://\\S+/) +https://`, 'm').exec(printed) ?? []
         expect((await send(`${url}readyz`)).status, name).to.equal(200)
@@ -56,6 +56,23 @@ export function localCommands(running: () => StartedCheckout): void {
     it('make scale says that it needs containers', async () => {
       const scaled = await running().make('scale', 'SERVICE=payment-service', 'N=3')
       expect(failed(scaled)).to.contain('replicas need the stack in containers')
+    })
+
+    it('make restart restarts a service and its sidecar, and nothing else', async () => {
+      const before = await running().parts()
+      expect(succeeded(await running().make('restart', 'SERVICE=payment-service'))).to.contain(
+        'payment-sidecar: consuming',
+      )
+      const after = await running().parts()
+      expect(after).to.have.all.keys(...Object.keys(before))
+      const restarted = Object.keys(before).filter((name) => after[name] !== before[name])
+      expect(restarted).to.have.members(['payment-service', 'payment-sidecar'])
+    })
+
+    it('make partitions has nothing to add to the topics that make up has made', async () => {
+      expect(succeeded(await running().make('partitions'))).to.contain(
+        'every topic has the partitions of services.json',
+      )
     })
 
     it('make up does not run it in containers besides', async () => {

@@ -41,11 +41,13 @@ export function readPackages(): Package[] {
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 
-/** All but what others wrote, and the template of a service, which is none of the package that it lies in. */
+/** All but what others wrote, and what is none of the package that it lies in: the template of a service, a program to compare with. */
 function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
-    .filter((name) => /\.m?ts$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\//.test(name))
+    .filter(
+      (name) => /\.m?ts$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\/|compare\/nestjs\//.test(name),
+    )
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(repository, path), 'utf8')

@@ -12,8 +12,8 @@ export interface LocalCheckout {
   ports: StackPorts
   make: OperatedStack['make']
   parts: OperatedStack['parts']
-  /** Runs `make up`. */
-  start: () => Promise<StartedCheckout>
+  /** Runs `make up`, with these variables. */
+  start: (...variables: string[]) => Promise<StartedCheckout>
   /** Stops what runs. */
   remove: () => Promise<void>
 }
@@ -46,11 +46,11 @@ export async function localCheckout(): Promise<LocalCheckout> {
     ports,
     make,
     parts,
-    async start() {
+    async start(...variables) {
       const own = await copy.load<typeof import('@orderflow/stack/parts')>('stack/src/parts.ts')
       // What make up starts goes on when it ends, and must not when this process does.
       await own.claimFolder(folder)
-      const up = await make('up')
+      const up = await make('up', ...variables)
       if (up.code !== 0) throw new Error(up.stdout + up.stderr)
       return { ...own.runningStack(await own.createPlan(folder, ports), true), up, make, parts }
     },

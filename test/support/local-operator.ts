@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type LocalStack, type Service, serviceNamed, services, sidecarOf } from '@orderflow/stack'
-import { databaseFile } from '@orderflow/stack/parts'
+import { type LocalStack, serviceNamed, services, sidecarOf } from '@orderflow/stack'
+import { databaseFile, localPostgresql, storeOf } from '@orderflow/stack/parts'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from './documents.ts'
 import type { Operate } from './operate.ts'
+import { openStores, type Stores } from './stores.ts'
 
 interface Row {
   key: string
@@ -12,30 +13,27 @@ interface Row {
   is_binary: number
 }
 
-/** The operator of a stack of processes: its stores are files of Dapr's SQLite component. */
-export function localOperator(stack: LocalStack, operate: Operate): Operator {
-  const file = (service: Service) => databaseFile(stack.folder, service)
+/** The operator of a stack of processes, and how to reach its stores: files, or a server. */
+export function localOperator(stack: LocalStack, postgresqlPort: number, operate: Operate): Operator {
   const serviceOf = (role: string) => serviceNamed(`${role}-service`)
 
+  /** With a connection for as long as it takes. */
+  async function withStores<Result>(
+    work: (stores: Pick<Stores, 'read' | 'empty'>) => Promise<Result>,
+  ): Promise<Result> {
+    if (storeOf(stack.folder) === 'sqlite') return work(sqliteStores(stack.folder))
+    const stores = openStores(localPostgresql(stack.folder, postgresqlPort))
+    return await work(stores).finally(() => stores.close())
+  }
+
   return {
-    documents(role) {
-      const database = new DatabaseSync(file(serviceOf(role)), { readOnly: true })
-      try {
-        const rows = database.prepare('SELECT key, value, is_binary FROM state').all() as unknown as Row[]
-        const text = ({ value, is_binary }: Row) => (is_binary ? Buffer.from(value, 'base64').toString() : value)
-        return domainDocuments(rows.map((row) => [row.key, text(row)]))
-      } finally {
-        database.close()
-      }
-    },
+    documents: (role) => withStores(async ({ read }) => domainDocuments(await read(serviceOf(role).name))),
 
     async loseStores(...roles) {
       const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
       const names = lost.flatMap((service) => [service.name, sidecarOf(service)])
       await Promise.all(names.map((name) => stack.kill(name, 'SIGTERM')))
-      for (const service of lost) {
-        for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
-      }
+      await withStores(({ empty }) => Promise.all(lost.map(({ name }) => empty(name))))
       await Promise.all(names.map((name) => stack.restart(name)))
     },
 
@@ -43,6 +41,28 @@ export function localOperator(stack: LocalStack, operate: Operate): Operator {
       const { code, stdout, stderr } = await operate(serviceOf(role).name, ['rebuild', ...range])
       if (code !== 0) throw new Error(stderr)
       return stdout
+    },
+  }
+}
+
+/** Files of Dapr's SQLite component. */
+function sqliteStores(folder: string): Pick<Stores, 'read' | 'empty'> {
+  const file = (service: string) => databaseFile(folder, serviceNamed(service))
+  return {
+    async read(service) {
+      const database = new DatabaseSync(file(service), { readOnly: true })
+      try {
+        const rows = database.prepare('SELECT key, value, is_binary FROM state').all() as unknown as Row[]
+        return rows.map(({ key, value, is_binary }) => [
+          key,
+          is_binary ? Buffer.from(value, 'base64').toString() : value,
+        ])
+      } finally {
+        database.close()
+      }
+    },
+    async empty(service) {
+      for (const end of ['', '-wal', '-shm']) rmSync(file(service) + end, { force: true })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -37,6 +38,8 @@ export interface RepositoryCopy {
  */
 export function copyRepository(): RepositoryCopy {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orderflow-copy-')))
+  // As other folders are, for the user that PostgreSQL runs as.
+  chmodSync(folder, 0o755)
   for (const path of sources()) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     copyFileSync(join(repository, path), join(folder, path))

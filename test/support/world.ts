@@ -42,7 +42,7 @@ const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
 export type Role = keyof typeof settings
 /** What may go wrong once: a call fails before it has an effect, or after, or when only the first half of its events is out. */
-export type Failure = 'read' | 'transact' | 'publish' | 'transact-after' | 'publish-after' | 'publish-half'
+export type Failure = 'read' | 'write' | 'publish' | 'write-half' | 'write-after' | 'publish-after' | 'publish-half'
 
 /** A process of each service. */
 export interface Replica {
@@ -55,12 +55,17 @@ const down = () => new SidecarError('call', new Error('connection lost'))
 /** Two replicas of both services with their real consumers, stores and domain, on a log and stores in memory that fail on demand. */
 export class World {
   readonly log = new FakeLog()
-  readonly stores: Record<Role, FakeSidecar> = { order: this.#sidecar(), payment: this.#sidecar() }
-  readonly replicas: [Replica, Replica] = [this.#replica(), this.#replica()]
+  readonly stores: Record<Role, FakeSidecar>
+  readonly replicas: [Replica, Replica]
   #failure: Failure | undefined
   #ids = 0
-  #transactions = 0
+  #writes = 0
   #clock = Date.parse('2026-11-21T10:00:00Z')
+
+  constructor(storeType = 'state.sqlite') {
+    this.stores = { order: this.#sidecar(storeType), payment: this.#sidecar(storeType) }
+    this.replicas = [this.#replica(), this.#replica()]
+  }
 
   /** What there is to be delivered: each service's topics. */
   readonly subscriptions: [Role, string][] = [
@@ -163,11 +168,11 @@ export class World {
   }
 
   /** A sidecar whose publishes go to the log. Each topic has three partitions; where a key goes is anybody's guess. */
-  #sidecar(): FakeSidecar {
-    const sidecar = new FakeSidecar()
+  #sidecar(storeType: string): FakeSidecar {
+    const sidecar = new FakeSidecar(storeType)
     const read = sidecar.read.bind(sidecar)
     const publish = sidecar.publish.bind(sidecar)
-    const transact = sidecar.transact.bind(sidecar)
+    const { transact, save } = sidecar
     sidecar.publish = async (topic, events) => {
       this.#fail('publish')
       const isHalf = this.#meets('publish-half')
@@ -185,14 +190,25 @@ export class World {
       return read(keys)
     }
     sidecar.transact = async (writes) => {
-      this.#fail('transact')
-      this.#transactions += 1
-      // Every third one is slow: what it was decided on may have changed when it is written.
-      if (this.#transactions % 3 === 0) await delay(1)
-      await transact(writes)
-      this.#fail('transact-after')
+      await this.#write()
+      await transact.call(sidecar, writes)
+      this.#fail('write-after')
+    }
+    sidecar.save = async (writes) => {
+      await this.#write()
+      const isHalf = this.#meets('write-half')
+      await save.call(sidecar, isHalf ? writes.slice(0, writes.length / 2) : writes)
+      if (isHalf) throw down()
+      this.#fail('write-after')
     }
     return sidecar
+  }
+
+  async #write(): Promise<void> {
+    this.#fail('write')
+    this.#writes += 1
+    // Every third one is slow: what it was decided on may have changed when it is written.
+    if (this.#writes % 3 === 0) await delay(1)
   }
 
   #fail(failure: Failure): void {
@@ -221,16 +237,16 @@ export function documentsIn({ documents }: FakeSidecar): Record<string, unknown>
   return domainDocuments([...documents].map(([key, { value }]) => [key, JSON.stringify(value)]))
 }
 
-/** Every id in a store's list, newest first, as often as the list's documents name it as theirs. */
+/** Every id in a store's list, as often as documents name a slot of it as theirs. */
 export function listedIds(sidecar: FakeSidecar): string[] {
-  const places = new Map<string, string>()
-  for (const [key, { value }] of sidecar.documents) {
-    if (!key.startsWith('list/') || key === 'list/root') continue
-    const { ids } = value as { ids: string[] }
-    for (const [index, id] of ids.entries()) places.set(`${key.slice(5)}:${index}`, id)
+  const slots = new Map<string, string>()
+  for (const key of sidecar.chunkKeys()) {
+    const ids: string[] = Object(sidecar.documents.get(key)?.value).ids
+    const [, lane, n] = key.split('/')
+    for (const [index, id] of ids.entries()) slots.set(`${lane}:${n}:${index}`, id)
   }
   const listed = [...sidecar.documents.values()].flatMap(({ value }) => (value as { listed?: string })?.listed ?? [])
-  return listed.map((place) => places.get(place) ?? `nothing at ${place}`)
+  return listed.map((slot) => slots.get(slot) ?? `nothing at ${slot}`)
 }
 
 /** A GUID for a name, so that a failing run can be read. */

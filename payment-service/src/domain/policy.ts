@@ -9,7 +9,7 @@ export type Policy = (amount: number) => Verdict
 
 /**
  * Approves amounts up to a limit (settings `Policy.ApproveUpTo`, same currency as the order's total). The limit is
- * this project's choice: the commission names no business rule. A change of the rule is a new version of the name.
+ * an example: put your own rule here. A change of the rule is a new version of the name.
  */
 export function amountLimit(approveUpTo: number): Policy {
   const policy = 'amount-limit@1'

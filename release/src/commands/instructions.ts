@@ -68,7 +68,7 @@ ${call('GET', '/dynos', accept())}
 
 ${call('POST', '/dynos/web.1/actions/stop', accept())}
 
-${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept(), `-d '{"updates":[{"type":"web","quantity":1}]}'`)}
+${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept(), `-d '{"updates":[{"type":"web","quantity":${service.replicas}}]}'`)}
 
 ${call('GET', '', accept())}
 

@@ -26,12 +26,14 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** `make start-order`: one web process, or as many as are wanted already. */
+/** `make start-order`: as many web processes as services.json says, or as are wanted already. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
-  if (quantity === 0) await platform.scaleWeb(1)
-  out.print(`web: ${quantity || 1} wanted; make ps-${service.name} APP=${operator.app} shows when it is up`)
+  if (quantity === 0) await platform.scaleWeb(service.replicas)
+  out.print(
+    `web: ${quantity || service.replicas} wanted; make ps-${service.name} APP=${operator.app} shows when it is up`,
+  )
 }
 
 /** The process type that a release makes. @throws {ReleaseError} when there was no release, or it was taken back */

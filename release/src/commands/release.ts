@@ -35,7 +35,8 @@ async function carryOut(context: Context, plan: Plan, changed: string[]): Promis
 
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
-  if (before.quantity === 0) await step('number of processes', changed, () => platform.scaleWeb(1))
+  if (before.quantity === 0)
+    await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
   const newest = await platform.newestRelease()
   out.progress(
     newest?.id === previous?.id ? 'release: unchanged, it is this image already' : `release: v${newest?.version}`,

@@ -14,14 +14,14 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
   const { vars } = await gatherConfigVars(serviceWhoseStream(env.SERVICE), env, out)
   const connection = kafkaConnection(vars)
   try {
-    for (const warning of await ensureTopics(connection)) out.complain(`warning: ${warning}`)
+    for (const warning of await ensureTopics(connection, topics.containers)) out.complain(`warning: ${warning}`)
   } catch (cause) {
     throw new ReleaseError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
       nextStep: 'check the settings of Stream, and that this machine may reach the brokers',
       cause,
     })
   }
-  for (const { name, partitions } of topics) out.print(`${name}: there, ${partitions} partitions`)
+  for (const { name, partitions } of topics.containers) out.print(`${name}: there, ${partitions} partitions`)
 }
 
 function serviceWhoseStream(folder: string | undefined): Service {

@@ -6,12 +6,15 @@ export interface Service {
   name: string
   /** Its folder in the repository, its App.Name and its Dapr app-id. */
   folder: string
+  /** How many of it a release starts where none ran. */
+  replicas: number
 }
 
 /** Those of `services.json`, in its order. */
-export const services: readonly Service[] = registered.map(({ name: folder }) => ({
+export const services: readonly Service[] = registered.map(({ name: folder, replicas }) => ({
   name: folder.replace(/-service$/, ''),
   folder,
+  replicas,
 }))
 
 export function findService(name: string): Service | undefined {

@@ -1,7 +1,7 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureTopics, type KafkaConnection, kafkaImage } from '@orderflow/stack'
+import { ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 
@@ -53,7 +53,7 @@ exec bin/kafka-server-start.sh /tmp/server.properties
     options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
     files,
   }
-  await containers.run('kafka', kafkaImage, run, () => ensureTopics(connection))
+  await containers.run('kafka', kafkaImage, run, () => ensureTopics(connection, topics.containers))
   return connection
 }
 

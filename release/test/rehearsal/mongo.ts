@@ -2,15 +2,12 @@ import { mongoImage } from '@orderflow/stack'
 import { docker } from '../../src/image/docker.ts'
 import type { Containers } from './containers.ts'
 
-/**
- * Members of a replica set that asks for passwords know each other by a key file; the only member makes its own. The limit is
- * what docs/release.md asks for: no write waits longer for one that its writer left behind.
- */
+/** Members of a replica set that asks for passwords know each other by a key file; the only member makes its own. */
 const start = `
 head -c 512 /dev/urandom | base64 -w 0 >/tmp/keyfile
 chown mongodb /tmp/keyfile
 chmod 400 /tmp/keyfile
-exec docker-entrypoint.sh mongod --replSet rs0 --bind_ip_all --keyFile /tmp/keyfile --setParameter transactionLifetimeLimitSeconds=5`
+exec docker-entrypoint.sh mongod --replSet rs0 --bind_ip_all --keyFile /tmp/keyfile`
 
 const initiate = `
 db.getSiblingDB('admin').auth(process.env.MONGO_INITDB_ROOT_USERNAME, process.env.MONGO_INITDB_ROOT_PASSWORD)

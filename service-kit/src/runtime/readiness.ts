@@ -1,11 +1,17 @@
 import type { Sidecar } from '../sidecar/sidecar.ts'
+import { unsuitable } from '../state/unit-of-work.ts'
 import type { Readiness } from '../web/health.ts'
 import type { StreamCheck } from './stream-check.ts'
 
-/** What a service needs in order to work: its sidecar, the store behind it, and the stream. All are asked at once. */
-export function createReadiness(sidecar: Pick<Sidecar, 'missing'>, stream: StreamCheck): Readiness {
+/** What a service needs in order to work: its sidecar, a store that it knows behind it, and the stream. All are asked at once. */
+export function createReadiness(sidecar: Pick<Sidecar, 'missing' | 'storeType'>, stream: StreamCheck): Readiness {
   return async () => {
-    const [missing, streamMissing] = await Promise.all([sidecar.missing(), stream()])
-    return { ...missing, ...(streamMissing !== undefined && { stream: streamMissing }) }
+    const [missing, store, streamMissing] = await Promise.all([
+      sidecar.missing(),
+      // Who cannot be asked is missing anyway.
+      sidecar.storeType().then(unsuitable, () => undefined),
+      stream(),
+    ])
+    return { ...(store && { store }), ...missing, ...(streamMissing !== undefined && { stream: streamMissing }) }
   }
 }

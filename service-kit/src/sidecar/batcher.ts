@@ -28,6 +28,8 @@ export interface BatcherOptions<T, R> {
   maxWaiting: number
   /** From the beginning of a flush to the next one, unless that is full. */
   minIntervalMs: number
+  /** Flushes at the same time, 1 by default. With more of them, batches may end in another order than that of arrival. */
+  maxInFlight?: number
 }
 
 /** A client that waited longer has given up: doing its work all the same would be a surprise. */
@@ -36,12 +38,15 @@ const maxWaitMs = 5_000
 const lateCheckMs = 1_000
 
 /**
- * Group commit: items that arrive while a flush is under way, or within `minIntervalMs` of its beginning, share the next one. One
- * flush at a time, so batches keep the order of arrival; a batcher that was idle flushes at the end of the current tick.
+ * Group commit: items that arrive while all flushes are under way, or within `minIntervalMs` of the last one's beginning, share
+ * the next one. With one flush at a time batches keep the order of arrival; a batcher that was idle flushes at the end of the current
+ * tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: { item: T; since: number; settle: (result: Settled<R>) => void }[] = []
-  let flushing = false
+  const maxInFlight = options.maxInFlight ?? 1
+  const inFlight = new Set<Promise<void>>()
+  let running = false
   let begun = Number.NEGATIVE_INFINITY
   /** Items that the next flush may have: one after a failure, which tries whether it works again, then twice as many each time. */
   let room = options.maxItems
@@ -80,6 +85,13 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
     }
   }
 
+  async function settle(batch: typeof waiting) {
+    const results = await flush(batch.map(({ item }) => item))
+    for (const [index, { settle }] of batch.entries()) {
+      settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
+    }
+  }
+
   async function run() {
     const lateCheck = setInterval(() => dropLate(performance.now()), lateCheckMs).unref()
     while (waiting.length > 0) {
@@ -93,13 +105,13 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       dropLate(now)
       const batch = nextBatch()
       if (batch.length === 0) break
-      const results = await flush(batch.map(({ item }) => item))
-      for (const [index, { settle }] of batch.entries()) {
-        settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
-      }
+      const flight = settle(batch).finally(() => inFlight.delete(flight))
+      inFlight.add(flight)
+      // After a failure one flush at a time tries whether it works again.
+      while (inFlight.size >= (room === 1 ? 1 : maxInFlight)) await Promise.race(inFlight)
     }
     clearInterval(lateCheck)
-    flushing = false
+    running = false
   }
 
   return (item) =>
@@ -111,8 +123,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
         since: performance.now(),
         settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)),
       })
-      if (flushing) return
-      flushing = true
+      if (running) return
+      running = true
       setImmediate(run)
     })
 }

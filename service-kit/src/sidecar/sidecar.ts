@@ -26,8 +26,8 @@ export interface StoredDocument {
 }
 
 /**
- * A write of a transaction. With `guard` the store refuses it, and the transaction with it, when the document has
- * changed since it was read: `etag` as read, or `absent` when there was none. Without, the last writer wins.
+ * A write of one document. With `guard` the store refuses it when the document has changed since it was read: `etag` as
+ * read, or `absent` when there was none. Without, the last writer wins.
  */
 export interface Write {
   key: string
@@ -53,6 +53,11 @@ export class SidecarError extends Error {
   }
 }
 
+/** Whether another writer was faster. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'conflict'
+}
+
 /** Whether something in a batch must be the reason of the error, and not the platform. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'refused'
@@ -75,10 +80,20 @@ export interface Sidecar {
   readonly writeIntervalMs: number
   /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
-  /** The documents that exist, by key. */
+  /**
+   * The documents that exist, by key. One that is not among them may exist all the same: where the connection to an SQL database breaks,
+   * Dapr's bulk read answers what it has got so far (components-contrib 1.18, BulkGet of state.postgresql and state.sqlite). So an absence
+   * counts with a write that is guarded by it, or once `readOne` says the same.
+   */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
+  /** The document, if it exists. */
+  readOne(key: string): Promise<StoredDocument | undefined>
   /** All writes or none. */
   transact(writes: Write[]): Promise<void>
+  /** Each write by itself, all at the same time: when it fails, some may have happened all the same. */
+  save(writes: Write[]): Promise<void>
+  /** What kind of store is behind it, in Dapr's words: `state.sqlite`. */
+  storeType(): Promise<string>
   /** What of it is not ready, in words: its own health, and the store behind it. Empty when all is. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
@@ -132,7 +147,8 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       )
     })
   }
-  const { bulkPublishEventAlpha1, getBulkState, executeStateTransaction } = daprProto.Dapr.method
+  const { bulkPublishEventAlpha1, getBulkState, getState, saveState, executeStateTransaction, getMetadata } =
+    daprProto.Dapr.method
 
   async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
     const request = { storeName: state.Store, keys, parallelism: readParallelism }
@@ -173,17 +189,25 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
 
     read: (keys) => read(keys),
 
+    async readOne(key) {
+      const { data, etag } = await call('read state', getState, { storeName: state.Store, key })
+      return data.length > 0 ? { value: parse(key, data), etag } : undefined
+    },
+
     async transact(writes) {
-      const operations = writes.map(({ key, value, guard }) => ({
-        operationType: 'upsert',
-        request: {
-          key,
-          value: Buffer.from(value),
-          ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
-          ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
-        },
-      }))
+      const operations = writes.map((write) => ({ operationType: 'upsert', request: stateItemOf(write) }))
       await call('write state', executeStateTransaction, { storeName: state.Store, operations })
+    },
+
+    async save(writes) {
+      await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
+    },
+
+    async storeType() {
+      const { registeredComponents } = await call('read metadata', getMetadata, {})
+      const store = registeredComponents.find(({ name }) => name === state.Store)
+      if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
+      return store.type
     },
 
     async missing() {
@@ -198,6 +222,15 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       )
       return Object.assign({}, ...(await Promise.all([health, store])))
     },
+  }
+}
+
+function stateItemOf({ key, value, guard }: Write) {
+  return {
+    key,
+    value: Buffer.from(value),
+    ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
+    ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
   }
 }
 

@@ -2,7 +2,8 @@ import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createArrivalList } from './arrival-list.ts'
 import { type Page, type PageOptions, readPage } from './list-page.ts'
 import { createReader, type Read } from './reader.ts'
-import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
+import { createUnitOfWork } from './unit-of-work.ts'
+import type { UnitOfWork } from './work.ts'
 
 /** A service's documents in its state store. Whoever asks at the same time shares bulk calls. */
 export interface Documents {

@@ -1,4 +1,5 @@
-import { type Chunk, chunkKey, listRootKey, type Root } from './arrival-list.ts'
+import { slotOf } from './arrival-list.ts'
+import { type Chunk, chunkKey, laneCount, readHeads } from './lanes.ts'
 import type { Read } from './reader.ts'
 
 export interface Page<T> {
@@ -22,9 +23,23 @@ export class CursorError extends Error {
   }
 }
 
+/** How far a reader has come in a lane: what is below is still to come. */
+interface Position {
+  lane: number
+  n: number
+  /** Entries of the chunk from here on were read; undefined: none was. */
+  before: number | undefined
+  chunk: Chunk | undefined
+  /** The chunk before it, where that was read with it. */
+  older?: Chunk | undefined
+  /** Of a client's cursor, which may be made up, or of a list that was rebuilt since. */
+  isGiven: boolean
+}
+
 /**
- * Reads a page, newest arrival first. `load` answers, in order, what stands under the ids; an id counts only where
- * its document's `listed` names this very slot, so one that two replicas listed at once shows up once.
+ * Reads a page, newest arrival first: exactly so within a lane, which is what one writer listed, and by the writers' clocks between
+ * lanes. `load` answers, in order, what stands under the ids; an id counts only where its document's `listed` names this very
+ * slot, so one that two replicas listed at once shows up once.
  * @throws {CursorError} when the cursor is not one of ours
  */
 export async function readPage<T>(
@@ -33,55 +48,92 @@ export async function readPage<T>(
   load: (ids: string[]) => Promise<({ item: T; listed: string | undefined } | undefined)[]>,
 ): Promise<Page<T>> {
   const items: T[] = []
-  let from = options.cursor === undefined ? await newest(read) : decodeCursor(options.cursor)
-  while (from && items.length < options.limit) {
-    const { entries, rest } = await entriesFrom(read, from, options.limit - items.length)
+  let positions = options.cursor === undefined ? await newest(read) : decodeCursor(options.cursor)
+  while (positions.length > 0 && items.length < options.limit) {
+    const entries: Entry[] = []
+    while (positions.length > 0 && entries.length < options.limit - items.length) {
+      await fill(read, positions, options.limit - items.length - entries.length)
+      positions = merge(positions, options.limit - items.length, entries)
+    }
     const loaded = await load(entries.map(({ id }) => id))
     for (const [index, entry] of entries.entries()) {
       const found = loaded[index]
-      if (found?.listed === entry.listed) items.push(found.item)
+      if (found?.listed === entry.slot) items.push(found.item)
     }
-    from = rest
   }
-  return { items, next: from ? encodeCursor(from) : null }
+  return { items, next: positions.length > 0 ? encodeCursor(positions) : null }
 }
 
-/** At most `count` entries of a chunk from a slot on, newest first, and the slot after them. */
-async function entriesFrom(read: Read, { chunk, before, isGiven }: Slot, count: number) {
-  const stored = await readDocument<Chunk>(read, chunkKey(chunk))
-  if (!stored) throw isGiven ? new CursorError() : new Error(`list chunk ${chunk} is missing`)
-  const end = Math.min(before ?? stored.ids.length, stored.ids.length)
-  const start = Math.max(0, end - count)
-  const entries = stored.ids.slice(start, end).map((id, index) => ({ id, listed: `${chunk}:${start + index}` }))
-  const older = stored.older === undefined ? undefined : { chunk: stored.older, before: undefined, isGiven: false }
-  return { entries: entries.reverse(), rest: start > 0 ? { chunk, before: start, isGiven: false } : older }
+interface Entry {
+  id: string
+  slot: string
 }
 
-interface Slot {
-  chunk: string
-  /** Slots below this one are still to come; undefined: all of the chunk. */
-  before: number | undefined
-  /** Of a client's cursor, which may be made up, or of a list that was rebuilt since. */
-  isGiven: boolean
+async function newest(read: Read): Promise<Position[]> {
+  const heads = await readHeads(read)
+  return heads.map(({ lane, n, chunk }) => ({ lane, n, chunk, before: chunk.ids.length, isGiven: false }))
 }
 
-async function newest(read: Read): Promise<Slot | undefined> {
-  const root = await readDocument<Root>(read, listRootKey)
-  return root && { chunk: root.newest, before: undefined, isGiven: false }
-}
-
-async function readDocument<T>(read: Read, key: string): Promise<T | undefined> {
-  return (await read([key])).get(key)?.value as T | undefined
-}
-
-function encodeCursor({ chunk, before }: Slot): string {
-  return Buffer.from(`${chunk}:${before ?? ''}`).toString('base64url')
-}
-
-function decodeCursor(cursor: string): Slot {
-  const match = /^([0-9a-f-]{36}):(\d{0,9})$/.exec(Buffer.from(cursor, 'base64url').toString())
-  if (!match?.[1]) {
-    throw new CursorError()
+/**
+ * Reads the chunks that the positions stand in, as far as they are not read yet, and in the same call those before them that `count`
+ * entries may well lead to. A lane ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
+ */
+async function fill(read: Read, positions: Position[], count: number): Promise<void> {
+  const open = positions.filter(({ chunk }) => !chunk)
+  if (open.length === 0) return
+  const share = (2 * count) / positions.length
+  const short = positions.filter(({ n, before = share, older }) => n > 0 && before < share && !older)
+  const keys = [...open.map(({ lane, n }) => chunkKey(lane, n)), ...short.map(({ lane, n }) => chunkKey(lane, n - 1))]
+  const found = await read(keys)
+  const stored = (lane: number, n: number) => found.get(chunkKey(lane, n))?.value as Chunk | undefined
+  for (const position of open) {
+    const { lane, n, isGiven } = position
+    const key = chunkKey(lane, n)
+    // By itself, and so for certain: others of the same call may have been there.
+    const chunk = stored(lane, n) ?? ((await read([key])).get(key)?.value as Chunk | undefined)
+    if (!chunk && isGiven) throw new CursorError()
+    position.chunk = chunk ?? { ids: [], at: [] }
+    position.before = Math.min(position.before ?? position.chunk.ids.length, position.chunk.ids.length)
   }
-  return { chunk: match[1], before: match[2] ? Number(match[2]) : undefined, isGiven: true }
+  for (const position of short) position.older = stored(position.lane, position.n - 1)
+}
+
+/**
+ * Takes the newest entries of all lanes, up to `limit` in `entries`, or until the next chunk of a lane must be read first. Answers the
+ * positions behind them.
+ */
+function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
+  while (entries.length < limit && positions.every(({ before }) => before !== 0)) {
+    const newest = positions.reduce((best, position) => (lastOf(position) > lastOf(best) ? position : best))
+    const { lane, n, chunk } = newest
+    newest.before = (newest.before as number) - 1
+    entries.push({ id: chunk?.ids[newest.before] as string, slot: slotOf(lane, n, newest.before) })
+  }
+  return positions.flatMap((position) => {
+    const { lane, n, chunk, older, before } = position
+    if (before !== 0) return [position]
+    if (n === 0 || chunk?.ids.length === 0) return []
+    return [{ lane, n: n - 1, before: older?.ids.length, chunk: older, isGiven: false }]
+  })
+}
+
+const lastOf = ({ chunk, before = 0 }: Position): number => chunk?.at[before - 1] ?? 0
+
+/** `lane.chunk.before` of each lane. */
+function encodeCursor(positions: Position[]): string {
+  const text = positions.map(({ lane, n, before = '' }) => `${lane}.${n}.${before}`).join()
+  return Buffer.from(text).toString('base64url')
+}
+
+function decodeCursor(cursor: string): Position[] {
+  const positions = Buffer.from(cursor, 'base64url').toString().split(',').map(decodePosition)
+  if (new Set(positions.map(({ lane }) => lane)).size < positions.length) throw new CursorError()
+  return positions
+}
+
+function decodePosition(text: string): Position {
+  const match = /^(\d{1,2})\.(\d{1,9})\.([1-9]\d{0,8})?$/.exec(text)
+  if (!match || Number(match[1]) >= laneCount) throw new CursorError()
+  const [lane, n] = [Number(match[1]), Number(match[2])]
+  return { lane, n, before: match[3] ? Number(match[3]) : undefined, chunk: undefined, isGiven: true }
 }

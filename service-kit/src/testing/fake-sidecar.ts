@@ -1,4 +1,4 @@
-import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument } from '../sidecar/sidecar.ts'
+import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 
 /** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
 export class FakeSidecar implements Sidecar {
@@ -6,14 +6,25 @@ export class FakeSidecar implements Sidecar {
   readonly writeIntervalMs = 0
   readonly published: OutgoingEvent[] = []
   readonly documents = new Map<string, StoredDocument>()
-  readonly calls = { publish: 0, read: 0, transact: 0 }
+  readonly calls = { publish: 0, read: 0, readOne: 0, transact: 0, save: 0 }
   /** Thrown by the next calls of that name, one each. */
-  readonly failures: { publish: Error[]; read: Error[]; transact: Error[] } = { publish: [], read: [], transact: [] }
-  /** Runs before a transaction is looked at: another writer's chance. */
-  beforeTransact: () => void = () => {}
+  readonly failures: Record<keyof FakeSidecar['calls'], Error[]> = {
+    publish: [],
+    read: [],
+    readOne: [],
+    transact: [],
+    save: [],
+  }
+  /** Runs before writes are looked at: another writer's chance. */
+  beforeWrite: () => void = () => {}
+  readonly #storeType: string
   #version = 0
   #together = 0
   #waiting: (() => void)[] = []
+
+  constructor(storeType = 'state.sqlite') {
+    this.#storeType = storeType
+  }
 
   async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
     await this.#call('publish')
@@ -30,6 +41,11 @@ export class FakeSidecar implements Sidecar {
     return new Map(found)
   }
 
+  async readOne(key: string): Promise<StoredDocument | undefined> {
+    await this.#call('readOne')
+    return structuredClone(this.documents.get(key))
+  }
+
   /** The next `count` reads see the same and answer at the same moment: as when replicas decide at once. */
   readTogether(count: number): void {
     this.#together = count
@@ -42,16 +58,28 @@ export class FakeSidecar implements Sidecar {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async transact(writes: Parameters<Sidecar['transact']>[0]): Promise<void> {
+  async transact(writes: Write[]): Promise<void> {
     await this.#call('transact')
-    this.beforeTransact()
-    for (const { key, guard } of writes) {
-      const etag = this.documents.get(key)?.etag
-      const expected = guard === 'absent' ? undefined : guard?.etag
-      if (guard && etag !== expected)
-        throw new SidecarError('write state', new Error('possible etag mismatch'), 'conflict')
-    }
+    this.beforeWrite()
+    if (!writes.every((write) => this.#holds(write))) throw lostRace()
     for (const { key, value } of writes) this.set(key, JSON.parse(value))
+  }
+
+  async save(writes: Write[]): Promise<void> {
+    await this.#call('save')
+    this.beforeWrite()
+    const held = writes.filter((write) => this.#holds(write))
+    for (const { key, value } of held) this.set(key, JSON.parse(value))
+    if (held.length < writes.length) throw lostRace()
+  }
+
+  #holds({ key, guard }: Write): boolean {
+    const expected = guard === 'absent' ? undefined : guard?.etag
+    return !guard || this.documents.get(key)?.etag === expected
+  }
+
+  async storeType(): Promise<string> {
+    return this.#storeType
   }
 
   async missing(): Promise<{ sidecar?: string; store?: string }> {
@@ -62,6 +90,11 @@ export class FakeSidecar implements Sidecar {
   writeElsewhere(key: string, value: unknown): void {
     this.set(key, value)
     this.set('fence', crypto.randomUUID())
+  }
+
+  /** The chunks of the list, in the order in which they were begun. */
+  chunkKeys(): string[] {
+    return [...this.documents.keys()].filter((key) => /^list\/\d+\/\d+$/.test(key))
   }
 
   set(key: string, value: unknown): void {
@@ -76,3 +109,5 @@ export class FakeSidecar implements Sidecar {
     if (failure) throw failure
   }
 }
+
+const lostRace = () => new SidecarError('write state', new Error('possible etag mismatch'), 'conflict')

@@ -50,6 +50,38 @@ describe('group commit', () => {
     expect(batches).to.deep.equal([[1, 2], [3, 4], [5]])
   })
 
+  it('keeps as many flushes in flight as it may, and one after a failure until that works again', async () => {
+    const ends: (() => void)[] = []
+    let failing = false
+    const add = batcherOf({
+      maxBytes: 1,
+      maxInFlight: 3,
+      async flush(items) {
+        await new Promise<void>((resolve) => ends.push(resolve))
+        if (failing) throw new Error('down')
+        return double(items)
+      },
+    })
+    const answers = Promise.allSettled([1, 2, 3, 4, 5, 6].map(add))
+    const end = async () => {
+      ends.shift()?.()
+      await turn()
+      await turn()
+    }
+    await turn()
+    await turn()
+    expect(ends).to.have.length(3)
+    await end()
+    expect(ends).to.have.length(3)
+    failing = true
+    await end()
+    expect(ends).to.have.length(2)
+    failing = false
+    while (ends.length > 0) await end()
+    const statuses = (await answers).map(({ status }) => status)
+    expect(statuses).to.deep.equal(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
+  })
+
   it('waits with the next flush for company, unless it is full or the batcher was idle', async () => {
     const batches: number[][] = []
     const add = batcherOf({ maxItems: 2, minIntervalMs: 20, flush: recordingIn(batches) })

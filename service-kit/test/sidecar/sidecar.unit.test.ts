@@ -1,11 +1,20 @@
-import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { createSidecar, type Sidecar, type SidecarError } from '../../src/sidecar/sidecar.ts'
 
+type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>
 type Handler = (request: unknown) => unknown
-const { getBulkState, bulkPublishEventAlpha1, executeStateTransaction } = daprProto.Dapr.method
+const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata } =
+  daprProto.Dapr.method
 
 /** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
 describe('sidecar client', () => {
@@ -15,7 +24,8 @@ describe('sidecar client', () => {
   let sidecar: Sidecar
   before(async () => {
     server = new Server()
-    for (const { name, input, output } of [getBulkState, bulkPublishEventAlpha1, executeStateTransaction]) {
+    const methods = [getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata]
+    for (const { name, input, output } of methods) {
       const definition = {
         path: `/dapr.proto.runtime.v1.Dapr/${name}`,
         requestStream: false,
@@ -78,6 +88,13 @@ describe('sidecar client', () => {
     expect(token).to.equal('dapr-token')
   })
 
+  it('reads one document, or learns that there is none', async () => {
+    handlers.GetState = () => ({ data: Buffer.from('{"b":1}'), etag: '7' })
+    expect(await sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
+    handlers.GetState = () => ({})
+    expect(await sidecar.readOne('a')).to.equal(undefined)
+  })
+
   it('does not take a key that could not be read for one that is absent', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
@@ -86,6 +103,38 @@ describe('sidecar client', () => {
   it('does not take a document that is not JSON for an error of whoever reads it', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+  })
+
+  it('saves each document on its own condition', async () => {
+    let request: unknown
+    handlers.SaveState = (given) => {
+      request = given
+      return {}
+    }
+    const value = '{"b":1}'
+    await sidecar.save([
+      { key: 'a', value, guard: { etag: '7' } },
+      { key: 'b', value, guard: 'absent' },
+      { key: 'c', value },
+    ])
+    const { storeName, states } = request as SaveStateRequest
+    expect(storeName).to.equal('statestore')
+    const firstWrite = 1
+    expect(
+      states.map(({ key, value, etag, options }) => [key, `${Buffer.from(value)}`, etag?.value, options?.concurrency]),
+    ).to.deep.equal([
+      ['a', value, '7', firstWrite],
+      ['b', value, undefined, firstWrite],
+      ['c', value, undefined, undefined],
+    ])
+  })
+
+  it('tells the type of the store, and that a component is not there', async () => {
+    const other = { name: 'env-secrets', type: 'secretstores.local.env' }
+    handlers.GetMetadata = () => ({ registeredComponents: [other, { name: 'statestore', type: 'state.sqlite' }] })
+    expect(await sidecar.storeType()).to.equal('state.sqlite')
+    handlers.GetMetadata = () => ({ registeredComponents: [other] })
+    expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')
   })
 
   it('publishes each event under its own key and headers, and notices when one failed', async () => {

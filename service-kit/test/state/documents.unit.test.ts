@@ -33,6 +33,26 @@ describe('documents', () => {
     ])
   })
 
+  it('that a bulk read has not are asked for one by one by who found nothing, and by nobody else', async () => {
+    for (const key of ['a', 'b']) sidecar.set(key, key)
+    const read = sidecar.read.bind(sidecar)
+    sidecar.read = async (keys) => {
+      const found = await read(keys)
+      found.delete('b')
+      return found
+    }
+    const [one, both] = await Promise.all([documents.read(['b', 'nothing']), documents.read(['a', 'b'])])
+    expect([...one.keys()]).to.deep.equal(['b'])
+    expect([...both.keys()]).to.deep.equal(['a'])
+    expect(sidecar.calls.readOne).to.equal(2)
+  })
+
+  it('are not taken for absent by who cannot ask for them', async () => {
+    sidecar.failures.readOne.push(new Error('connection lost'))
+    const answers = await Promise.allSettled([documents.read(['a']), documents.read(['b'])])
+    expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
+  })
+
   it('are read with at most 2,000 keys in one call', async () => {
     const keys = (from: number) => Array.from({ length: 1_000 }, (_, index) => `${from + index}`)
     await Promise.all([0, 1_000, 2_000].map((from) => documents.read(keys(from))))
@@ -42,8 +62,8 @@ describe('documents', () => {
   it('are listed in the order of their arrival by the change that writes them', async () => {
     for (const id of ['a', 'b', 'c']) {
       const decide: Parameters<Documents['change']>[0]['decide'] = (view) =>
-        view.write(id, { listed: view.list(id), name: `name of ${id}` })
-      await documents.change({ keys: [id], bytes: 10, decide })
+        view.write({ listed: view.list(id), name: `name of ${id}` })
+      await documents.change({ key: id, bytes: 10, decide })
     }
     const load = async (ids: string[]) => {
       const found = await documents.read(ids)

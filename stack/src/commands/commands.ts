@@ -5,32 +5,52 @@ import { dockerClean, dockerDown, dockerLogs, dockerScale } from '../containers/
 import { containersOf } from '../containers/docker.ts'
 import { type Project, readProject } from '../containers/project.ts'
 import { expectedContainers } from '../containers/replicas.ts'
+import { dockerRestart } from '../containers/restart.ts'
 import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
+import type { Addresses } from '../kafka/addresses.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { saysYes } from '../lib/says-yes.ts'
+import { serviceNamed } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { showLogs } from '../processes/logs.ts'
-import { processNames } from '../processes/plan.ts'
+import { processNamesWith, storeOf } from '../processes/plan.ts'
+import { restartProcesses } from '../processes/restart.ts'
 import { startStack } from '../processes/start.ts'
 import { formatStatus, stackStatus } from '../processes/status.ts'
 import { stopStack } from '../processes/stop.ts'
 import { localAddresses } from './addresses.ts'
+import { chooseStore, requireStore } from './store.ts'
 import { chooseWay, runningWay } from './way.ts'
 
-/** `make up`: `STACK` names how to run it, `local` or `docker`; see `chooseWay`. */
+interface UpOptions {
+  onProgress: (line: string) => void
+  signal: AbortSignal
+}
+
+/** `make up`: `STACK` names how to run it, `local` or `docker`, and `STORE` with which store; see `chooseWay` and `chooseStore`. */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const onProgress = timed()
-  const way = await chooseWay(env.STACK, { onProgress, signal })
-  if (way === 'local') await startStack({ onProgress, signal })
-  const addresses = way === 'local' ? localAddresses() : await dockerUp({ onProgress, signal })
+  const options = { onProgress, signal }
+  if (env.STORE) requireStore(undefined, env.STORE)
+  const way = await chooseWay(env, options)
+  const addresses = way === 'local' ? await upLocal(env, options) : await upDocker(env, options)
   onProgress(paint('green', 'up'))
   print()
   const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
   for (const line of table(rows)) print(line)
   print()
   print('next: make demo')
+}
+
+async function upLocal({ STORE }: NodeJS.ProcessEnv, options: UpOptions): Promise<Addresses> {
+  await startStack({ store: await chooseStore('local', STORE, options.onProgress), ...options })
+  return localAddresses()
+}
+
+async function upDocker({ STORE }: NodeJS.ProcessEnv, options: UpOptions): Promise<Addresses> {
+  return await dockerUp({ store: await chooseStore('docker', STORE, options.onProgress), ...options })
 }
 
 /** `make down`, whichever way the stack was started. */
@@ -84,7 +104,7 @@ function localStatus(): string[] | undefined {
  */
 export async function logs(name: string | undefined, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const project = await shownProject()
-  const names = project ? await expectedContainers() : processNames
+  const names = project ? await expectedContainers() : processNamesWith(storeOf(localFolder))
   if (name && !names.includes(name)) {
     throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }
@@ -105,6 +125,18 @@ export async function clean(): Promise<void> {
   const volumes = project ? await dockerClean(project).catch(() => []) : []
   for (const what of [...present, ...volumes]) print(`removed ${what}`)
   if (present.length + volumes.length === 0) print('nothing to remove')
+}
+
+/**
+ * `make restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
+ * @throws {StackError} `usage` for an unknown service, `not-running`
+ */
+export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
+  const service = serviceNamed(name)
+  const onProgress = timed()
+  const project = (await runningWay()) === 'docker' ? readProject() : undefined
+  if (project) await dockerRestart(project, service, onProgress)
+  else await restartProcesses(service, { onProgress, signal })
 }
 
 /** `make scale`, of the stack in containers only: the local one has fixed ports. */

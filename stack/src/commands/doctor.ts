@@ -3,6 +3,7 @@ import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { table } from '@orderflow/service-kit/terminal'
 import { imageNotes } from '../containers/images.ts'
+import { readProject } from '../containers/project.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { saysYes } from '../lib/says-yes.ts'
@@ -23,6 +24,7 @@ import {
   minimumOf,
   npm,
   pip,
+  postgresql,
   type Tool,
 } from '../provision/tools.ts'
 import { runningWay } from './way.ts'
@@ -44,8 +46,9 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
   if (saysYes(env, 'INSTALL')) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
+  const withPostgresql = { title: 'the same, with STORE=postgresql', tools: [...asProcesses.tools, postgresql] }
   const tests = { title: 'make test', tools: forTests() }
-  const uses = [inContainers, asProcesses, tests, { title: 'make release-NAME', tools: [npm, engine] }]
+  const uses = [inContainers, asProcesses, withPostgresql, tests, { title: 'make release-NAME', tools: [npm, engine] }]
   const found = await findTools([...new Set(uses.flatMap(({ tools }) => tools))])
   const missing = new Set(found.filter(({ isNewEnough }) => !isNewEnough).map(({ tool }) => tool))
 
@@ -56,12 +59,12 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
   for (const use of uses) for (const line of describeUse(use, missing)) print(line)
   print()
   print(room())
-  const images = lacking(inContainers, missing).length === 0 ? await imageNotes() : []
+  const images = lacking(inContainers, missing).length === 0 ? await imageNotes(readProject()?.store) : []
   for (const note of [...images, ...(await portNotes())]) print(paint('yellow', note))
   return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
 }
 
-const forTests = () => [npm, ...toolsOfProcesses(), browser, git, curl, pip]
+const forTests = () => [npm, ...toolsOfProcesses(), postgresql, browser, git, curl, pip]
 
 async function install(signal: AbortSignal): Promise<void> {
   const found = await findTools(forTests())
@@ -69,7 +72,9 @@ async function install(signal: AbortSignal): Promise<void> {
   if (packages.length > 0 && canAptGet()) await aptGetInstall(packages, signal)
 }
 
-const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? 'not found']
+/** An engine that is installed and not started is not there, either. */
+const absence = (tool: Tool) => (tool === engine ? 'does not answer' : 'not found')
+const cellsOf = ({ tool, version }: FoundTool) => [tool.label, minimumOf(tool), version ?? absence(tool)]
 
 const lacking = ({ tools }: Use, missing: Set<Tool>) => tools.filter((tool) => missing.has(tool))
 
@@ -88,6 +93,7 @@ async function portNotes(): Promise<string[]> {
   const own = [
     { port: ports.kafka, use: 'kafka' },
     { port: ports.kafkaController, use: 'kafka controller' },
+    { port: ports.postgresql, use: 'postgresql, with STORE=postgresql' },
     { port: 27017, use: 'mongo, in containers' },
   ]
   const ofServices = services.flatMap(({ name }) =>

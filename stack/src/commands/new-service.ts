@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { postgresqlFile } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
@@ -43,7 +44,13 @@ export async function newService(name: string): Promise<void> {
   print(`undo: ${undo(name)}`)
 }
 
-const changed = ['services.json', 'docker-compose.yml', '.devcontainer/devcontainer.json', 'package-lock.json']
+const changed = [
+  'services.json',
+  'docker-compose.yml',
+  postgresqlFile,
+  '.devcontainer/devcontainer.json',
+  'package-lock.json',
+]
 
 const undo = (name: string) =>
   `git checkout ${changed.join(' ')} && git clean -fd ${name} components/subscriptions.${name}.yaml`

@@ -1,22 +1,29 @@
 import { ensureReplicaSet } from '../containers/replica-set.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
-import { ensureTopics } from '../kafka/topics.ts'
+import { ensureTopics, topics } from '../kafka/topics.ts'
 import { localCertificate } from '../lib/certificate.ts'
 import { withRetries } from '../lib/poll.ts'
 import { timed } from '../lib/terminal.ts'
+import { ensureDatabases, serviceDatabases } from '../postgresql/databases.ts'
 
 // What docker-compose.yml runs once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`, with the same variables
-// for Kafka and MongoDB that a sidecar gets.
+// for Kafka and the store that a sidecar gets.
 const [folder = ''] = process.argv.slice(2)
 const tell = timed()
 try {
   await localCertificate(folder)
   tell('certificate: there')
-  const warnings = await withRetries('Kafka', () => ensureTopics(kafkaConnection(process.env)))
+  const warnings = await withRetries('Kafka', () => ensureTopics(kafkaConnection(process.env), topics.containers))
   for (const warning of warnings) tell(`warning: ${warning}`)
   tell('topics: there')
-  await withRetries('MongoDB', () => ensureReplicaSet(process.env.State__ConnectionString ?? ''))
-  tell('replica set: there')
+  const { State__ConnectionString: uri = '' } = process.env
+  if (uri.startsWith('postgres:')) {
+    await withRetries('PostgreSQL', () => ensureDatabases(uri, serviceDatabases))
+    tell('databases: there')
+  } else {
+    await withRetries('MongoDB', () => ensureReplicaSet(uri))
+    tell('replica set: there')
+  }
 } catch (error) {
   // The message alone: other fields of a driver's errors say more than a log should know.
   tell(`error: ${(error as Error).message}`)

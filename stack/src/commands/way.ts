@@ -24,7 +24,7 @@ export async function runningWay(): Promise<Way | undefined> {
  * images are at hand or can be pulled. A stand-in for an image is used only when asked for.
  * @throws {StackError} `usage` for another value, `still-running` when the stack runs the other way
  */
-export async function chooseWay(asked: string | undefined, options: ProvisionOptions): Promise<Way> {
+export async function chooseWay({ STACK: asked, STORE }: NodeJS.ProcessEnv, options: ProvisionOptions): Promise<Way> {
   if (asked && asked !== 'local' && asked !== 'docker') {
     throw new StackError('usage', `STACK=${asked} is not supported`, {
       nextStep: 'STACK is local or docker, or left out',
@@ -37,7 +37,8 @@ export async function chooseWay(asked: string | undefined, options: ProvisionOpt
     })
   }
   if (asked || running) return (asked || running) as Way
-  const missing = (await engineMissing()) ?? (await composeMissing()) ?? (await pullStackImages(options))
+  const store = STORE === 'postgresql' ? STORE : readProject()?.store
+  const missing = (await engineMissing()) ?? (await composeMissing()) ?? (await pullStackImages(options, store))
   if (missing) options.onProgress(`on this machine, without containers: ${missing}`)
   else options.onProgress('in containers; STACK=local does without')
   return missing ? 'local' : 'docker'

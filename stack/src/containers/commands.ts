@@ -5,7 +5,7 @@ import { type LogOptions, logLines } from '../lib/log-options.ts'
 import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
-import type { Project } from './project.ts'
+import { type Project, readProject, recordStore } from './project.ts'
 import { composeFiles, readReplicaCounts, removeReplicas, writeReplicas } from './replicas.ts'
 import { dockerUp } from './up.ts'
 
@@ -14,9 +14,10 @@ export async function dockerDown(): Promise<void> {
   await compose(composeFiles(), ['down', '--remove-orphans'])
 }
 
-/** Removes the volumes of a project without containers, and the replicas that were asked for. Returns what it removed. */
-export async function dockerClean({ name }: Project): Promise<string[]> {
+/** Removes the volumes of a project without containers, and forgets which replicas and store were asked for. Returns what it removed. */
+export async function dockerClean({ name, store }: Project): Promise<string[]> {
   removeReplicas()
+  if (store !== 'mongodb') recordStore('mongodb')
   const label = `label=com.docker.compose.project=${name}`
   const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
   if (volumes.length > 0) await docker('volume', 'rm', ...volumes)
@@ -55,8 +56,10 @@ export async function dockerScale(service: string, times: string, signal: AbortS
   }
   const onProgress = timed()
   await writeReplicas({ ...readReplicaCounts(), [service]: count })
-  const { kafka } = await dockerUp({ onProgress, signal })
+  const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', onProgress, signal })
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
-  if (count > partitions) onProgress(`warning: a topic has ${partitions} partitions, so the others wait in reserve`)
+  if (count > partitions.containers) {
+    onProgress(`warning: a topic has ${partitions.containers} partitions, so the others wait in reserve`)
+  }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { StackError } from '../lib/error.ts'
-import { stackImages } from '../lib/image-names.ts'
+import { type ComposeStore, stackImages } from '../lib/image-names.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { withLock } from '../lib/pid-lock.ts'
 import { buildImage } from '../offline/build-image.ts'
@@ -41,7 +41,7 @@ interface InspectedImage extends PresentImage {
  * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
  * @throws {StackError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
  */
-export async function ensureImages(options: ProvisionOptions, names: string[] = stackImages): Promise<PresentImage[]> {
+export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
   if ((await missingOf(names)).length > 0) {
     await withImagesLock(options, async () => {
       const failed = await pullAll(await missingOf(names), options)
@@ -64,21 +64,23 @@ function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Pr
 /**
  * Pulls those of the stack's images that are missing. Answers why not all are real ones then, undefined when they are.
  */
-export async function pullStackImages(options: ProvisionOptions): Promise<string | undefined> {
-  const present = await inspect(stackImages)
+export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
+  const names = stackImages(store)
+  const present = await inspect(names)
   const standIns = [...present.values()].filter(({ standIn }) => standIn)
   if (standIns.length > 0)
     return standIns.map(({ name, standIn }) => `${name} is a stand-in here (${standIn})`).join(', ')
-  const missing = stackImages.filter((name) => !present.has(name))
+  const missing = names.filter((name) => !present.has(name))
   if (missing.length === 0) return undefined
   const [failed] = await withImagesLock(options, () => pullAll(missing, options))
   return failed && `${failed.name} cannot be pulled: ${failed.reason}`
 }
 
 /** What to know of the stack's images before `make up` runs in containers: those that are not here, and stand-ins. */
-export async function imageNotes(): Promise<string[]> {
-  const present = await inspect(stackImages)
-  return stackImages.flatMap((name) => {
+export async function imageNotes(store?: ComposeStore): Promise<string[]> {
+  const names = stackImages(store)
+  const present = await inspect(names)
+  return names.flatMap((name) => {
     const image = present.get(name)
     if (!image) return [`${name} is not here: make up pulls it`]
     return image.standIn ? [`${name} is a stand-in here (${image.standIn}): only STACK=docker uses it`] : []

@@ -3,16 +3,17 @@ import { dirname, join } from 'node:path'
 import { localFolder, repository } from '../lib/paths.ts'
 import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
 import { docker } from './docker.ts'
+import { postgresqlFile, readProject } from './project.ts'
 
-/** How many of a service there are, by service; one when it is not said. */
+/** How many of a service there are, by service. */
 export type ReplicaCounts = Record<string, number>
 
-const composeFile = join(repository, 'docker-compose.yml')
 const replicasFile = join(localFolder, 'docker/replicas.json')
 
-/** The containers that one service is, its pod first. */
-export function podOf(service: Service): string[] {
-  return [`${service.role}-pod`, sidecarOf(service), service.name]
+/** The containers that one replica of a service is: its pod, its sidecar, the service itself. */
+export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
+  const suffix = number > 1 ? `-${number}` : ''
+  return [`${service.role}-pod${suffix}`, `${sidecarOf(service)}${suffix}`, `${service.name}${suffix}`]
 }
 
 interface ComposeService {
@@ -34,10 +35,11 @@ export interface ComposeModel {
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {
   const replicas: ComposeModel['services'] = {}
   for (const [name, count] of Object.entries(counts)) {
-    const own = podOf(serviceNamed(name))
+    const first = podOf(serviceNamed(name))
     for (let number = 2; number <= count; number += 1) {
-      const rename = (other: string) => (own.includes(other) ? `${other}-${number}` : other)
-      for (const container of own) replicas[rename(container)] = replica(model.services[container] ?? {}, rename)
+      const own = podOf(serviceNamed(name), number)
+      const rename = (other: string) => own[first.indexOf(other)] ?? other
+      for (const container of first) replicas[rename(container)] = replica(model.services[container] ?? {}, rename)
     }
   }
   return { services: replicas }
@@ -52,9 +54,9 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
   }
 }
 
-/** Writes the Compose file of further replicas, with docker-compose.yml's variables still in it. */
+/** Writes the Compose file of further replicas, with the variables of docker-compose.yml still in it. */
 export async function writeReplicas(counts: ReplicaCounts, file = replicasFile): Promise<void> {
-  const model = await readModel([composeFile])
+  const model = await readModel(withoutReplicas())
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${JSON.stringify(replicaServices(model, counts), null, 2)}\n`)
 }
@@ -70,9 +72,9 @@ export async function expectedContainers(): Promise<string[]> {
   return Object.keys((await readModel(composeFiles())).services).sort()
 }
 
-/** How many of each service `make scale` asked for last. */
+/** How many of each service there should be: those that `make scale` asked for last, else those of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
-  if (!existsSync(replicasFile)) return {}
+  if (!existsSync(replicasFile)) return ofServices(({ replicas }) => replicas)
   const replicas = Object.keys((JSON.parse(readFileSync(replicasFile, 'utf8')) as ComposeModel).services)
   const isReplicaOf = (name: string) => (other: string) => other.replace(/-\d+$/, '') === name
   return ofServices(({ name }) => 1 + replicas.filter(isReplicaOf(name)).length)
@@ -84,5 +86,10 @@ export function removeReplicas(): void {
 
 /** The Compose files of `make up`. */
 export function composeFiles(): string[] {
-  return [composeFile, ...(existsSync(replicasFile) ? [replicasFile] : [])]
+  return [...withoutReplicas(), ...(existsSync(replicasFile) ? [replicasFile] : [])]
+}
+
+function withoutReplicas(): string[] {
+  const files = readProject()?.store === 'postgresql' ? [postgresqlFile] : []
+  return ['docker-compose.yml', ...files].map((file) => join(repository, file))
 }

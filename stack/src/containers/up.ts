@@ -1,17 +1,19 @@
-import { groupMissing } from '../kafka/readiness.ts'
+import { untilAllConsume } from '../kafka/readiness.ts'
+import { ensureTopics, topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
+import { type ComposeStore, stackImages } from '../lib/image-names.ts'
 import { withRetries } from '../lib/poll.ts'
-import { services } from '../lib/services.ts'
 import { restartCompanions } from './companions.ts'
 import { composeMissing } from './compose-plugin.ts'
 import { compose } from './docker.ts'
 import { engineMissing } from './engine.ts'
 import { ensureImages } from './images.ts'
-import { ensureEnvFile, type Project, readProject } from './project.ts'
-import { composeFiles } from './replicas.ts'
+import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
+import { composeFiles, readReplicaCounts, writeReplicas } from './replicas.ts'
 import { buildServiceImages } from './service-images.ts'
 
 export interface DockerUpOptions {
+  store: ComposeStore
   onProgress: (line: string) => void
   signal: AbortSignal
 }
@@ -20,12 +22,15 @@ export interface DockerUpOptions {
  * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
  * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `make engine`, when somebody asks for it
  */
-export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise<Project> {
+export async function dockerUp({ store, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine, or make up STACK=local' })
   if (ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
+  if (readProject()?.store !== store) recordStore(store)
+  // Made from the Compose files, which may have changed.
+  await writeReplicas(readReplicaCounts())
   const project = readProject() as Project
-  for (const { name, standIn } of await ensureImages({ onProgress, signal })) {
+  for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)
   }
   await buildServiceImages(onProgress)
@@ -36,13 +41,10 @@ export async function dockerUp({ onProgress, signal }: DockerUpOptions): Promise
     onProgress(`${restarted.join(', ')}: restarted, to get the network of the new pod`)
     await startContainers()
   }
-  for (const { name } of services) {
-    await withRetries(name, async () => {
-      const unready = await groupMissing(project.kafka, name, new Set())
-      if (unready) throw new Error(unready)
-    })
-    onProgress(`${name}: consuming`)
-  }
+  // That of setup is in its container's log.
+  const warnings = await withRetries('Kafka', () => ensureTopics(project.kafka, topics.containers))
+  for (const warning of warnings) onProgress(`warning: ${warning}`)
+  await untilAllConsume(project.kafka, onProgress)
   return project
 }
 

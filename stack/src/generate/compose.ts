@@ -39,7 +39,6 @@ function servicePart(service: Service): string {
   const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN') => `\${${variableOf(service, what)}:?is not set; see .env.example}`
   const published = `\${${variableOf(service, 'HTTP_PORT')}:-${http}}:${http}`
   const publishedTls = `\${${variableOf(service, 'HTTPS_PORT')}:-${https}}:${https}`
-  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resourcesOf('/components', 'mongodb'))
   return `
   ${pod}:
     <<: *pod
@@ -59,8 +58,7 @@ function servicePart(service: Service): string {
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
       DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}
     command:
-      - /daprd
-${flags.map(([flag, value]) => `      - --${flag}=${value}\n`).join('')}
+${sidecarCommand(name, 'mongodb')}
   ${name}:
     <<: *service
     image: ${serviceImage(name)}
@@ -81,4 +79,10 @@ ${flags.map(([flag, value]) => `      - --${flag}=${value}\n`).join('')}
       test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ]"]
       <<: *probe
 `
+}
+
+/** The lines of a sidecar's command. */
+export function sidecarCommand(name: string, store: 'mongodb' | 'postgresql'): string {
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resourcesOf('/components', store))
+  return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }

@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { postgresqlFile } from '../containers/project.ts'
 import { repository } from '../lib/paths.ts'
 import { services } from '../lib/services.ts'
+import { bootCheckFile } from './boot-check.ts'
 import { composeFile } from './compose.ts'
+import { composePostgresqlFile } from './compose-postgresql.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
 import { resiliencyFile } from './resiliency.ts'
+import { settingsFile } from './settings.ts'
 import { subscriptionsFile } from './subscriptions.ts'
 
 /** What `make generate` writes, by the path in the repository. Undefined is for a file that should be gone. */
@@ -21,6 +25,11 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/kafka.yaml', kafkaFile()],
     ['components/resiliency.yaml', resiliencyFile()],
     changed('docker-compose.yml', composeFile),
+    [postgresqlFile, composePostgresqlFile()],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
+    ['release/boot-check/kafka.yaml', bootCheckFile()],
+    ...[...services.map(({ name }) => name), 'stack/src/new-service/template'].map((folder) =>
+      changed(`${folder}/appsettings.json`, settingsFile),
+    ),
   ])
 }

@@ -12,6 +12,9 @@ interface Setting {
 const fromEnvironment = (variable: string) => `secretKeyRef: { name: ${variable}, key: ${variable} }`
 const text = (value: string) => `value: ${value}`
 
+/** Each look costs the broker one small request of each of a component's two clients. */
+const metadataRefresh = '5s'
+
 function settingsOf(component: string): Setting[] {
   const lane = component.slice(publisher.length)
   return [
@@ -36,6 +39,11 @@ function settingsOf(component: string): Setting[] {
       value: text(`"{appID}${lane}"`),
       why: `Members get partitions in the order of their names, which begin with this: the first lanes of all replicas before any
 second lane, so each replica has its share.`,
+    },
+    {
+      name: 'clientConnectionTopicMetadataRefreshInterval',
+      value: text(metadataRefresh),
+      why: 'Partitions that are added to a topic are published to after this time, and consumed after twice as long at the most; the default is 8m.',
     },
     {
       name: 'initialOffset',
@@ -72,7 +80,7 @@ export function kafkaFile(): string {
   const components = [publisher, ...lanes]
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Kafka, ${components.length} times alike but for name and client id. A component hands over one delivery at a time, whatever its
-topics and partitions; so what a service reacts to comes through ${lanes[0]} to ${lanes.at(-1)}, a partition each, and ${publisher} is for
+topics and partitions; so what a service reacts to comes through ${lanes[0]} to ${lanes.at(-1)}, which share its partitions, and ${publisher} is for
 publishing and for what is not urgent (docs/adr/0011). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 

@@ -15,7 +15,7 @@ export function subscriptionsFile(service: Service): string {
   )
   return `${generated(`What ${service.name} gets, and through which component of kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 
-What is reacted to (prompt) comes through ${lanes.length} components, one partition each, so that their deliveries overlap (docs/adr/0011). What may
+What is reacted to (prompt) comes through ${lanes.length} components, which share the partitions, so that their deliveries overlap (docs/adr/0011). What may
 take longer (background) comes through one, and in larger batches.
 
 Each partition hands over what it has when it has maxMessagesCount records, or when its own ticker of maxAwaitDurationMs fires: an

@@ -1,7 +1,9 @@
 import { get } from 'node:http'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Group } from '@platformatic/kafka'
-import { topics, withAdmin } from './topics.ts'
+import { withRetries } from '../lib/poll.ts'
+import { serviceNamed, services } from '../lib/services.ts'
+import { partitionCounts, withAdmin } from './topics.ts'
 
 /** What a probe found missing; undefined when it is ready. */
 export type Missing = string | undefined
@@ -43,25 +45,61 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
   try {
-    const groups = await withAdmin(kafka, (admin) => admin.describeGroups({ groups: [name] }))
-    return unassigned(name, groups.get(name), stale)
+    return await withAdmin(kafka, async (admin) => {
+      const partitions = await partitionCounts(admin, Object.keys(serviceNamed(name).consumes))
+      const groups = await admin.describeGroups({ groups: [name] })
+      return unassigned(name, groups.get(name), partitions, stale)
+    })
   } catch (error) {
     return `consumer group ${name} cannot be read: ${(error as Error).message}`
   }
 }
 
-function unassigned(name: string, group: Group | undefined, stale: ReadonlySet<string>): Missing {
+/** @param partitions of its topics, as the broker has them */
+function unassigned(
+  name: string,
+  group: Group | undefined,
+  partitions: ReadonlyMap<string, number>,
+  stale: ReadonlySet<string>,
+): Missing {
   if (group?.state !== 'Stable') return `consumer group ${name} is ${group?.state ?? 'missing'}`
   const members = [...group.members.values()]
   if (members.some((member) => stale.has(member.id)))
     return `consumer group ${name} waits for a killed member to time out`
-  for (const topic of topics.filter((spec) => spec.consumerGroups.includes(name))) {
-    const assigned = members.flatMap((member) => member.assignments?.get(topic.name)?.partitions ?? [])
-    if (new Set(assigned).size < topic.partitions) {
-      return `consumer group ${name} has ${assigned.length} of ${topic.partitions} partitions of ${topic.name}`
+  for (const [topic, count] of partitions) {
+    const assigned = members.flatMap((member) => member.assignments?.get(topic)?.partitions ?? [])
+    if (new Set(assigned).size < count) {
+      return `consumer group ${name} has ${assigned.length} of ${count} partitions of ${topic}`
     }
   }
   return undefined
+}
+
+/**
+ * Waits until nothing is missing any more.
+ * @throws {StackError} `not-ready` with what still is after a minute
+ */
+export async function untilNothingMissing(what: string, probe: () => Promise<Missing>): Promise<void> {
+  await withRetries(what, async () => {
+    const missing = await probe()
+    if (missing) throw new Error(missing)
+  })
+}
+
+/** Waits until every service consumes all partitions of its topics. */
+export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<void> {
+  for (const { name } of services) {
+    await untilNothingMissing(name, () => groupMissing(kafka, name, new Set()))
+    onProgress(`${name}: consuming`)
+  }
+}
+
+/** As `groupMissing`, and the group has so many members: nobody is still to come, and nobody who is gone is still waited for. */
+export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
+  // Until the first member ever asks for it, the broker has no coordinator to describe a group.
+  const members = await groupMembers(kafka, [name]).catch(() => new Set())
+  if (members.size !== count) return `consumer group ${name} has ${members.size} of ${count} members`
+  return await groupMissing(kafka, name, new Set())
 }
 
 /** Ids of the members that the groups have now. */

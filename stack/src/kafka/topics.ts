@@ -2,7 +2,7 @@ import '@orderflow/service-kit/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
-import { partitions, services } from '../lib/services.ts'
+import { partitions, type Surroundings, services } from '../lib/services.ts'
 
 export interface TopicSpec {
   name: string
@@ -30,9 +30,12 @@ const deadConfigs = {
 }
 
 /** The stream's topics: all that a service consumes or produces, and for each one where its dead letters go. */
-export const topics: TopicSpec[] = createTopics()
+export const topics: Record<Surroundings, TopicSpec[]> = {
+  processes: createTopics(partitions.processes),
+  containers: createTopics(partitions.containers),
+}
 
-function createTopics(): TopicSpec[] {
+function createTopics(partitions: number): TopicSpec[] {
   const names = [...new Set(services.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
   const consumersOf = (topic: string) => services.filter(({ consumes }) => topic in consumes).map(({ name }) => name)
   return [
@@ -68,7 +71,7 @@ export async function withAdmin<Result>(
  * Creates the topics that are missing and returns a warning for each that exists with other partitions. Returns only when
  * the broker tells clients of all of them: a sidecar that asks too early consumes nothing until its next refresh.
  */
-export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[] = topics): Promise<string[]> {
+export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics())
     for (const { name, partitions, configs } of specs.filter((spec) => !existing.has(spec.name))) {
@@ -76,19 +79,48 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[] = 
       // -1: as many replicas as the brokers make by default.
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
-    const counts = await partitionCounts(admin, specs)
-    return specs.flatMap(({ name, partitions }) => {
-      const actual = counts.get(name)
-      if (actual === partitions) return []
-      return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: make down clean up`]
-    })
+    return partitionWarnings(specs, await partitionCounts(admin, namesOf(specs)))
   })
 }
 
-/** A topic that was just created is not known at once. */
-function partitionCounts(admin: Admin, specs: TopicSpec[]): Promise<Map<string, number>> {
+function partitionWarnings(specs: TopicSpec[], counts: ReadonlyMap<string, number>): string[] {
+  return specs.flatMap(({ name, partitions }) => {
+    const actual = counts.get(name) ?? 0
+    if (actual === partitions) return []
+    const nextStep = actual < partitions ? 'make partitions adds them' : `Kafka takes none away, so say ${actual} there`
+    return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: ${nextStep}`]
+  })
+}
+
+/** Kafka's timestamp for the end of a partition, which only its leader knows. */
+const latest = -1n
+
+/**
+ * Adds the partitions that topics lack; what is in the others stays where it is (docs/operations.md). Returns a line for each topic
+ * that has more now, as soon as the broker takes records for them. Sidecars take part in them once they have asked for the topics again
+ * (components/kafka.yaml).
+ */
+export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  return await withAdmin(kafka, async (admin) => {
+    const counts = await partitionCounts(admin, namesOf(specs))
+    const lacking = specs.filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
+    if (lacking.length === 0) return []
+    await admin.createPartitions({ topics: lacking.map(({ name, partitions }) => ({ name, count: partitions })) })
+    const ends = lacking.map(({ name, partitions }) => ({
+      name,
+      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
+    }))
+    await withRetries('the partitions', () => admin.listOffsets({ topics: ends }), 50)
+    return lacking.map(({ name, partitions }) => `${name}: ${partitions} partitions, ${counts.get(name)} before`)
+  })
+}
+
+const namesOf = (specs: TopicSpec[]) => specs.map(({ name }) => name)
+
+/** How many partitions topics have. One that was just created is not known at once. */
+export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {
   const read = async () => {
-    const { topics: found } = await admin.metadata({ topics: specs.map((spec) => spec.name), forceUpdate: true })
+    const { topics: found } = await admin.metadata({ topics: names, forceUpdate: true })
     return new Map([...found].map(([name, topic]) => [name, topic.partitionsCount]))
   }
   return withRetries('the topics', read, 50)

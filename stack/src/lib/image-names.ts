@@ -6,6 +6,7 @@ export const baseImage = 'debian:bookworm-slim'
 export const nodeImage = `node:${versions.node}-bookworm-slim`
 export const kafkaImage = `apache/kafka:${versions.kafka}`
 export const mongoImage = 'mongo:8'
+export const postgresqlImage = 'postgres:17'
 export const daprdImage = `daprio/daprd:${versions.dapr}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
@@ -17,8 +18,20 @@ export function serviceImage(name: string): string {
   return `localhost/orderflow-${name}`
 }
 
-/** What docker-compose.yml runs, and what the services' images are made from; each after those that it is made from here. */
-export const stackImages = [baseImage, nodeImage, kafkaImage, daprdImage, mongoImage]
+/** The server of each store that a stack of containers may have. */
+const storeImages = { mongodb: mongoImage, postgresql: postgresqlImage }
+
+export type ComposeStore = keyof typeof storeImages
+
+const commonImages = [baseImage, nodeImage, kafkaImage, daprdImage]
+
+/** What Compose runs with a store, and what the services' images are made from; each after those that it is made from here. */
+export function stackImages(store: ComposeStore = 'mongodb'): string[] {
+  return [...commonImages, storeImages[store]]
+}
+
+/** The same, with all stores. */
+export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 
 /** The same, and what Testcontainers cleans up with. */
-export const testImages = [...stackImages, reaperImage]
+export const testImages = [...everyStackImage, reaperImage]

@@ -23,6 +23,8 @@ export interface Versions {
   actionlint: string
   /** Testcontainers' reaper, as testcontainers asks for it. */
   ryuk: string
+  /** The model checker of TLA+. */
+  tlc: string
 }
 
 /** The pinned versions. `stack/node` reads the same file with sed. */
@@ -42,4 +44,9 @@ export function daprdFile(): string {
 
 export function kafkaJarsFolder(): string {
   return join(cacheFolder(), `kafka-${versions.kafka}`, 'libs')
+}
+
+/** The broker's classes as Java has loaded and checked them once. */
+export function classArchiveFile(): string {
+  return join(cacheFolder(), `kafka-${versions.kafka}.jsa`)
 }

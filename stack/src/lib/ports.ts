@@ -16,6 +16,7 @@ export interface ServicePorts {
 export interface StackPorts {
   kafka: number
   kafkaController: number
+  postgresql: number
   /** By service. */
   services: Record<string, ServicePorts>
 }
@@ -29,11 +30,12 @@ export function sidecarPorts(place: number): Omit<ServicePorts, 'http' | 'https'
  * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
  * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
  * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, would meet Kafka's with the third
- * service.
+ * service. 5432 is for the PostgreSQL server that Debian's package starts by itself.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
   kafkaController: 9093,
+  postgresql: 5433,
   services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...sidecarPorts(place) })),
 }
 

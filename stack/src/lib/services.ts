@@ -4,7 +4,7 @@ import { StackError } from './error.ts'
 import { repository } from './paths.ts'
 
 /**
- * How soon a service wants the events of a topic: `prompt` what somebody waits for, each partition in a lane of its own;
+ * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several lanes;
  * `background` what may take longer and come in larger batches (docs/adr/0011).
  */
 export type Urgency = 'prompt' | 'background'
@@ -18,13 +18,21 @@ export interface Service {
   http: number
   https: number
   channel: number
+  /** How many there are in containers, unless `make scale` asked for another number. */
+  replicas: number
   consumes: Record<string, Urgency>
   produces: string[]
 }
 
+/**
+ * How a stack runs: as processes, once on one machine; or in containers, here or on a host, where a service may have replicas. Each
+ * replica needs partitions to take part (docs/operations.md).
+ */
+export type Surroundings = 'processes' | 'containers'
+
 interface Registry {
-  /** Of each topic that is created. */
-  partitions: number
+  partitions: Record<Surroundings, number>
+  lanes: number
   services: Record<string, Omit<Service, 'name' | 'role'>>
 }
 
@@ -37,8 +45,8 @@ export const services: readonly Service[] = Object.entries(registry.services).ma
   ...service,
 }))
 
-/** Partitions of each topic of events. */
-export const { partitions } = registry
+/** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
+export const { partitions, lanes: laneCount } = registry
 
 /** What a service's sidecar is called, as a process and as a container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`

@@ -21,6 +21,7 @@ export function withService(registry: string, name: string, { http, https, chann
       "http": ${http},
       "https": ${https},
       "channel": ${channel},
+      "replicas": 1,
       "consumes": { "${paymentEvents}": "prompt" },
       "produces": []
     }`

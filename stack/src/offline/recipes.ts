@@ -1,6 +1,14 @@
 import { cpSync, existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseImage, daprdImage, kafkaImage, mongoImage, nodeImage, reaperImage } from '../lib/image-names.ts'
+import {
+  baseImage,
+  daprdImage,
+  kafkaImage,
+  mongoImage,
+  nodeImage,
+  postgresqlImage,
+  reaperImage,
+} from '../lib/image-names.ts'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { daprdTool } from '../provision/daprd.ts'
@@ -71,6 +79,8 @@ export function recipeOf(image: string): Recipe {
       const args = { NODE_IMAGE: nodeImage }
       return { ...plain, folder: folder('mongo'), from: [baseImage, nodeImage], args, standIn: `SecantusDB ${version}` }
     }
+    case postgresqlImage:
+      return { ...plain, folder: folder('postgres'), from: [baseImage], standIn: 'PostgreSQL 15 of Debian 12' }
     case reaperImage: {
       const standIn = "a reaper with ryuk's protocol"
       return { ...plain, folder: folder('ryuk'), from: [nodeImage], args: { NODE_IMAGE: nodeImage }, standIn }

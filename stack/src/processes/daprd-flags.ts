@@ -6,11 +6,8 @@ export interface Resources {
   configuration: string
 }
 
-/**
- * The files of a `components` folder, and beside those that all share the state store of one kind: `sqlite` on one machine,
- * `mongodb` in containers and releases.
- */
-export function resourcesOf(components: string, store: 'sqlite' | 'mongodb'): Resources {
+/** The files of a `components` folder, and beside those that all share the state store of one kind (docs/stores.md). */
+export function resourcesOf(components: string, store: 'sqlite' | 'mongodb' | 'postgresql'): Resources {
   return { folders: [components, `${components}/${store}`], configuration: `${components}/configuration.yaml` }
 }
 

@@ -1,11 +1,13 @@
-import { mkdirSync } from 'node:fs'
 import { localKafka } from '../kafka/connection.ts'
 import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
-import { ensureTopics } from '../kafka/topics.ts'
+import { ensureTopics, topics } from '../kafka/topics.ts'
 import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
+import { serviceDatabases } from '../postgresql/databases.ts'
 import { prepareKafka } from './kafka.ts'
-import { dataFolder, type Plan, type ProcessName } from './plan.ts'
+import { type Plan, type ProcessName, recordStore } from './plan.ts'
 import { requireFreePorts } from './port-check.ts'
+import { preparePostgresql } from './postgresql.ts'
+import { postgresqlAnswers } from './postgresql-server.ts'
 import { startProcess } from './process-control.ts'
 import { type ProcessSpec, processSpecs } from './process-spec.ts'
 import { processState } from './run-record.ts'
@@ -29,27 +31,40 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   const specs = processSpecs(plan)
   const absent = names.filter((name) => processState(plan.folder, name).state !== 'running')
   await requireFreePorts(absent.flatMap((name) => portUses(entryOf(specs, name))))
-  mkdirSync(dataFolder(plan.folder), { recursive: true })
+  recordStore(plan)
   const start = (name: ProcessName) => {
     startProcess(plan.folder, entryOf(specs, name))
     options.onStarted?.(name)
   }
 
-  if (names.includes('kafka')) {
-    if (absent.includes('kafka')) {
-      options.onProgress('kafka: starting')
-      await prepareKafka(plan)
-      start('kafka')
-    }
-    await ensureKafka(plan, options)
+  const used = serversOf(plan, options).filter(({ name }) => names.includes(name))
+  for (const { name, prepare } of used.filter((server) => absent.includes(server.name))) {
+    options.onProgress(`${name}: starting`)
+    await prepare()
+    start(name)
   }
-  const others = absent.filter((name) => name !== 'kafka')
+  await Promise.all(used.map(({ name, answers }) => answers().then(() => options.onProgress(`${name}: ready`))))
+  const isServer = (name: ProcessName) => used.some((server) => server.name === name)
+  const others = absent.filter((name) => !isServer(name))
   const stale = await staleMembers(plan, others, options)
   if (others.length > 0) options.onProgress(`${others.join(', ')}: starting`)
   others.forEach(start)
-  const waits = names.filter((name) => name !== 'kafka').map((name) => waitForProcess(plan, name, stale, options))
+  const waits = names.filter((name) => !isServer(name)).map((name) => waitForProcess(plan, name, stale, options))
   await Promise.all(waits)
   requireAlive({ folder: plan.folder, processes: names })
+}
+
+/** What the others need before they start. */
+function serversOf(plan: Plan, options: EnsureOptions) {
+  const { folder, ports } = plan
+  return [
+    { name: 'kafka', prepare: () => prepareKafka(plan), answers: () => kafkaAnswers(plan, options) },
+    {
+      name: 'postgresql',
+      prepare: () => preparePostgresql(folder),
+      answers: () => postgresqlAnswers(folder, ports.postgresql, serviceDatabases, options.signal),
+    },
+  ]
 }
 
 const portUses = (spec: ProcessSpec) =>
@@ -57,11 +72,10 @@ const portUses = (spec: ProcessSpec) =>
 
 const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 
-async function ensureKafka(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
+async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
-  for (const warning of await ensureTopics(kafkaOf(plan))) onProgress(`warning: ${warning}`)
-  onProgress('kafka: ready')
+  for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
 /** Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them. */

@@ -7,7 +7,7 @@ import { services } from '../lib/services.ts'
  * long as this one lives, and this one is given them once.
  */
 export async function freePorts(): Promise<StackPorts> {
-  const stack = { kafka: await nextPort(), kafkaController: await nextPort() }
+  const stack = { kafka: await freePort(), kafkaController: await freePort(), postgresql: await freePort() }
   const found: StackPorts['services'] = {}
   for (const { name } of services) found[name] = await freeServicePorts()
   return { ...stack, services: found }
@@ -16,13 +16,13 @@ export async function freePorts(): Promise<StackPorts> {
 /** The same for one more service with its sidecar. */
 export async function freeServicePorts(): Promise<ServicePorts> {
   return {
-    http: await nextPort(),
-    https: await nextPort(),
-    channel: await nextPort(),
-    daprHttp: await nextPort(),
-    daprGrpc: await nextPort(),
-    daprInternalGrpc: await nextPort(),
-    metrics: await nextPort(),
+    http: await freePort(),
+    https: await freePort(),
+    channel: await freePort(),
+    daprHttp: await freePort(),
+    daprGrpc: await freePort(),
+    daprInternalGrpc: await freePort(),
+    metrics: await freePort(),
   }
 }
 
@@ -31,7 +31,8 @@ const range = { first: 20_000, blocks: 120, blockSize: 100 }
 /** Of this process, and not given yet. */
 const reserved: number[] = []
 
-async function nextPort(): Promise<number> {
+/** One such port. */
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = reserved.shift()
     if (port === undefined) reserved.push(...(await reserveBlock()))

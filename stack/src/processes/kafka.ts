@@ -1,18 +1,27 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brokerHeap, brokerSettings } from '../kafka/broker-settings.ts'
+import { localKafka } from '../kafka/connection.ts'
+import { kafkaMissing } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
 import { javaCommand } from '../lib/java.ts'
-import { kafkaJarsFolder, repository } from '../lib/paths.ts'
+import { classArchiveFile, kafkaJarsFolder, repository } from '../lib/paths.ts'
+import { eventually } from '../lib/poll.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { dataFolder, type Plan } from './plan.ts'
 
 /** Arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
-  return [...javaArguments(brokerHeap), 'kafka.Kafka', propertiesFile(plan.folder)]
+  const archive = classArchiveFile()
+  return brokerCommand(plan, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []))
+}
+
+function brokerCommand(plan: Plan, ...more: string[]): string[] {
+  return [...javaArguments(brokerHeap, ...more), 'kafka.Kafka', propertiesFile(plan.folder)]
 }
 
 /** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
@@ -39,6 +48,29 @@ export async function prepareKafka(plan: Plan): Promise<void> {
     renameSync(temporary, logs)
   }
   writeFileSync(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, logs)))
+  if (!existsSync(classArchiveFile())) await archiveClasses(plan)
+}
+
+/**
+ * Has the broker start once and write down its classes as it ends, loaded and checked: with them a start takes 2.6 seconds of a processor
+ * instead of 4.7 (2026-11-22). Another Java does without them.
+ */
+async function archiveClasses(plan: Plan): Promise<void> {
+  const unfinished = `${classArchiveFile()}.${process.pid}`
+  const broker = spawn(javaCommand(), brokerCommand(plan, `-XX:ArchiveClassesAtExit=${unfinished}`), {
+    stdio: 'ignore',
+  })
+  const ended = once(broker, 'exit')
+  try {
+    await eventually(
+      () => broker.exitCode !== null || kafkaMissing(localKafka(plan.ports.kafka)).then((missing) => !missing),
+      'Kafka to start',
+    )
+  } finally {
+    broker.kill()
+    await ended
+  }
+  if (existsSync(unfinished)) renameSync(unfinished, classArchiveFile())
 }
 
 async function format(properties: string): Promise<void> {

@@ -4,7 +4,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type LogOptions, logLines } from '../lib/log-options.ts'
 import { paint, print } from '../lib/terminal.ts'
-import { logFile, processNames } from './plan.ts'
+import { logFile } from './plan.ts'
 
 /** Enough for any number of lines we show. */
 const tailBytes = 64 * 1024
@@ -34,7 +34,7 @@ export async function showLogs(
 ): Promise<void> {
   const width = Math.max(...names.map((name) => name.length))
   const show = (name: string) => {
-    const colour = colours[processNames.indexOf(name) % colours.length] ?? 'cyan'
+    const colour = colours[names.indexOf(name) % colours.length] ?? 'cyan'
     const prefix = paint(colour, `${name.padEnd(width)} |`)
     return printTail(logFile(folder, name), { follow, signal, prefix })
   }

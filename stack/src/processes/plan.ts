@@ -1,30 +1,40 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CertificateFiles, localCertificate } from '../lib/certificate.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
 import { type StackTokens, stackTokens } from './secrets.ts'
 
-/** `kafka`, a service or its sidecar. */
+/** `kafka`, `postgresql`, a service or its sidecar. */
 export type ProcessName = string
 
-/** In the order they start. */
+/** What a stack of processes keeps its documents in: a file of each service, or a server. */
+export type LocalStore = 'sqlite' | 'postgresql'
+
+/** Those of every stack, in the order they start. */
 export const processNames: readonly ProcessName[] = [
   'kafka',
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),
 ]
 
-/** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), ports, tokens, certificate. */
+/** Those of a stack with this store. */
+export function processNamesWith(store: LocalStore): readonly ProcessName[] {
+  return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
+}
+
+/** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens, certificate. */
 export interface Plan {
   folder: string
+  store: LocalStore
   ports: StackPorts
   tokens: StackTokens
   certificate: CertificateFiles
 }
 
-/** Makes what is missing of a stack's secrets and reads the rest. */
-export async function createPlan(folder: string, ports: StackPorts): Promise<Plan> {
+/** Makes what is missing of a stack's secrets and reads the rest. The store is that of the last start when it is left out. */
+export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
-  return { folder, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
+  return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
 }
 
 export function logFile(folder: string, name: string): string {
@@ -33,6 +43,23 @@ export function logFile(folder: string, name: string): string {
 
 export function dataFolder(folder: string): string {
   return join(folder, 'data')
+}
+
+/** The store that a folder's stack was started with last; SQLite when it never was. */
+export function storeOf(folder: string): LocalStore {
+  return existsSync(storeFile(folder)) ? (readFileSync(storeFile(folder), 'utf8') as LocalStore) : 'sqlite'
+}
+
+export function recordStore({ folder, store }: Plan): void {
+  mkdirSync(dataFolder(folder), { recursive: true })
+  writeFileSync(storeFile(folder), store)
+}
+
+const storeFile = (folder: string) => join(dataFolder(folder), 'store')
+
+/** PostgreSQL's data. */
+export function databaseFolder(folder: string): string {
+  return join(dataFolder(folder), 'postgresql')
 }
 
 /** The SQLite file of a service's store. */

@@ -28,14 +28,17 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   return child.pid
 }
 
+/** To PostgreSQL SIGTERM means to wait until its last client has gone. */
+const stopSignalOf = (name: string) => (name === 'postgresql' ? 'SIGINT' : 'SIGTERM')
+
 /**
- * Ends a process we started: SIGTERM, after `graceMs` SIGKILL, and returns when its whole group is gone.
+ * Ends a process we started: SIGTERM (or what means the same to it), after `graceMs` SIGKILL, and returns when its whole group is gone.
  * Does nothing when it does not run; a pid that now belongs to someone else is left alone.
  */
 export async function stopProcess(folder: string, name: string, graceMs: number): Promise<boolean> {
   const state = processState(folder, name)
   if (state.state === 'running') {
-    signalGroup(state.group, 'SIGTERM')
+    signalGroup(state.group, stopSignalOf(name))
     if (!(await groupEnds(state.group, graceMs))) {
       signalGroup(state.group, 'SIGKILL')
       if (!(await groupEnds(state.group, 5_000))) throw new Error(`${name} (pid ${state.pid}) survives SIGKILL`)

@@ -5,7 +5,8 @@ import type { ServicePorts } from '../lib/ports.ts'
 import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { daprdFlags, resourcesOf } from './daprd-flags.ts'
 import { kafkaCommand } from './kafka.ts'
-import { databaseFile, type Plan, type ProcessName } from './plan.ts'
+import { databaseFile, type LocalStore, type Plan, type ProcessName } from './plan.ts'
+import { localPostgresql, postgresqlCommand } from './postgresql.ts'
 import type { ServiceTokens } from './secrets.ts'
 import { componentSettings } from './settings.ts'
 
@@ -29,8 +30,15 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
     env: {},
     ports: { broker: kafka, controller: kafkaController },
   }
+  const database = plan.store === 'postgresql' ? [postgresqlSpec(plan.folder, plan.ports.postgresql)] : []
   const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
-  return Object.fromEntries([broker, ...others].map((spec) => [spec.name, spec]))
+  return Object.fromEntries([broker, ...database, ...others].map((spec) => [spec.name, spec]))
+}
+
+/** How the PostgreSQL server of a folder is started. */
+export function postgresqlSpec(folder: string, port: number): ProcessSpec {
+  const [command, ...args] = postgresqlCommand(folder, port)
+  return { name: 'postgresql', command, args, env: {}, ports: { server: port } }
 }
 
 /**
@@ -70,12 +78,12 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
   return {
     name: sidecarOf(service),
     command: daprdFile(),
-    args: daprdArguments(service.name, ports),
+    args: daprdArguments(service.name, ports, plan.store),
     env: {
       ...componentSettings(join(repository, service.name), process.env),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
       ...streamVariables(plan, service.name),
-      State__ConnectionString: databaseFile(plan.folder, service),
+      State__ConnectionString: connectionString(plan, service),
     },
     ports: {
       http: ports.daprHttp,
@@ -84,6 +92,10 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       metrics: ports.metrics,
     },
   }
+}
+
+function connectionString({ folder, store, ports }: Plan, service: Service): string {
+  return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
 }
 
 /** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
@@ -98,7 +110,7 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
 }
 
 /** Arguments of daprd for a sidecar on this machine. */
-export function daprdArguments(appId: string, ports: ServicePorts): string[] {
-  const resources = resourcesOf(join(repository, 'components'), 'sqlite')
+export function daprdArguments(appId: string, ports: ServicePorts, store: LocalStore): string[] {
+  const resources = resourcesOf(join(repository, 'components'), store)
   return daprdFlags(appId, ports, resources).flatMap(([flag, value]) => [`--${flag}`, value])
 }

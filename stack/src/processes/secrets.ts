@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { newSecret } from '../lib/secret.ts'
 import { services } from '../lib/services.ts'
 
@@ -21,8 +21,19 @@ export function stackTokens(folder: string): StackTokens {
   const without = services.filter(({ name }) => !tokens[name])
   if (without.length === 0) return tokens
   for (const { name } of without) tokens[name] = { app: newSecret(), dapr: newSecret() }
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.new`, `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  writeSecret(file, `${JSON.stringify(tokens, null, 2)}\n`)
   return tokens
+}
+
+/** A password of the stack, by what it is for; made once, as the tokens are. */
+export function stackPassword(folder: string, use: string): string {
+  const file = join(folder, `${use}.password`)
+  if (!existsSync(file)) writeSecret(file, newSecret())
+  return readFileSync(file, 'utf8')
+}
+
+function writeSecret(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, text, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
 }

@@ -4,7 +4,7 @@ import { localFolder } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { provision } from '../provision/provision.ts'
 import { ensureRunning } from './ensure.ts'
-import { createPlan, type Plan, type ProcessName, processNames } from './plan.ts'
+import { createPlan, type LocalStore, type Plan, type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 import { type LocalStack, runningStack } from './running-stack.ts'
 import { stopProcesses, withStackLock } from './stop.ts'
@@ -15,6 +15,8 @@ export interface StartOptions {
   folder?: string
   /** Those of `make up` when left out; `await freePorts()` for a stack beside it. */
   ports?: StackPorts
+  /** That of the folder's last start when left out; SQLite for the first. */
+  store?: LocalStore | undefined
   /** True (as for `make up`): the processes go on when this one ends. False (tests): they end with it. */
   detached?: boolean
   onProgress?: (line: string) => void
@@ -30,14 +32,19 @@ export interface StartOptions {
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
   const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
   const folder = resolve(options.folder ?? localFolder)
-  await provision({ onProgress, signal })
   if (!detached) await claimFolder(folder)
+  const { store = storeOf(folder) } = options
+  await provision({ store, onProgress, signal })
   return await withStackLock(folder, onProgress, async () => {
-    const plan = await createPlan(folder, ports)
+    const plan = await createPlan(folder, ports, store)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
     try {
-      await ensureRunning(plan, processNames, { onProgress, signal, onStarted: (name) => started.push(name) })
+      await ensureRunning(plan, processNamesWith(store), {
+        onProgress,
+        signal,
+        onStarted: (name) => started.push(name),
+      })
     } catch (error) {
       // What died stays on record, for make status to tell.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
@@ -48,8 +55,8 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   })
 }
 
-function reportState({ folder }: Plan, onProgress: (line: string) => void): void {
-  const states = processNames.map((name) => ({ name, ...processState(folder, name) }))
+function reportState({ folder, store }: Plan, onProgress: (line: string) => void): void {
+  const states = processNamesWith(store).map((name) => ({ name, ...processState(folder, name) }))
   const running = states.filter(({ state }) => state === 'running').map(({ name }) => name)
   if (running.length > 0) onProgress(`${running.join(', ')}: running already`)
   for (const entry of states) {

@@ -5,7 +5,8 @@ import { stopProcess } from './process-control.ts'
 import { recordedNames } from './run-record.ts'
 
 const serviceGraceMs = 10_000
-const kafkaGraceMs = 20_000
+const serverGraceMs = 20_000
+const servers = ['kafka', 'postgresql']
 
 /** Holds a stack's folder, so that two commands do not start and stop at once. */
 export function withStackLock<Result>(
@@ -18,7 +19,7 @@ export function withStackLock<Result>(
 }
 
 /**
- * Stops what a stack's folder says it started, and nothing else: services and sidecars together, then Kafka.
+ * Stops what a stack's folder says it started, and nothing else: services and sidecars together, then the servers that they need.
  * Returns the names of those that ran; none on a second call.
  */
 export async function stopStack(folder: string, onProgress: (line: string) => void): Promise<string[]> {
@@ -38,7 +39,7 @@ export async function stopProcesses(
     stopped.push(name)
     onProgress(`${name}: stopped`)
   }
-  await Promise.all(names.filter((name) => name !== 'kafka').map((name) => stop(name, serviceGraceMs)))
-  if (names.includes('kafka')) await stop('kafka', kafkaGraceMs)
+  await Promise.all(names.filter((name) => !servers.includes(name)).map((name) => stop(name, serviceGraceMs)))
+  await Promise.all(names.filter((name) => servers.includes(name)).map((name) => stop(name, serverGraceMs)))
   return stopped
 }

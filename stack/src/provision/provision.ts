@@ -5,7 +5,7 @@ import { withLock } from '../lib/pid-lock.ts'
 import { daprdTool } from './daprd.ts'
 import { kafkaTool } from './kafka.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
-import { browser, describeMissing, findTools, howToBring, java, type Tool } from './tools.ts'
+import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool } from './tools.ts'
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
 const lockTimeoutMs = 45 * 60 * 1000
@@ -18,11 +18,12 @@ export function toolsOfProcesses(): Tool[] {
 const parts = () => [daprdTool(), kafkaTool()]
 
 /**
- * Makes sure daprd, Kafka and Java are there (and the browser that tests drive, if asked for). Fast when they are.
+ * Makes sure daprd, Kafka and Java are there (and the browser that tests drive, or PostgreSQL, if asked for). Fast when they are.
  * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
-export async function provision(options: ProvisionOptions & { browser?: boolean }): Promise<void> {
-  await requireTools([...toolsOfProcesses(), ...(options.browser ? [browser] : [])])
+export async function provision(options: ProvisionOptions & { browser?: boolean; store?: string }): Promise<void> {
+  const more = [...(options.browser ? [browser] : []), ...(options.store === 'postgresql' ? [postgresql] : [])]
+  await requireTools([...toolsOfProcesses(), ...more])
   await provisionTools(parts(), options)
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
 import { findBrowser } from './browser.ts'
+import { findPostgresql } from './postgresql.ts'
 
 /** A program the machine must have, how its version is read, and what brings it. */
 export interface Tool {
@@ -65,6 +66,18 @@ export const maven: Tool = {
   otherwise: 'install Maven from https://maven.apache.org/download.cgi',
 }
 
+/** The server of `make up STORE=postgresql` without containers. */
+export const postgresql: Tool = {
+  label: 'PostgreSQL',
+  command: join(findPostgresql() ?? '', 'postgres'),
+  args: ['--version'],
+  version: /^postgres \(PostgreSQL\) (\d+)(?:\.(\d+))?/,
+  minimum: [14, 0],
+  apt: 'postgresql',
+  brew: 'postgresql@17',
+  otherwise: 'install PostgreSQL from https://www.postgresql.org/download/',
+}
+
 /** Chromium or Chrome, which the tests of pages drive. */
 export const browser: Tool = {
   label: 'Chromium',
@@ -116,13 +129,13 @@ export const engine: Tool = {
   ...bringDocker,
 }
 
-/** The first that starts a container again when the one it depends on was (`depends_on` with `restart`). */
+/** New enough to take out of a file what another one says (`!reset` in docker-compose.postgresql.yml). */
 export const compose: Tool = {
   label: 'Docker Compose',
   command: 'docker',
   args: ['compose', 'version', '--short'],
   version: /(\d+)\.(\d+)/,
-  minimum: [2, 17],
+  minimum: [2, 24],
   ...bringDocker,
 }
 

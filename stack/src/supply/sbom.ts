@@ -1,4 +1,4 @@
-import { stackImages } from '../lib/image-names.ts'
+import { everyStackImage } from '../lib/image-names.ts'
 import { versions } from '../lib/paths.ts'
 import { hashes } from '../provision/hashes.ts'
 import { licenseOf } from './licenses.ts'
@@ -8,7 +8,7 @@ import { type LockedPackage, readLock, shippedPackages } from './lock.ts'
 export function sbom(): object {
   const components = [
     ...shippedPackages(readLock()).map(npmComponent),
-    ...stackImages.map(imageComponent),
+    ...everyStackImage.map(imageComponent),
     goComponent('github.com/dapr/dapr', `v${versions.dapr}`),
     ...Object.entries(hashes)
       .filter(([name]) => name.endsWith('.jar'))

@@ -24,8 +24,9 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, demo, publish, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
+        'next: one of up, down, status, logs, clean, scale, restart, partitions, demo, publish, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
     ],
+    [['restart'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
     [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
     [
       ['dead-letters', 'list'],
@@ -37,6 +38,18 @@ describe('the command line', () => {
       ['up'],
       { STACK: 'podman' },
       'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
+    [
+      ['up'],
+      { STORE: 'mysql' },
+      'error: STORE=mysql is not supported\n' +
+        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'local', STORE: 'mongodb' },
+      'error: STORE=mongodb is not supported as processes (STACK=local)\n' +
+        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
     ],
     [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
     [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],

@@ -29,6 +29,9 @@ describe('make', () => {
     ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],
     ['dead-letters', { RESEND: 'all', DRY_RUN: 'a b' }, ['resend', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],
+    ['restart', { SERVICE: 'payment-service' }, ['payment-service']],
+    ['restart', {}, ['']],
+    ['partitions', {}, []],
     ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
     [
       'rebuild',

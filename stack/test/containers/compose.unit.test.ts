@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { postgresqlFile } from '../../src/containers/project.ts'
 import { replicaServices } from '../../src/containers/replicas.ts'
 import { brokerSettings } from '../../src/kafka/broker-settings.ts'
 import { serviceImage } from '../../src/lib/image-names.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { entryOf, services as registered, sidecarOf } from '../../src/lib/services.ts'
+import { postgresqlSettings } from '../../src/postgresql/settings.ts'
 import { daprdFlags, resourcesOf } from '../../src/processes/daprd-flags.ts'
 
 interface Service {
@@ -76,6 +78,44 @@ describe('docker-compose.yml', () => {
   it('has a name for every image that is made here', () => {
     for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
     expect(services.setup?.image).to.equal(serviceImage('setup'))
+  })
+})
+
+describe('docker-compose.postgresql.yml', () => {
+  const besides = readFileSync(join(repository, postgresqlFile), 'utf8')
+  const customTags = [{ tag: '!reset', resolve: () => null }]
+  const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
+
+  it('has PostgreSQL in the place of MongoDB, published on loopback only', () => {
+    expect(Object.keys(services)).to.include('mongo')
+    expect(added.mongo).to.equal(null)
+    expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])
+  })
+
+  it('tells setup and every sidecar, and nobody else, how to reach it', () => {
+    const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
+    expect(told.map(([name]) => name)).to.have.members(['setup', ...registered.map(sidecarOf)])
+    for (const service of registered) {
+      const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
+      expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
+    }
+  })
+
+  it('has a default for ports and for no secret', () => {
+    const withDefault = [...besides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
+    expect(withDefault).to.deep.equal(['POSTGRESQL_PORT'])
+    for (const [, rest] of besides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
+  })
+})
+
+describe('the pool of a sidecar', () => {
+  it('fits into what a PostgreSQL server of the stack allows, for twelve sidecars and some operators', () => {
+    const { spec } = parse(readFileSync(join(repository, 'components/postgresql/statestore.yaml'), 'utf8'))
+    const [pool] = spec.metadata.flatMap(({ name, value }: { name: string; value: string }) =>
+      name === 'maxConns' ? [Number(value)] : [],
+    )
+    expect(pool).to.be.within(32, 64)
+    expect(pool * 12).to.be.below(postgresqlSettings.max_connections)
   })
 })
 

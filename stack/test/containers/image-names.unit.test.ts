@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { stackImages, testImages } from '../../src/lib/image-names.ts'
+import { postgresqlFile } from '../../src/containers/project.ts'
+import { everyStackImage, testImages } from '../../src/lib/image-names.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
+/** `!reset` is Compose's own. */
+const parsing = { merge: true, customTags: [{ tag: '!reset', resolve: () => null }] }
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
 /** What a Dockerfile starts its stages from, its own stages left out. */
@@ -17,14 +20,14 @@ function startsFrom(dockerfile: string, args: Record<string, string> = {}): stri
 }
 
 describe('the images that others make', () => {
-  it('are those of docker-compose.yml and Dockerfile, no more and no fewer', () => {
-    const { services } = parse(read(repository, 'docker-compose.yml'), { merge: true }) as {
-      services: Record<string, { image: string }>
-    }
-    const composed = Object.values(services).map(({ image }) => image)
+  it('are those of the Compose files and Dockerfile, no more and no fewer', () => {
+    const composed = ['docker-compose.yml', postgresqlFile].flatMap((file) => {
+      const { services } = parse(read(repository, file), parsing) as { services: Record<string, { image?: string }> }
+      return Object.values(services).flatMap((service) => service?.image ?? [])
+    })
     const others = composed.filter((image) => !image.startsWith('localhost/'))
     const named = new Set([...others, ...startsFrom(read(repository, 'Dockerfile'))])
-    expect([...named].sort()).to.deep.equal([...stackImages].sort())
+    expect([...named].sort()).to.deep.equal(everyStackImage.toSorted())
   })
 
   it('have Testcontainers’ reaper among them in the version that testcontainers asks for', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { imageDigests } from '../../src/containers/image-digests.ts'
 import { ensureImages, imageNotes, pullStackImages } from '../../src/containers/images.ts'
-import { mongoImage, reaperImage, stackImages, testImages } from '../../src/lib/image-names.ts'
+import { baseImage, mongoImage, reaperImage, stackImages, testImages } from '../../src/lib/image-names.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 
@@ -97,8 +97,8 @@ describe('images that others make', () => {
 
     it('are pulled, or it says why one could not be, and what is not here', async () => {
       docker.refuse(unreachable)
-      expect(await use()).to.equal(`${stackImages[0]} cannot be pulled: ${unreachable}`)
-      expect(await imageNotes()).to.deep.equal(stackImages.map((name) => `${name} is not here: make up pulls it`))
+      expect(await use()).to.equal(`${baseImage} cannot be pulled: ${unreachable}`)
+      expect(await imageNotes()).to.deep.equal(stackImages().map((name) => `${name} is not here: make up pulls it`))
       docker.refuse('')
       expect(await use()).to.equal(undefined)
       expect(await imageNotes()).to.deep.equal([])

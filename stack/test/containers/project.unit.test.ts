@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
-import { ensureEnvFile, readProject } from '../../src/containers/project.ts'
+import { ensureEnvFile, postgresqlFile, readProject, recordStore } from '../../src/containers/project.ts'
 import { variableOf } from '../../src/containers/variables.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { services } from '../../src/lib/services.ts'
@@ -20,7 +20,7 @@ describe('.env', () => {
     expect([ensureEnvFile(folder), ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
-    expect(secrets).to.have.length(2 + 2 * services.length)
+    expect(secrets).to.have.length(3 + 2 * services.length)
     expect(new Set(secrets.map(([, value]) => value)).size).to.equal(secrets.length)
     for (const [name, value] of secrets) expect(value, name).to.match(/^[\w-]{32}$/)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
@@ -41,6 +41,19 @@ describe('.env', () => {
   it('names the project, so that the volumes of two checkouts are two', () => {
     ensureEnvFile(folder)
     expect(readProject(folder)?.name).to.match(/^orderflow-[0-9a-f]{4}$/)
+  })
+
+  it('says which files Compose reads, and so which store there is; MongoDB where it says nothing', () => {
+    ensureEnvFile(folder)
+    const { COMPOSE_FILE: none, ...others } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    expect([none, readProject(folder)?.store]).to.deep.equal([undefined, 'mongodb'])
+    for (let twice = 0; twice < 2; twice += 1) recordStore('postgresql', folder)
+    const text = readFileSync(join(folder, '.env'), 'utf8')
+    expect(text.match(/^COMPOSE_FILE=.*$/gm)).to.deep.equal([`COMPOSE_FILE=docker-compose.yml:${postgresqlFile}`])
+    expect(readProject(folder)?.store).to.equal('postgresql')
+    recordStore('mongodb', folder)
+    expect(parseEnv(readFileSync(join(folder, '.env'), 'utf8'))).to.deep.equal(others)
+    expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
   it('tells where the containers are reached', () => {

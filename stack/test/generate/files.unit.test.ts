@@ -7,7 +7,7 @@ import { lanes } from '../../src/kafka/lanes.ts'
 import { topics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { services } from '../../src/lib/services.ts'
+import { partitions, services } from '../../src/lib/services.ts'
 
 const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
 const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())
@@ -36,8 +36,8 @@ describe('what follows from services.json', () => {
 
 describe('the topics', () => {
   it('are what services consume and produce, each with its consumers, and one for dead letters of each', () => {
-    const events = topics.filter(({ name }) => !name.endsWith('.dead'))
-    const dead = topics.filter(({ name }) => name.endsWith('.dead'))
+    const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
+    const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
     expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
     for (const { consumerGroups, partitions } of dead) expect([consumerGroups, partitions]).to.deep.equal([[], 1])
     const consumed = services.flatMap(({ name, consumes }) =>
@@ -46,6 +46,15 @@ describe('the topics', () => {
     const waitedFor = events.flatMap(({ name, consumerGroups }) => consumerGroups.map((group) => `${name} to ${group}`))
     expect(waitedFor.sort()).to.deep.equal(consumed.sort())
     for (const { produces } of services) expect(events.map(({ name }) => name)).to.include.members(produces)
+  })
+
+  it('have the same names and limits as processes and in containers, and differ in partitions alone', () => {
+    const withOther = topics.processes.map(({ name, ...spec }) => ({
+      ...spec,
+      name,
+      partitions: name.endsWith('.dead') ? 1 : partitions.containers,
+    }))
+    expect(withOther).to.deep.equal(topics.containers)
   })
 })
 
@@ -83,7 +92,7 @@ describe('components/', () => {
 
   it('lets the broker, not the sidecar, say that a message is too large', () => {
     const sidecarLimit = Number(/name: maxMessageBytes\s+value: "(\d+)"/.exec(read('components/kafka.yaml'))?.[1])
-    const limits = topics.map((topic) => Number(topic.configs['max.message.bytes']))
+    const limits = topics.containers.map((topic) => Number(topic.configs['max.message.bytes']))
     expect(sidecarLimit).to.be.greaterThan(Math.max(...limits))
   })
 
@@ -98,8 +107,8 @@ describe('components/', () => {
     }
   })
 
-  it('has the state store in a folder of its own, once for one machine and once for containers and releases', () => {
-    for (const store of ['sqlite', 'mongodb']) {
+  it('has each state store in a folder of its own', () => {
+    for (const store of ['sqlite', 'mongodb', 'postgresql']) {
       expect(readdirSync(join(repository, 'components', store))).to.deep.equal(['statestore.yaml'])
       const { metadata, spec } = parse(read('components', store, 'statestore.yaml'))
       expect([metadata.name, spec.type]).to.deep.equal(['statestore', `state.${store}`])

@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
+import { lanes } from '../../src/kafka/lanes.ts'
 import { groupMembers, groupMissing } from '../../src/kafka/readiness.ts'
+import { repository } from '../../src/lib/paths.ts'
 import { eventually } from '../../src/lib/poll.ts'
-import { entryOf } from '../../src/lib/services.ts'
+import { entryOf, partitions } from '../../src/lib/services.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { stopProcess } from '../../src/processes/process-control.ts'
@@ -61,6 +65,32 @@ export function sidecar(planned: () => Plan): void {
       app.close()
     })
 
+    /** Those of one event each, before topics get more partitions and after. */
+    const keys = Array.from({ length: 12 }, (_, index) => `key ${index}`)
+    const valuesOf = (time: string) => keys.map((key) => JSON.stringify({ key, time }))
+    async function publishAll(time: string): Promise<number[]> {
+      const kafka = localKafka(plan.ports.kafka)
+      const sent = keys.map((key) =>
+        send(kafka, { topic: 'paymentevents', key, value: Buffer.from(JSON.stringify({ key, time })) }),
+      )
+      return (await Promise.all(sent)).map(({ partition }) => partition)
+    }
+
+    it('runs on while make partitions adds partitions, to which keys move', async () => {
+      const before = await publishAll('before')
+      const env = { ...process.env, Stream__Brokers: localKafka(plan.ports.kafka).bootstrapBrokers.join() }
+      const { stdout } = await promisify(execFile)(process.execPath, ['stack/src/cli.ts', 'partitions'], {
+        cwd: repository,
+        env,
+      })
+      for (const topic of ['orderevents', 'paymentevents']) {
+        expect(stdout).to.contain(`${topic}: ${partitions.containers} partitions, ${partitions.processes} before`)
+      }
+      const after = await publishAll('after')
+      expect(Math.max(...before)).to.be.below(partitions.processes)
+      expect(Math.max(...after)).to.be.at.least(partitions.processes)
+    })
+
     it('delivers the raw value of both topics to their routes, with the service’s token', async () => {
       await publish('orderevents', '{"n":1}')
       await publish('paymentevents', '{"n":2}')
@@ -87,12 +117,20 @@ export function sidecar(planned: () => Plan): void {
       expect((await fetch(url)).status).to.equal(401)
       const response = await fetch(url, { headers: { 'dapr-api-token': entryOf(plan.tokens, 'order-service').dapr } })
       const metadata = (await response.json()) as Record<string, { name?: string; topic?: string }[]>
-      const streams = ['pubsub', 'pubsub-1', 'pubsub-2', 'pubsub-3']
+      const streams = ['pubsub', ...lanes]
       expect(metadata.components?.map(({ name }) => name)).to.include.members(['env-secrets', ...streams, 'statestore'])
       const topics = metadata.subscriptions?.map(({ topic }) => topic)
-      expect(topics).to.have.members(['orderevents', ...Array(3).fill('paymentevents')])
+      expect(topics).to.have.members(['orderevents', ...lanes.map(() => 'paymentevents')])
       expect(metadata.resiliencies).to.deep.equal([{ name: 'resiliency' }])
       expect(metadata.enabledFeatures ?? []).to.not.include('HotReload')
+    })
+
+    it('takes part in the new partitions by itself, and gets every event, of before and after', async () => {
+      await eventually(
+        async () => (await groupMissing(localKafka(plan.ports.kafka), 'order-service', new Set())) === undefined,
+        'a member for every partition',
+      )
+      for (const value of [...valuesOf('before'), ...valuesOf('after')]) await arrival(value)
     })
 
     it('that was killed is ready again only when a live member has its partitions', async () => {

@@ -6,13 +6,14 @@ import { services } from '../../src/lib/services.ts'
 import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
 import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
 
-const all = ({ kafka, kafkaController, services: ports }: StackPorts) => [
+const all = ({ kafka, kafkaController, postgresql, services: ports }: StackPorts) => [
   kafka,
   kafkaController,
+  postgresql,
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** Kafka has two, a service and its sidecar seven. */
-const count = 2 + 7 * services.length
+/** Kafka has two, PostgreSQL one, a service and its sidecar seven. */
+const count = 3 + 7 * services.length
 
 describe('ports', () => {
   let server: Server

@@ -6,13 +6,13 @@ import { checkHash, hashes } from '../../src/provision/hashes.ts'
 
 describe('stack/hashes.json', () => {
   const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]
-  for (const name of [...pinned.go, ...pinned.npm, ...jars]) {
+  for (const name of [...pinned.go, ...pinned.npm, ...pinned.maven, ...jars]) {
     it(`says what ${name} must be (if not: make hashes)`, () => expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
   }
 
   it('holds nothing of other versions', () => {
     const packages = Object.keys(hashes).filter((name) => !name.endsWith('.jar'))
-    expect(packages).to.have.members([...pinned.go, ...pinned.npm])
+    expect(packages).to.have.members([...pinned.go, ...pinned.npm, ...pinned.maven])
     expect(Object.keys(hashes).filter((name) => /^kafka\D/.test(name) && !name.includes(versions.kafka))).to.deep.equal(
       [],
     )

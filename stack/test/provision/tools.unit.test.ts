@@ -39,7 +39,7 @@ describe('a needed tool', () => {
     [java, 'java version "1.8.0_392"', 'needs Java 17 or newer: found 1.8'],
     [java, 'openjdk version "11.0.21" 2023-10-17', 'needs Java 17 or newer: found 11.0'],
     [maven, 'Apache Maven 3.0.5', 'needs Maven 3.6 or newer: found 3.0'],
-    [compose, '2.16.0', 'needs Docker Compose 2.17 or newer: found 2.16'],
+    [compose, '2.16.0', 'needs Docker Compose 2.24 or newer: found 2.16'],
     [maven, 'mvn: no such thing', 'needs Maven 3.6 or newer: not found'],
   ] as const
   for (const [tool, printed, message] of tooOld) {

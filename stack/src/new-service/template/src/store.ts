@@ -21,13 +21,13 @@ export function createStore(documents: Documents) {
     /** Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it changed. */
     save: (id: string, choose: (known: SparePart | undefined) => SparePart) =>
       documents.change({
-        keys: [keyOf(id)],
+        key: keyOf(id),
         bytes: 1_000,
         decide(view) {
           const known = view.get<SparePartDocument>(keyOf(id))
           const item = choose(known?.item)
           const changed = item !== known?.item
-          if (changed) view.write(keyOf(id), { item, listed: known?.listed ?? view.list(id) })
+          if (changed) view.write({ item, listed: known?.listed ?? view.list(id) })
           return { item, changed }
         },
       }),

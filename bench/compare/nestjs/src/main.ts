@@ -1,0 +1,21 @@
+import 'reflect-metadata'
+import { NestFactory } from '@nestjs/core'
+import { type MicroserviceOptions, Transport } from '@nestjs/microservices'
+import { PaymentsModule } from './payments.js'
+
+// `node dist/main.js` with BROKER, TOPIC (where it publishes), PARTITIONS, SESSION_TIMEOUT_MS and PGHOST, PGPORT, PGUSER and so on.
+const { BROKER = '', PARTITIONS, SESSION_TIMEOUT_MS } = process.env
+
+const app = await NestFactory.createMicroservice<MicroserviceOptions>(PaymentsModule, {
+  transport: Transport.KAFKA,
+  options: {
+    postfixId: '',
+    client: { clientId: 'nestjs-payments', brokers: [BROKER] },
+    consumer: { groupId: 'nestjs-payments', sessionTimeout: Number(SESSION_TIMEOUT_MS), heartbeatInterval: 1_000 },
+    subscribe: { fromBeginning: true },
+    // Only the offsets of what was handled are committed: each second, not first when all that was fetched of a partition was handled.
+    run: { partitionsConsumedConcurrently: Number(PARTITIONS), autoCommitInterval: 1_000 },
+  },
+})
+app.enableShutdownHooks()
+await app.listen()

@@ -1,0 +1,76 @@
+import { Controller, Inject, Module } from '@nestjs/common'
+import { type ClientKafka, ClientsModule, EventPattern, Payload, Transport } from '@nestjs/microservices'
+import { Pool } from 'pg'
+import { lastValueFrom } from 'rxjs'
+import { v5 as nameBasedId } from 'uuid'
+
+const { BROKER = '', TOPIC = '', PARTITIONS } = process.env
+const app = { AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e011', AppName: 'nestjs-payments' }
+const approveUpTo = 10_000
+
+interface OrderCreated {
+  Name: string
+  Id?: string
+  CorrelationId?: string
+  TraceId?: string
+  Payload: { OrderId: string; Total: number }
+}
+
+const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
+  VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id) DO NOTHING`
+
+@Controller()
+export class PaymentsController {
+  constructor(
+    @Inject('KAFKA') private readonly kafka: ClientKafka,
+    @Inject(Pool) private readonly pool: Pool,
+  ) {}
+
+  /** An event that comes again stores nothing and is announced again, under the same ids. */
+  @EventPattern('orderevents')
+  async pay(@Payload() event: OrderCreated): Promise<void> {
+    if (event.Name !== 'OrderCreated') return
+    const { OrderId, Total } = event.Payload
+    const [paymentId, now] = [nameBasedId('payment', OrderId), new Date()]
+    const status = Total <= approveUpTo ? 'Approved' : 'Rejected'
+    await this.pool.query({ name: 'insert', text: insert, values: [OrderId, paymentId, Total, status, now] })
+    const announcement = {
+      Headers: { CausationId: event.Id },
+      Id: nameBasedId(status, paymentId),
+      CorrelationId: event.CorrelationId ?? paymentId,
+      TraceId: event.TraceId ?? paymentId,
+      ...app,
+      Version: 1,
+      Name: `Payment${status}`,
+      CreationDate: now.toISOString(),
+      Payload: {
+        PaymentId: paymentId,
+        OrderId,
+        Amount: Total,
+        Policy: 'amount-limit@1',
+        Source: 'OrderCreated',
+        ...(status === 'Rejected' && { Reason: `the amount is above the limit of ${approveUpTo}` }),
+      },
+    }
+    await lastValueFrom(this.kafka.emit(TOPIC, { key: OrderId, value: announcement }))
+  }
+}
+
+@Module({
+  imports: [
+    ClientsModule.register([
+      {
+        name: 'KAFKA',
+        transport: Transport.KAFKA,
+        options: {
+          client: { clientId: 'nestjs-payments', brokers: [BROKER] },
+          producerOnlyMode: true,
+          send: { acks: -1 },
+        },
+      },
+    ]),
+  ],
+  controllers: [PaymentsController],
+  providers: [{ provide: Pool, useFactory: () => new Pool({ max: Number(PARTITIONS) }) }],
+})
+export class PaymentsModule {}

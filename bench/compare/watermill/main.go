@@ -1,0 +1,196 @@
+// Payments with Watermill: the router of its guide, Kafka in and out, pgx in between.
+// Run with BROKER, TOPIC (where it publishes), PARTITIONS, SESSION_TIMEOUT_MS and PGHOST, PGPORT, PGUSER and so on.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
+	"github.com/ThreeDotsLabs/watermill/message/router/plugin"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		slog.Error("ended", "error", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	logger := watermill.NewSlogLogger(slog.Default())
+	brokers := []string{os.Getenv("BROKER")}
+
+	pool, err := pgxpool.New(ctx, "pool_max_conns="+os.Getenv("PARTITIONS"))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+
+	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
+		Brokers:               brokers,
+		Unmarshaler:           kafka.DefaultMarshaler{},
+		OverwriteSaramaConfig: subscriberConfig(),
+		ConsumerGroup:         "watermill-payments",
+	}, logger)
+	if err != nil {
+		return err
+	}
+	publisher, err := kafka.NewPublisher(kafka.PublisherConfig{
+		Brokers:               brokers,
+		Marshaler:             kafka.NewWithPartitioningMarshaler(partitionKey),
+		OverwriteSaramaConfig: publisherConfig(),
+	}, logger)
+	if err != nil {
+		return err
+	}
+
+	router, err := message.NewRouter(message.RouterConfig{}, logger)
+	if err != nil {
+		return err
+	}
+	router.AddPlugin(plugin.SignalsHandler)
+	router.AddMiddleware(middleware.Recoverer)
+	// An event is acknowledged after what its handler returned was published.
+	router.AddHandler("payments", "orderevents", subscriber, os.Getenv("TOPIC"), publisher, payments{pool}.pay)
+	return router.Run(ctx)
+}
+
+func subscriberConfig() *sarama.Config {
+	config := kafka.DefaultSaramaSubscriberConfig()
+	// Watermill's own default is a protocol that brokers from 4.0 on do not speak.
+	config.Version = sarama.V3_6_0_0
+	config.Consumer.Offsets.Initial = sarama.OffsetOldest
+	milliseconds, _ := strconv.Atoi(os.Getenv("SESSION_TIMEOUT_MS"))
+	config.Consumer.Group.Session.Timeout = time.Duration(milliseconds) * time.Millisecond
+	config.Consumer.Group.Heartbeat.Interval = time.Second
+	return config
+}
+
+func publisherConfig() *sarama.Config {
+	config := kafka.DefaultSaramaSyncPublisherConfig()
+	config.Version = sarama.V3_6_0_0
+	config.Producer.RequiredAcks = sarama.WaitForAll
+	config.Producer.Idempotent = true
+	config.Net.MaxOpenRequests = 1
+	return config
+}
+
+func partitionKey(_ string, msg *message.Message) (string, error) {
+	return msg.Metadata.Get("partition"), nil
+}
+
+const approveUpTo = 10_000
+
+type envelope struct {
+	Headers       map[string]string
+	ID            string `json:"Id"`
+	CorrelationID string `json:"CorrelationId"`
+	TraceID       string `json:"TraceId"`
+	AppID         string `json:"AppId"`
+	AppName       string
+	Version       int
+	Name          string
+	CreationDate  time.Time
+	Payload       json.RawMessage
+}
+
+type order struct {
+	OrderID uuid.UUID `json:"OrderId"`
+	Total   float64
+}
+
+type payment struct {
+	PaymentID uuid.UUID `json:"PaymentId"`
+	OrderID   uuid.UUID `json:"OrderId"`
+	Amount    float64
+	Policy    string
+	Source    string
+	Reason    string `json:",omitempty"`
+}
+
+type payments struct {
+	pool *pgxpool.Pool
+}
+
+const insert = `INSERT INTO payment (order_id, payment_id, amount, status, created_at)
+	VALUES ($1, $2, $3, $4, $5) ON CONFLICT (order_id) DO NOTHING`
+
+// An event that comes again stores nothing and is announced again, under the same ids.
+func (p payments) pay(msg *message.Message) ([]*message.Message, error) {
+	var event envelope
+	if err := json.Unmarshal(msg.Payload, &event); err != nil {
+		return nil, err
+	}
+	if event.Name != "OrderCreated" {
+		return nil, nil
+	}
+	var o order
+	if err := json.Unmarshal(event.Payload, &o); err != nil {
+		return nil, err
+	}
+	paid := payment{
+		PaymentID: uuid.NewSHA1(o.OrderID, []byte("payment")),
+		OrderID:   o.OrderID,
+		Amount:    o.Total,
+		Policy:    "amount-limit@1",
+		Source:    "OrderCreated",
+	}
+	status := "Approved"
+	if o.Total > approveUpTo {
+		status = "Rejected"
+		paid.Reason = fmt.Sprintf("the amount is above the limit of %d", approveUpTo)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if _, err := p.pool.Exec(msg.Context(), insert, paid.OrderID, paid.PaymentID, paid.Amount, status, now); err != nil {
+		return nil, err
+	}
+	announcement, err := announce(event, paid, status, now)
+	if err != nil {
+		return nil, err
+	}
+	out := message.NewMessage(watermill.NewUUID(), announcement)
+	out.Metadata.Set("partition", o.OrderID.String())
+	return []*message.Message{out}, nil
+}
+
+func announce(cause envelope, paid payment, status string, at time.Time) ([]byte, error) {
+	payload, err := json.Marshal(paid)
+	if err != nil {
+		return nil, err
+	}
+	headers := map[string]string{}
+	if cause.ID != "" {
+		headers["CausationId"] = cause.ID
+	}
+	return json.Marshal(envelope{
+		Headers:       headers,
+		ID:            uuid.NewSHA1(paid.PaymentID, []byte(status)).String(),
+		CorrelationID: firstOf(cause.CorrelationID, paid.PaymentID.String()),
+		TraceID:       firstOf(cause.TraceID, paid.PaymentID.String()),
+		AppID:         "5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e012",
+		AppName:       "watermill-payments",
+		Version:       1,
+		Name:          "Payment" + status,
+		CreationDate:  at,
+		Payload:       payload,
+	})
+}
+
+func firstOf(value, fallback string) string {
+	if value != "" {
+		return value
+	}
+	return fallback
+}

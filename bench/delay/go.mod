@@ -1,0 +1,3 @@
+module delay
+
+go 1.21

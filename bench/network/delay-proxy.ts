@@ -1,0 +1,24 @@
+import { provisionTools } from '@orderflow/stack/parts'
+import type { BenchStack } from '../support/bench-stack.ts'
+import { type Link, linkTo, linkTool } from '../support/link.ts'
+
+/** Stands before a store and makes it as far away as is asked. */
+export type DelayProxy = Pick<Link, 'address' | 'setRoundTrip'>
+
+/** Starts a proxy to `upstream` (`host:port`), which ends with the stack. */
+export async function startDelayProxy(
+  stack: BenchStack,
+  upstream: string,
+  tell: (line: string) => void,
+): Promise<DelayProxy> {
+  await provisionTools([linkTool], { onProgress: tell })
+  const link = await linkTo(upstream, 'delay')
+  stack.launch([link.spec])
+  await stack.wait('the proxy that delays', [link.spec], () =>
+    link.setRoundTrip(0).then(
+      () => undefined,
+      (error: Error) => error.message,
+    ),
+  )
+  return link
+}

@@ -1,0 +1,108 @@
+import { orderEvents } from '@orderflow/envelope-schema'
+import { entryOf } from '@orderflow/stack'
+import { serviceMissing } from '@orderflow/stack/parts'
+import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'
+import { countBusyShare } from '../support/process-use.ts'
+import { percentile } from '../support/statistics.ts'
+import type { Store } from './store.ts'
+import { type Site, type StoredVariant, specOf } from './system.ts'
+
+const connections = 256
+export const steadyRate = 300
+/** The fact by which an order is Paid to whoever reads it. */
+const paid = '/PaymentApproved'
+
+/** What one round trip does to orders. */
+export interface OrderCell {
+  /** Milliseconds. */
+  roundTrip: number
+  /** Orders a second that are answered, with the payment side stopped. */
+  postPerSecond: number
+  postBusy: number
+  /** Orders a second, from the first POST until the last order is Paid. */
+  loopPerSecond: number
+  /** Milliseconds from when an order is due at the steady rate until its Paid is being written; NaN where the store has no time. */
+  paidP50: number
+  paidP99: number
+  /** Requests. All orders that were answered are Paid, or the run ends with an error. */
+  failed: number
+}
+
+/** Lets one order-service and one payment-service take orders at each round trip in turn, on an empty store. */
+export async function orderAt(
+  site: Site,
+  variant: StoredVariant,
+  roundTrips: number[],
+  seconds: number,
+): Promise<OrderCell[]> {
+  const { stack, stream, store, proxy } = site
+  await proxy.setRoundTrip(0)
+  await store.empty()
+  const specs = (...names: string[]) => names.map((name) => specOf(site, variant, stack.specOf(name)))
+  const [orders, payments] = [specs('order-service', 'order-sidecar'), specs('payment-service', 'payment-sidecar')]
+  const all = [...orders, ...payments]
+  const countPaid = () => store.count('order-service', paid)
+  const untilPaid = (count: number) =>
+    stack.wait('all orders to be Paid', all, async () => {
+      const found = await countPaid()
+      return found < count ? `${found} of ${count} are` : undefined
+    })
+
+  stack.launch(all)
+  const { http } = entryOf(stack.plan.ports.services, 'order-service')
+  await stack.wait('order-service', all, () => serviceMissing('order-service', http))
+  let placed = (await placeOrders(stack.ordersUrl, steadyRate, 2)).length
+  await untilPaid(placed)
+  const cells: OrderCell[] = []
+  for (const roundTrip of roundTrips) {
+    await proxy.setRoundTrip(roundTrip)
+    const steady = await placeOrders(stack.ordersUrl, steadyRate, seconds)
+    const accepted = steady.filter(({ id }) => id !== undefined)
+    placed += accepted.length
+    await untilPaid(placed)
+    const delays = await delaysOf(store, accepted)
+    const load = await postOrders(stack.ordersUrl, { connections, amount: 500 * seconds })
+    placed += load.answered
+    await untilPaid(placed)
+    const endedAt = await lastPaid(store)
+    cells.push({
+      roundTrip,
+      loopPerSecond: (load.answered * 1_000) / (endedAt - load.startedAt),
+      paidP50: percentile(delays, 0.5),
+      paidP99: percentile(delays, 0.99),
+      postPerSecond: Number.NaN,
+      postBusy: Number.NaN,
+      failed: load.failed + steady.length - accepted.length,
+    })
+  }
+  await stack.stop(payments)
+  for (const cell of cells) {
+    await proxy.setRoundTrip(cell.roundTrip)
+    const busy = countBusyShare()
+    const load = await postOrders(stack.ordersUrl, { connections, seconds })
+    Object.assign(cell, { postPerSecond: load.perSecond, postBusy: busy(), failed: cell.failed + load.failed })
+    placed += load.answered
+    await stack.wait('order-service to catch up', orders, async () => {
+      const lag = await stream.lag(orderEvents, 'order-service')
+      return lag > 0 ? `${lag} events behind` : undefined
+    })
+  }
+  await proxy.setRoundTrip(0)
+  await stack.wait('all orders to be stored', orders, async () => {
+    const found = await store.count('order-service', '/OrderCreated')
+    return found < placed ? `${found} of ${placed} are` : undefined
+  })
+  await stack.stop(orders)
+  return cells
+}
+
+async function delaysOf(store: Store, orders: PlacedOrder[]): Promise<number[]> {
+  const paidAt = new Map((await store.stored('order-service', paid)).map(({ key, at }) => [key.split('/').at(-2), at]))
+  return orders.map(({ id, due }) => (paidAt.get(id) ?? Number.NaN) - (performance.timeOrigin + due))
+}
+
+/** Milliseconds since 1970. */
+async function lastPaid(store: Store): Promise<number> {
+  const times = (await store.stored('order-service', paid)).map(({ at }) => at)
+  return times.reduce((last, at) => Math.max(last, at), 0) || Date.now()
+}

@@ -1,0 +1,142 @@
+import { StackError, services } from '@orderflow/stack'
+import { ensureDatabases, inDatabase } from '@orderflow/stack/parts'
+import { MongoClient } from 'mongodb'
+import { escapeIdentifier, Pool } from 'pg'
+import { median } from '../support/statistics.ts'
+
+/** What a service has stored under a key, and when: milliseconds since 1970, NaN where the store does not say. */
+export interface Stored {
+  key: string
+  at: number
+}
+
+/** A database server, with databases of the benchmark's own. */
+export interface Store {
+  kind: 'postgresql' | 'mongodb'
+  /** As sidecars name it, reached by way of another `host:port`. */
+  uriBy: (address: string) => string
+  /** `host:port`, or `host` with the usual port. */
+  address: string
+  /** Removes the benchmark's databases, and makes them anew. No sidecar may run. */
+  empty: () => Promise<void>
+  /** The documents of a service whose keys contain this text, of letters and slashes. */
+  stored: (service: string, text: string) => Promise<Stored[]>
+  count: (service: string, text: string) => Promise<number>
+  /** Milliseconds that a question takes by way of an address: the median of some. */
+  ping: (address: string) => Promise<number>
+  close: () => Promise<void>
+}
+
+/** A database for each service, which nobody else has. In a component's words: `orderflow-bench-{appID}`. */
+export const databaseOf = (service: string): string => `orderflow-bench-${service}`
+
+const usualPorts = { postgresql: '5432', mongodb: '27017' }
+const names = services.map(({ name }) => databaseOf(name))
+
+/**
+ * The store that a URI names: `postgres://user:password@host:port/`, of a user who may create databases, or `mongodb://` likewise, with the
+ * primary as its only host and `replicaSet=`.
+ * @throws {StackError} `usage` for another
+ */
+export function storeOf(uri: string): Store {
+  const { protocol, hostname, port } = new URL(uri)
+  if (/^postgres(ql)?:$/.test(protocol)) return postgresql(uri, `${hostname}:${port || usualPorts.postgresql}`)
+  if (protocol === 'mongodb:') return mongodb(uri, `${hostname}:${port || usualPorts.mongodb}`)
+  throw new StackError('usage', `STORE_URI=${protocol}... is no store that can be measured`, {
+    nextStep: 'STORE_URI=postgres://... or mongodb://..., or leave it out for a PostgreSQL server of the benchmark',
+  })
+}
+
+function by(uri: string, address: string, more: Record<string, string> = {}): string {
+  const changed = new URL(uri)
+  changed.host = address
+  for (const [name, value] of Object.entries(more)) changed.searchParams.set(name, value)
+  return changed.href
+}
+
+function postgresql(uri: string, address: string): Store {
+  const pools = new Map<string, Pool>()
+  const ask = async <Row extends object>(database: string, text: string, values: unknown[] = []) => {
+    const pool = pools.get(database) ?? new Pool({ connectionString: inDatabase(uri, database), max: 1 })
+    pools.set(database, pool)
+    return (await pool.query<Row>(text, values)).rows
+  }
+  const close = async () => {
+    await Promise.all([...pools.values()].map((pool) => pool.end()))
+    pools.clear()
+  }
+  return {
+    kind: 'postgresql',
+    address,
+    uriBy: (other) => by(uri, other),
+    async empty() {
+      await close()
+      for (const name of names) {
+        await ask('postgres', `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`)
+      }
+      await ensureDatabases(uri, names)
+    },
+    // The time is that of the statement's beginning.
+    stored: (service, text) =>
+      ask<Stored>(
+        databaseOf(service),
+        'SELECT key, 1000 * extract(epoch FROM created_at)::float AS at FROM state WHERE strpos(key, $1) > 0',
+        [text],
+      ),
+    async count(service, text) {
+      const sql = 'SELECT count(*)::int AS count FROM state WHERE strpos(key, $1) > 0'
+      return (await ask<{ count: number }>(databaseOf(service), sql, [text]))[0]?.count ?? 0
+    },
+    async ping(other) {
+      const pool = new Pool({ connectionString: inDatabase(by(uri, other), 'postgres'), max: 1 })
+      const ms = await medianOf(() => pool.query('SELECT 1'))
+      await pool.end()
+      return ms
+    },
+    close,
+  }
+}
+
+function mongodb(uri: string, address: string): Store {
+  // Without it clients would go to the members' own addresses, past the proxy.
+  const direct = (other: string) => by(uri, other, { directConnection: 'true' })
+  const client = new MongoClient(direct(address))
+  const collection = (service: string) => client.db(databaseOf(service)).collection<{ _id: string }>('daprCollection')
+  const withText = (text: string) => ({ _id: { $regex: text } })
+  return {
+    kind: 'mongodb',
+    address,
+    uriBy: direct,
+    async empty() {
+      for (const name of names) await client.db(name).dropDatabase()
+    },
+    async stored(service, text) {
+      const found = await collection(service)
+        .find(withText(text), { projection: { _id: 1 } })
+        .toArray()
+      return found.map(({ _id }) => ({ key: _id, at: Number.NaN }))
+    },
+    count: (service, text) => collection(service).countDocuments(withText(text)),
+    async ping(other) {
+      const pinged = await MongoClient.connect(direct(other))
+      const ms = await medianOf(() => pinged.db('admin').command({ ping: 1 }))
+      await pinged.close()
+      return ms
+    },
+    close: () => client.close(),
+  }
+}
+
+const pings = 50
+
+async function medianOf(ask: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  // The first one connects.
+  await ask()
+  for (let count = 0; count < pings; count += 1) {
+    const startedAt = performance.now()
+    await ask()
+    times.push(performance.now() - startedAt)
+  }
+  return median(times)
+}

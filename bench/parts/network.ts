@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { addPartitions, repository, StackError, topics } from '@orderflow/stack'
+import { localPostgresql } from '@orderflow/stack/parts'
+import { startDelayProxy } from '../network/delay-proxy.ts'
+import { findingsOf, type Measured, names } from '../network/findings.ts'
+import { type OrderCell, orderAt } from '../network/orders.ts'
+import { payAt, type Started } from '../network/payments.ts'
+import { storeOf } from '../network/store.ts'
+import type { Site, StoredVariant, Variant } from '../network/system.ts'
+import { withBenchStack } from '../support/bench-stack.ts'
+import type { Part, Run } from '../support/part.ts'
+import { openStream } from '../support/stream.ts'
+import { delaysFrom, numbersFrom } from '../support/variables.ts'
+
+/** A start of replicas, and what they are to do. */
+interface Plan {
+  variant: Variant
+  replicas: number
+  roundTrips: number[]
+}
+
+/**
+ * What does the way to the store cost, and what do replicas bring? RTT="2" and REPLICAS="1" choose cells, BEFORE=folder adds a checkout
+ * of the state before, and STORE_URI=... measures a server that runs already.
+ */
+export const network: Part = {
+  title: 'a store across a network: round trips and replicas',
+
+  async measure(run) {
+    const [roundTrips, replicas] = [delaysFrom('RTT', '0 2 10'), numbersFrom('REPLICAS', '1 2 4')]
+    const rounds = run.quick ? 1 : 3
+    const orders: OrderCell[] = []
+    const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
+    for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
+      run.tell(`round ${round} of ${rounds}: orders`)
+      // On a new log: order-service would begin with all that came before.
+      orders.push(...(await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, run.quick ? 2 : 6))))
+    }
+    return findingsOf({ ...payments, orders })
+  },
+}
+
+/** Runs `work` with Kafka, a store, and the proxy between it and whoever is started. */
+function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result>): Promise<Result> {
+  const uri = process.env.STORE_URI
+  return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
+    // As many as four replicas need, and all that is measured has the same.
+    await addPartitions(stack.kafka, topics.containers)
+    const store = storeOf(uri || localPostgresql(stack.plan.folder, stack.plan.ports.postgresql))
+    const site = {
+      stack,
+      store,
+      proxy: await startDelayProxy(stack, store.address, tell),
+      stream: openStream(stack.kafka),
+    }
+    const result = await work(site)
+    await site.stream.close()
+    await store.close()
+    return result
+  })
+}
+
+const nowAt = ({ store }: Site) => ({ name: names.now, root: repository, store })
+
+async function measurePayments(
+  run: Run,
+  rounds: number,
+  site: Site,
+  roundTrips: number[],
+  replicas: number[],
+): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
+  const pings = await pingsAt(site, roundTrips, run)
+  const started: Started[] = []
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const { variant, replicas: count, roundTrips: chosen } of plansOf(nowAt(site), roundTrips, replicas)) {
+      run.tell(`round ${round} of ${rounds}: ${variant.name}, ${count} replicas`)
+      const found = await payAt(site, variant, count, chosen, (roundTrip) => eventsOf(variant, roundTrip, run.quick))
+      for (const { roundTrip, perSecond, busy } of found.cells) {
+        run.tell(`${roundTrip} ms: ${Math.round(perSecond)} events/s, ${busy.toFixed(2)} busy`)
+      }
+      started.push(found)
+    }
+  }
+  return { store: storeNames[site.store.kind], pings, started }
+}
+
+const storeNames = { postgresql: 'PostgreSQL', mongodb: 'MongoDB' }
+
+/** The state before stands beside its counterpart, so that what the machine does meanwhile it does to both. */
+function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): Plan[] {
+  const old = beforeFolder()
+  const before = { ...now, name: names.before, root: old ?? '' }
+  const grid = replicas.flatMap((count) =>
+    [now, ...(old ? [before] : [])].map((variant) => ({ variant, replicas: count, roundTrips })),
+  )
+  const smallPool = { ...now, name: names.smallPool, pool: 4 }
+  const pools = now.store.kind === 'postgresql' && roundTrips.includes(10) && replicas.includes(1) ? [1, 3] : []
+  const loopback = roundTrips.includes(0) && replicas.includes(1)
+  return [
+    ...grid,
+    ...pools.map((count) => ({ variant: smallPool, replicas: count, roundTrips: [10] })),
+    ...(loopback
+      ? [{ variant: { name: names.sqlite, root: repository, store: 'sqlite' as const }, replicas: 1, roundTrips: [0] }]
+      : []),
+  ]
+}
+
+/** @throws {StackError} `usage` for a folder that is no checkout with its packages */
+function beforeFolder(): string | undefined {
+  const { BEFORE } = process.env
+  if (!BEFORE) return undefined
+  const folder = resolve(repository, BEFORE)
+  if (existsSync(join(folder, 'node_modules')) && existsSync(join(folder, 'payment-service/src/main.ts'))) return folder
+  throw new StackError('usage', `BEFORE=${BEFORE} is no checkout that can be run`, {
+    nextStep: 'git clone . FOLDER, there git checkout COMMIT and stack/node -v, and BEFORE=FOLDER',
+  })
+}
+
+/** As many as take some five seconds. The state before took 1.13 round trips for each, one after the other. */
+function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
+  const seconds = quick ? 1 : 5
+  if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))
+  return seconds * (name === names.smallPool ? 500 : 2_400)
+}
+
+async function pingsAt({ store, proxy }: Site, roundTrips: number[], { tell }: Run): Promise<Map<number, number>> {
+  const pings = new Map<number, number>()
+  for (const roundTrip of roundTrips) {
+    await proxy.setRoundTrip(roundTrip)
+    const ms = await store.ping(proxy.address)
+    pings.set(roundTrip, ms)
+    tell(`a round trip of ${roundTrip} ms is ${ms.toFixed(2)} ms to a client`)
+  }
+  return pings
+}

@@ -1,0 +1,150 @@
+import { checkPayload, orderEvents as orderEventsTopic, parseFullEnvelope } from '@orderflow/envelope-schema'
+import type { BenchStack } from './bench-stack.ts'
+import type { Contender } from './contenders.ts'
+import { type Ledger, ledgerOf } from './ledger.ts'
+import { countBusyShare, countProcessorTime } from './process-use.ts'
+import { distance, type Stream } from './stream.ts'
+
+/** What a contender did undisturbed. */
+export interface Payment {
+  /** From the start of the processes to the first look at which payments were published. */
+  startSeconds: number
+  /** From there to the look at which all were stored and published; those of the first look do not count. */
+  perSecond: number
+  /** Of the machine's processors meanwhile. */
+  busy: number
+  /** Microseconds of processor time per event meanwhile. */
+  microseconds: Record<(typeof processes)[number], number>
+}
+
+export const processes = ['program', 'sidecar', 'kafka', 'postgresql'] as const
+
+/** Nothing more comes of a contender that has committed all offsets and published nothing for so long. */
+const settleMs = 5_000
+
+/** Every tenth order is above the limit of every contender. */
+const isRejected = (place: number) => place % 10 === 9
+export const total = (place: number) => (isRejected(place) ? 10_000.01 : 9_999.99)
+
+/** @throws {Error} when an announcement does not follow the contract, or says what the amount does not say */
+export async function requireRightAnswers(stack: BenchStack, stream: Stream, contender: Contender, orders: string[]) {
+  const expected = new Map(orders.map((id, place) => [id, isRejected(place) ? 'PaymentRejected' : 'PaymentApproved']))
+  const wrong: string[] = []
+  let seen = 0
+  const stop = await stream.follow(contender.topic, (value) => {
+    seen += 1
+    try {
+      const { Name, Payload } = checkPayload(parseFullEnvelope(value)) as { Name: string; Payload: { OrderId: string } }
+      if (expected.get(Payload.OrderId) !== Name) wrong.push(`${Name} of ${Payload.OrderId}`)
+    } catch (error) {
+      wrong.push(`${(error as Error).message}: ${value.toString()}`)
+    }
+  })
+  await pay(stack, stream, contender, orders.length)
+  await stack.wait('its announcements', [], async () => (seen < orders.length ? `${seen} were read` : undefined))
+  await stop()
+  if (wrong.length > 0) throw new Error(`${contender.name} announced ${wrong.length} wrongly, such as ${wrong[0]}`)
+}
+
+/** Lets a contender pay what waits for it, from the start of its processes to their end. */
+export async function pay(stack: BenchStack, stream: Stream, contender: Contender, events: number): Promise<Payment> {
+  const { name, specs, topic, countStored } = contender
+  const before = { ends: await stream.ends(topic), stored: await countStored() }
+  const startedAt = performance.now()
+  let first: ReturnType<typeof beginAt> | undefined
+  const beginAt = (published: number) => ({
+    at: performance.now(),
+    published,
+    used: countProcessorTime(stack.plan.folder),
+    busy: countBusyShare(),
+  })
+  stack.launch(specs)
+  await stack.wait(`${name} to pay ${events} orders`, specs, async () => {
+    const published = distance(before.ends, await stream.ends(topic))
+    if (published > 0) first ??= beginAt(published)
+    if (published < events) return `${published} are published`
+    const stored = (await countStored()) - before.stored
+    return stored < events ? `${stored} are stored` : undefined
+  })
+  if (!first) throw new Error(`${name} was never seen to publish`)
+  const [endedAt, used, busy] = [performance.now(), first.used(), first.busy()]
+  // So that nothing of it comes again in the next run.
+  await stack.wait(`${name} to commit its offsets`, specs, () => uncommitted(stream, contender))
+  await stack.stop(specs)
+  const paid = events - first.published
+  const perEvent = (process = '') => ((used[process] ?? 0) * 1_000) / paid
+  return {
+    startSeconds: (first.at - startedAt) / 1_000,
+    perSecond: (paid * 1_000) / (endedAt - first.at),
+    busy,
+    microseconds: {
+      program: perEvent(specs[0]?.name),
+      sidecar: perEvent(specs[1]?.name),
+      kafka: perEvent('kafka'),
+      postgresql: perEvent('postgresql'),
+    },
+  }
+}
+
+/** The same, but it is killed with kill -9 at half and started again at once. Returns the seconds from there to its next payment. */
+export async function payKilled(
+  stack: BenchStack,
+  stream: Stream,
+  contender: Contender,
+  events: number,
+): Promise<number> {
+  const { name, specs, topic, countStored } = contender
+  const before = { ends: await stream.ends(topic), stored: await countStored() }
+  const published = async () => distance(before.ends, await stream.ends(topic))
+  stack.launch(specs)
+  await stack.wait(`${name} to pay half of ${events} orders`, specs, async () => {
+    const count = await published()
+    return count < events / 2 ? `${count} are published` : undefined
+  })
+  stack.kill(specs)
+  await stack.stop(specs)
+  const left = await published()
+  const killedAt = performance.now()
+  let resumedAt = Number.NaN
+  let last = { count: left, at: killedAt }
+  stack.launch(specs)
+  await stack.wait(`${name} to pay the rest of ${events} orders`, specs, async () => {
+    const count = await published()
+    if (count > left && Number.isNaN(resumedAt)) resumedAt = performance.now()
+    if (count > last.count) last = { count, at: performance.now() }
+    const isComplete = count >= events && (await countStored()) - before.stored >= events
+    if (!isComplete && performance.now() - last.at < settleMs) return `${count} are published`
+    // What is not there when all offsets are committed is lost, and counted as such.
+    return uncommitted(stream, contender)
+  })
+  await stack.stop(specs)
+  return (resumedAt - killedAt) / 1_000
+}
+
+async function uncommitted(stream: Stream, { consumerGroup }: Contender): Promise<string | undefined> {
+  const lag = await stream.lag(orderEventsTopic, consumerGroup)
+  return lag > 0 ? `${lag} are not committed` : undefined
+}
+
+/** A moment between two phases. */
+export interface Mark {
+  ends: bigint[]
+  stored: Set<string>
+}
+
+export async function markOf(stream: Stream, { topic, stored }: Contender): Promise<Mark> {
+  return { ends: await stream.ends(topic), stored: new Set(await stored()) }
+}
+
+/** What is stored and published of these orders since a mark, or since the beginning. */
+export async function ledgersSince(
+  stream: Stream,
+  { topic, stored, paymentOf }: Contender,
+  mark: Mark | undefined,
+  orders: string[],
+): Promise<{ stored: Ledger; published: Ledger }> {
+  const ends = await stream.ends(topic)
+  const keys = await stream.keys(topic, mark?.ends ?? ends.map(() => 0n), ends)
+  const payments = (await stored()).filter((id) => !mark?.stored.has(id))
+  return { stored: ledgerOf(orders.map(paymentOf), payments), published: ledgerOf(orders, keys) }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository, StackError } from '@orderflow/stack'
+import { expect } from 'chai'
+import { findingsOf, names } from '../network/findings.ts'
+import type { Cell, Started } from '../network/payments.ts'
+import { storeOf } from '../network/store.ts'
+import { componentWith } from '../network/system.ts'
+
+const component = (kind: string) => readFileSync(join(repository, 'components', kind, 'statestore.yaml'), 'utf8')
+
+describe('the component of the benchmark', () => {
+  for (const kind of ['postgresql', 'mongodb']) {
+    it(`of ${kind} has databases of its own`, () => {
+      expect(componentWith(component(kind), undefined)).to.contain('value: "orderflow-bench-{appID}"')
+    })
+  }
+
+  it('has as many connections as are asked for, where there is a pool', () => {
+    expect(componentWith(component('postgresql'), 4)).to.contain('name: maxConns\n      value: "4"\n')
+    expect(() => componentWith(component('mongodb'), 4)).to.throw('maxConns')
+  })
+})
+
+describe('a store by its address', () => {
+  it('is reached by way of a proxy, past which no driver goes', () => {
+    const postgresql = storeOf('postgres://user:p%40ss@db.example/?sslmode=require')
+    expect(postgresql.address).to.equal('db.example:5432')
+    expect(postgresql.uriBy('127.0.0.1:9')).to.equal('postgres://user:p%40ss@127.0.0.1:9/?sslmode=require')
+    const mongodb = storeOf('mongodb://user:p@db.example:27018/?replicaSet=rs0')
+    expect(mongodb.uriBy('127.0.0.1:9')).to.equal('mongodb://user:p@127.0.0.1:9/?replicaSet=rs0&directConnection=true')
+  })
+
+  it('of another kind is refused, without its password', () => {
+    expect(() => storeOf('redis://:secret@db.example'))
+      .to.throw(StackError, 'STORE_URI=redis:... is no store')
+      .with.property('message')
+      .that.does.not.contain('secret')
+  })
+})
+
+describe('what the network part found', () => {
+  const cell = (variant: string, roundTrip: number, replicas: number, perSecond: number): Cell => {
+    return { variant, roundTrip, replicas, perSecond, events: 10, busy: 0.5, used: {} }
+  }
+  const none = { expected: 10, lost: 0, unknown: 0, repeated: 0 }
+  const started = (cells: Cell[], versions = 0): Started => {
+    return { cells, aftermath: { stored: none, announced: none, versions } }
+  }
+  const found = (all: Started[]) =>
+    findingsOf({ store: 'PostgreSQL', pings: new Map([[2, 2.3]]), started: all, orders: [] })
+
+  it('is the median of the rounds, and their goals where both sides were measured', () => {
+    const now = [1_000, 3_000, 2_400].map((rate) => started([cell(names.now, 2, 1, rate)]))
+    const { tables, goals } = found([...now, started([cell(names.before, 2, 1, 300)])])
+    expect(tables[0]?.rows[0]).to.deep.equal(['now', '2', '2.3', '1', '2,400', '0.50', '1,000', '3,000'])
+    expect(goals.map(({ what, reached }) => [what, reached])).to.deep.equal([
+      ['events/s at 2 ms, one replica', true],
+      ['times the state before, at 2 ms, one replica', true],
+      ['lost, doubled or in two versions', true],
+    ])
+  })
+
+  it('misses its goal when an order was announced in two versions', () => {
+    const { goals } = found([started([cell(names.now, 2, 1, 3_000)], 1)])
+    expect(goals.at(-1)).to.deep.include({ measured: '1', reached: false })
+  })
+})

@@ -1,0 +1,26 @@
+import { eventually, testFolder } from '@orderflow/stack'
+import { claimFolder, releaseFolder, startProcess } from '@orderflow/stack/parts'
+import { processUse } from '../support/process-use.ts'
+
+const folder = testFolder('bench-process-use')
+/** Half a second of processor time, several times what the parent alone needs. */
+const work = 'while (process.cpuUsage().user < 500_000);'
+
+describe('the processor time of a process', function () {
+  this.timeout(20_000)
+  before(() => claimFolder(folder))
+  after(() => releaseFolder(folder))
+
+  for (const [which, afterwards] of Object.entries({
+    'that lives': 'setInterval(() => {}, 1_000)',
+    'that has ended': '',
+  })) {
+    it(`has that of a child ${which}`, async () => {
+      const name = which.replaceAll(' ', '-')
+      const parent = `child_process.spawn(process.execPath, ['-e', '${work}${afterwards}']); setInterval(() => {}, 1_000)`
+      startProcess(folder, { name, command: process.execPath, args: ['-e', parent], env: {}, ports: {} })
+      const used = () => processUse(folder).find((use) => use.name === name)?.processorMs ?? 0
+      await eventually(() => used() >= 500, `half a second of processor time of ${name}`, 10_000)
+    })
+  }
+})

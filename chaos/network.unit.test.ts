@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { createNetwork } from './network.ts'
+
+const replicas = ['order-service', 'order-service-2', 'payment-service']
+const ports = { kafka: 1, kafkaController: 2 }
+/** Where each listener is, by its name. */
+const byName = (setting = '') =>
+  new Map(setting.split(',').map((listener) => listener.split('://') as [name: string, at: string]))
+
+describe('the network of a cluster', () => {
+  it('has Kafka send the clients of each replica back by way of the link that they came by', async () => {
+    const { kafkaOf, link, brokerSettings } = await createNetwork(replicas, ports, undefined)
+    const at = byName(brokerSettings.listeners)
+    const advertised = byName(brokerSettings['advertised.listeners'])
+    const ways = replicas.map((replica) => {
+      const [, upstream] = link(replica, 'kafka').spec.args
+      const listener = [...at].find(([, address]) => address === upstream)?.[0] ?? ''
+      return [listener, advertised.get(listener)]
+    })
+    expect(ways).to.deep.equal(replicas.map((replica, index) => [`LINK${index}`, kafkaOf(replica)]))
+    expect(new Set(replicas.map(kafkaOf)).size).to.equal(replicas.length)
+  })
+
+  it('leaves the broker where it is for everybody else, and says how to talk to each listener', async () => {
+    const { brokerSettings } = await createNetwork(replicas, ports, undefined)
+    expect(byName(brokerSettings['advertised.listeners']).get('PLAINTEXT')).to.equal('127.0.0.1:1')
+    expect(byName(brokerSettings.listeners).get('CONTROLLER')).to.equal('127.0.0.1:2')
+    const protocols = brokerSettings['listener.security.protocol.map']?.split(',').map((entry) => entry.split(':')[0])
+    expect(protocols).to.have.members([...byName(brokerSettings.listeners).keys()])
+  })
+
+  it('has a link of its own from each replica to a store that is a server, and none to a file', async () => {
+    const { storeOf, link } = await createNetwork(replicas, ports, '127.0.0.1:3')
+    expect(new Set(replicas.map(storeOf)).size).to.equal(replicas.length)
+    for (const replica of replicas) expect(link(replica, 'store').spec.args[1]).to.equal('127.0.0.1:3')
+    const files = await createNetwork(replicas, ports, undefined)
+    expect(files.storeOf('order-service')).to.equal(undefined)
+    expect(() => files.link('order-service', 'store')).to.throw('order-service has no network to store')
+  })
+})

@@ -1,0 +1,104 @@
+------------------------------- MODULE Batch -------------------------------
+(* The unit of work of strategy "independent": works that come at the same time share a batch, and see what those before *)
+(* them have staged. The document is saved under its guard. After a failure it is read back: what stands there word by   *)
+(* word is done, the other works are decided again.                                                                      *)
+(*                                                                                                                       *)
+(* One document, which holds facts: one of each kind at most, as a payment holds one decision and one refund. Each work  *)
+(* adds its own fact, unless there is one of its kind. Then it writes nothing and answers that one, or throws for it.    *)
+EXTENDS Naturals, Sequences
+
+CONSTANTS None,
+          MaxFaults,     \* saves whose outcome nobody knows
+          (* The guards. FALSE takes one away. *)
+          CreateOnly, Etag, RedoLookers, RedoThrown
+
+(* Batches of one process or of several: nothing of this is shared in memory. *)
+Batches == {"A", "B", "C"}
+WorksOf == [A |-> <<"a1", "a2">>, B |-> <<"b1", "b2">>, C |-> <<"c1">>]
+Works   == {"a1", "a2", "b1", "b2", "c1"}
+Kind(w) == CASE w = "b2" -> "cancellation" [] w = "c1" -> "refund" [] OTHER -> "charge"
+
+VARIABLES doc,     \* the facts that are stored
+          step,    \* batch -> "idle", "decided", "failed", "done"
+          read,    \* batch -> the document as it was read
+          text,    \* batch -> the document as it is to be
+          saw,     \* work -> the fact of its kind that it made or found
+          answer,  \* work -> that fact, once its caller is told; or None
+          throws,  \* works that throw when they find a fact of another
+          late,    \* saves that nobody waits for and that may land
+          faults
+
+vars == <<doc, step, read, text, saw, answer, throws, late, faults>>
+
+Init == /\ doc = {} /\ step = [b \in Batches |-> "idle"] /\ read = [b \in Batches |-> {}] /\ text = [b \in Batches |-> {}]
+        /\ saw = [w \in Works |-> None] /\ answer = [w \in Works |-> None] /\ late = {} /\ faults = 0
+        /\ throws \in SUBSET {"a2"}
+
+OfKind(facts, w) == {f \in facts : Kind(f) = Kind(w)}
+With(facts, w)   == IF OfKind(facts, w) = {} THEN facts \cup {w} ELSE facts
+Found(facts, w)  == CHOOSE f \in OfKind(With(facts, w), w) : TRUE
+Tell(some) == answer' = [w \in Works |-> IF w \in some THEN saw[w] ELSE answer[w]]
+
+(* The works of a batch that are not answered yet, in their order, and what the first n of them make of what was read. *)
+Open(b)  == SelectSeq(WorksOf[b], LAMBDA w : answer[w] = None)
+InOpen(b, w) == \E i \in DOMAIN Open(b) : Open(b)[i] = w
+OpenSet(b) == {w \in Works : InOpen(b, w)}
+Place(b, w)  == CHOOSE i \in DOMAIN Open(b) : Open(b)[i] = w
+RECURSIVE Staged(_, _)
+Staged(b, n) == IF n = 0 THEN doc ELSE With(Staged(b, n - 1), Open(b)[n])
+
+Decide(b) ==
+  /\ step[b] = "idle"
+  /\ read' = [read EXCEPT ![b] = doc] /\ text' = [text EXCEPT ![b] = Staged(b, Len(Open(b)))]
+  /\ step' = [step EXCEPT ![b] = "decided"]
+  /\ saw' = [w \in Works |-> IF InOpen(b, w) THEN Found(Staged(b, Place(b, w) - 1), w) ELSE saw[w]]
+  /\ UNCHANGED <<doc, answer, throws, late, faults>>
+
+Guarded(was) == IF was = {} THEN CreateOnly ELSE Etag
+(* Texts are never the same twice here, so a text stands for its etag. *)
+Passes(was)  == Guarded(was) => doc = was
+
+Save(b) ==
+  /\ step[b] = "decided"
+  /\ IF text[b] = read[b] \/ Passes(read[b])
+       THEN /\ doc' = IF text[b] = read[b] THEN doc ELSE text[b]
+            /\ step' = [step EXCEPT ![b] = "done"] /\ Tell(OpenSet(b))
+       ELSE step' = [step EXCEPT ![b] = "failed"] /\ UNCHANGED <<doc, answer>>
+  /\ UNCHANGED <<read, text, saw, throws, late, faults>>
+
+SaveUnknown(b) ==
+  /\ step[b] = "decided" /\ text[b] # read[b] /\ faults < MaxFaults /\ faults' = faults + 1
+  /\ step' = [step EXCEPT ![b] = "failed"]
+  /\ \/ doc' = (IF Passes(read[b]) THEN text[b] ELSE doc) /\ UNCHANGED late
+     \/ late' = late \cup {[was |-> read[b], text |-> text[b]]} /\ UNCHANGED doc
+  /\ UNCHANGED <<read, text, saw, answer, throws>>
+
+LandLate(w) ==
+  /\ doc' = (IF Passes(w.was) THEN w.text ELSE doc) /\ late' = late \ {w}
+  /\ UNCHANGED <<step, read, text, saw, answer, throws, faults>>
+
+(* What was read stands; of what was staged nobody knows, and whoever saw it shares its fate. *)
+ReadBack(b) ==
+  LET staged  == {w \in OpenSet(b) : saw[w] \notin read[b]}
+      wrote   == {w \in staged : saw[w] = w}
+      thrown  == (staged \ wrote) \cap throws
+      looked  == (staged \ wrote) \ throws
+      redone  == wrote \cup (IF RedoLookers THEN looked ELSE {}) \cup (IF RedoThrown THEN thrown ELSE {})
+  IN
+  /\ step[b] = "failed"
+  /\ IF doc = text[b] THEN step' = [step EXCEPT ![b] = "done"] /\ Tell(OpenSet(b))
+                      ELSE step' = [step EXCEPT ![b] = "idle"] /\ Tell(OpenSet(b) \ redone)
+  /\ UNCHANGED <<doc, read, text, saw, throws, late, faults>>
+
+Step(b) == Decide(b) \/ Save(b) \/ ReadBack(b)
+Next == (\E b \in Batches : Step(b) \/ SaveUnknown(b)) \/ \E w \in late : LandLate(w)
+Spec == Init /\ [][Next]_vars /\ \A b \in Batches : WF_vars(Step(b))
+
+-----------------------------------------------------------------------------
+(* One payment: never two facts of a kind. *)
+OneOfAKind == \A f, g \in doc : Kind(f) = Kind(g) => f = g
+(* What a work was answered, and what it threw for, is stored: and as it stays stored, all are answered the same. *)
+AnswersStored == \A w \in Works : answer[w] # None => answer[w] \in doc
+(* Every work is answered. *)
+AllAnswered == <>(\A w \in Works : answer[w] # None)
+=============================================================================

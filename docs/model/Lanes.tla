@@ -1,0 +1,147 @@
+------------------------------- MODULE Lanes -------------------------------
+(* The list, where every write is a call of its own (strategy "independent").                                          *)
+(*                                                                                                                     *)
+(* A lane is a row of chunks 0, 1, 2, ... A process begins a chunk create-only and then rewrites it unguarded. A batch *)
+(* gives its document a slot, saves the chunk that has the slot, then creates the document, which names the slot.      *)
+(* A write lands and is answered, or nobody knows: then it has landed, or lands late, or never.                        *)
+EXTENDS Naturals, Sequences, TLC
+
+CONSTANTS Processes, Batches, Lanes, Ids, None,
+          ChunkSize,      \* entries that a chunk holds
+          MaxNumber,      \* the highest number of a chunk, large enough never to be met
+          MaxFaults,      \* answers that are lost and processes that die, together
+          (* The guards. FALSE takes one away. *)
+          BeginCreateOnly, LeaveUnknown, KnowBegun, ChunkOnlyGrows, ChunkFirst, OneChunkWrite, StopToEmpty
+
+VARIABLES chunk,   \* <<lane, number>> -> ids of the chunk in the store, or None
+          doc,     \* id -> the slot that its stored document names, or None
+          late,    \* writes that nobody waits for and that may land
+          mem,     \* process -> the chunk that it goes on with
+          batch,   \* process -> batch -> what it is at
+          faults, emptied
+
+vars == <<chunk, doc, late, mem, batch, faults, emptied>>
+
+Numbers == 0..MaxNumber
+Places  == Lanes \X Numbers
+Exists(place) == place[2] \in Numbers /\ chunk[place] # None
+
+(* goesOn: the process may rewrite the chunk. known: the chunk is in the store for sure, so the next number may be begun. *)
+NoChunk == [place |-> None, ids |-> <<>>, goesOn |-> FALSE, known |-> FALSE]
+Idle    == [step |-> "idle"]
+
+Init == /\ chunk = [p \in Places |-> None] /\ doc = [i \in Ids |-> None]
+        /\ late = {} /\ mem = [p \in Processes |-> NoChunk] /\ batch = [p \in Processes |-> [b \in Batches |-> Idle]]
+        /\ faults = 0 /\ emptied = FALSE
+
+-----------------------------------------------------------------------------
+(* Reading *)
+
+(* The end of a lane as a probe finds it: the first number that is missing. (The hint, which says where to begin, may be *)
+(* behind. It is the number of a chunk that is there, so without holes the end is the same.)                           *)
+End(l) == CHOOSE n \in 0..(MaxNumber + 1) : ~Exists(<<l, n>>) /\ \A m \in 0..(n - 1) : Exists(<<l, m>>)
+Leads(slot, id) == slot.place[2] < End(slot.place[1]) /\ Len(chunk[slot.place]) >= slot.index /\ chunk[slot.place][slot.index] = id
+
+-----------------------------------------------------------------------------
+(* Writing. A write w is the batch that sent it. *)
+
+IsRefused(w) == w.begins /\ BeginCreateOnly /\ chunk[w.place] # None
+
+(* Documents are create-only: the first one stays. *)
+Land(w) ==
+  IF w.step = "chunk"
+    THEN chunk' = (IF IsRefused(w) THEN chunk ELSE [chunk EXCEPT ![w.place] = w.ids]) /\ UNCHANGED doc
+    ELSE /\ doc' = IF doc[w.id] = None THEN [doc EXCEPT ![w.id] = [place |-> w.place, index |-> Len(w.ids)]] ELSE doc
+         /\ UNCHANGED chunk
+
+Set(p, b, value) == batch' = [batch EXCEPT ![p][b] = value]
+Remember(p, place, ids, goesOn, known) ==
+  mem' = [mem EXCEPT ![p] = [place |-> place, ids |-> ids, goesOn |-> goesOn, known |-> known]]
+
+(* After its chunk a batch writes its document, then it is done; the other way round without ChunkFirst. *)
+FirstStep == IF ChunkFirst THEN "chunk" ELSE "doc"
+After(w)  == IF w.step = FirstStep THEN [w EXCEPT !.step = IF ChunkFirst THEN "doc" ELSE "chunk"] ELSE Idle
+
+(* A batch takes an event whose document is not there, and gives it a slot: in the chunk that its process goes on with, *)
+(* or in a new one, at the end of any lane, or after the chunk that the process remembers.                              *)
+CanGoOn(p) == mem[p].goesOn /\ Len(mem[p].ids) < ChunkSize
+Beginnings(p) == {<<l, End(l)>> : l \in Lanes} \cup (IF mem[p].known THEN {<<mem[p].place[1], mem[p].place[2] + 1>>} ELSE {})
+
+Take(p, b, id) ==
+  /\ batch[p][b] = Idle /\ doc[id] = None
+  /\ \A other \in Batches : batch[p][other] # Idle => batch[p][other].id # id
+  /\ OneChunkWrite => \A other \in Batches : batch[p][other].step # "chunk"
+  /\ \E place \in IF CanGoOn(p) THEN {mem[p].place} ELSE Beginnings(p) :
+       LET ids == IF CanGoOn(p) THEN Append(mem[p].ids, id) ELSE <<id>>
+       IN /\ place[2] \in Numbers
+          /\ Set(p, b, [step |-> FirstStep, id |-> id, begins |-> ~CanGoOn(p), place |-> place, ids |-> ids])
+          (* What was sent stays in the chunk, whatever becomes of the document. *)
+          /\ mem' = IF CanGoOn(p) /\ ChunkOnlyGrows THEN [mem EXCEPT ![p].ids = ids] ELSE mem
+  /\ UNCHANGED <<chunk, doc, late, faults, emptied>>
+
+ChunkDone(p, b) ==
+  LET w == batch[p][b] IN
+  /\ w.step = "chunk" /\ Land(w)
+  /\ IF IsRefused(w)
+       THEN Set(p, b, Idle) /\ mem' = [mem EXCEPT ![p] = NoChunk]
+       ELSE Set(p, b, After(w)) /\ IF w.begins THEN Remember(p, w.place, w.ids, TRUE, TRUE) ELSE UNCHANGED mem
+  /\ UNCHANGED <<late, faults, emptied>>
+
+DocDone(p, b) ==
+  LET w == batch[p][b] IN
+  /\ w.step = "doc" /\ Land(w) /\ Set(p, b, After(w))
+  /\ mem' = IF mem[p].goesOn /\ mem[p].place = w.place /\ Len(mem[p].ids) < Len(w.ids) THEN [mem EXCEPT ![p].ids = w.ids] ELSE mem
+  /\ UNCHANGED <<late, faults, emptied>>
+
+(* Nobody knows whether the chunk was written: the process leaves it for ever, and its works are decided again, with slots *)
+(* elsewhere.                                                                                                              *)
+ChunkUnknown(p, b) ==
+  LET w == batch[p][b] IN
+  /\ w.step = "chunk" /\ faults < MaxFaults /\ faults' = faults + 1
+  /\ (Land(w) /\ UNCHANGED late) \/ (late' = late \cup {w} /\ UNCHANGED <<chunk, doc>>)
+  /\ IF LeaveUnknown \/ w.begins THEN Remember(p, w.place, <<>>, FALSE, ~w.begins \/ ~KnowBegun)
+                                  ELSE Remember(p, w.place, w.ids, TRUE, TRUE)
+  /\ Set(p, b, Idle) /\ UNCHANGED emptied
+
+(* The event is delivered again, here or elsewhere. *)
+DocUnknown(p, b) ==
+  LET w == batch[p][b] IN
+  /\ w.step = "doc" /\ faults < MaxFaults /\ faults' = faults + 1
+  /\ late' = late \cup {w} /\ Set(p, b, Idle)
+  /\ UNCHANGED <<chunk, doc, mem, emptied>>
+
+Crash(p) ==
+  /\ faults < MaxFaults /\ faults' = faults + 1
+  /\ mem[p] # NoChunk \/ \E b \in Batches : batch[p][b] # Idle
+  /\ late' = late \cup {batch[p][b] : b \in {b \in Batches : batch[p][b] # Idle}}
+  /\ batch' = [batch EXCEPT ![p] = [b \in Batches |-> Idle]] /\ mem' = [mem EXCEPT ![p] = NoChunk]
+  /\ UNCHANGED <<chunk, doc, emptied>>
+
+LandLate(w) == Land(w) /\ late' = late \ {w} /\ UNCHANGED <<mem, batch, faults, emptied>>
+
+(* The store is emptied beside a running service. (With all of them stopped that is a new beginning, and nothing to look at.) *)
+Empty ==
+  /\ ~StopToEmpty /\ ~emptied /\ emptied' = TRUE
+  /\ chunk' = [p \in Places |-> None] /\ doc' = [i \in Ids |-> None] 
+  /\ UNCHANGED <<late, mem, batch, faults>>
+
+Step(p) == \E b \in Batches : ChunkDone(p, b) \/ DocDone(p, b) \/ \E id \in Ids : Take(p, b, id)
+
+Next == \/ \E p \in Processes : Step(p) \/ Crash(p) \/ \E b \in Batches : ChunkUnknown(p, b) \/ DocUnknown(p, b)
+        \/ \E w \in late : LandLate(w)
+        \/ Empty
+
+(* A process that lives goes on. What nobody waits for may land or not. *)
+Spec == Init /\ [][Next]_vars /\ \A p \in Processes : WF_vars(Step(p))
+
+-----------------------------------------------------------------------------
+(* What is stored is listed, at any moment: a reader finds it under the slot that it names. *)
+Listed == \A id \in Ids : doc[id] # None => Leads(doc[id], id)
+(* A lane has no holes, which a probe would take for its end. *)
+NoHole == \A p \in Places : chunk[p] # None => \A m \in 0..(p[2] - 1) : chunk[<<p[1], m>>] # None
+(* Every event that is delivered until it is handled gets its document. *)
+AllStored == <>(\A id \in Ids : doc[id] # None)
+
+(* Which process, batch or id it is does not matter. *)
+Alike == Permutations(Processes) \cup Permutations(Batches) \cup Permutations(Ids)
+=============================================================================

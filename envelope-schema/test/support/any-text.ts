@@ -1,0 +1,14 @@
+import fc from 'fast-check'
+
+/** Any characters, of all planes. fast-check's own `unit: 'binary'` takes a second and a half to be made. */
+export const anyText = (maxLength = 10): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.oneof(
+        fc.integer({ min: 0, max: 0xff }),
+        fc.integer({ min: 0, max: 0xd7ff }),
+        fc.integer({ min: 0xe000, max: 0x10ffff }),
+      ),
+      { maxLength },
+    )
+    .map((codePoints) => String.fromCodePoint(...codePoints))

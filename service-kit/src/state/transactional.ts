@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Settled } from '../sidecar/batcher.ts'
+import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
+import type { ArrivalList } from './arrival-list.ts'
+import { batched, maxAttempts } from './batched.ts'
+import { guardOf, Stage } from './stage.ts'
+import { keysOf, type UnitOfWork, type Work } from './work.ts'
+
+/**
+ * Every transaction writes this document. Invariant: while it is as it was read, nobody else has written anything. So its guard is
+ * enough for all documents that were read with it, and a guard costs the store four times a plain write (docs/adr/0009). It is
+ * read first, lest one of them change in between.
+ */
+const fenceKey = 'fence'
+/** For so long after a lost race each document is guarded by itself: by the fence alone, replicas would take turns. */
+const cautiousMs = 10_000
+const maxItems = 500
+
+/**
+ * For a store of this machine, where documents cost less together than one by one: all works of a batch share a bulk read and a
+ * transaction, one batch at a time.
+ */
+export function createTransactional(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+  /** The faster writer has its next write begun by then, or has none. */
+  const backoffMs = sidecar.writeIntervalMs / 2
+  let cautiousUntil = Number.NEGATIVE_INFINITY
+
+  async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      const watched = list.watched()
+      const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...works.flatMap(keysOf)])])
+      watched.check(read)
+      await list.open((keys) => sidecar.read(keys))
+      const draft = list.draft()
+      const stage = new Stage(read, draft)
+      const results = works.map((work) => stage.run(work))
+      const documents = stage.writes()
+      if (documents.length === 0) return results
+      const isAlone = performance.now() > cautiousUntil
+      const fence = fenceOf(read, isAlone)
+      // A chunk that is begun was not read with the fence, so it keeps its guard.
+      const writes = [fence, ...(isAlone ? documents.map(unguarded) : documents), ...draft.writes()]
+      try {
+        await sidecar.transact(writes)
+        draft.stored()
+        return results
+      } catch (error) {
+        list.leave()
+        if (isConflict(error)) cautiousUntil = performance.now() + cautiousMs
+        if (!isConflict(error) || attempt === maxAttempts) throw error
+        await delay(Math.random() * backoffMs * attempt)
+      }
+    }
+  }
+  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs })
+}
+
+/** The guard is on it when this writer seems to be alone, else on each document. */
+function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
+  return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
+}
+
+const unguarded = ({ key, value }: Write): Write => ({ key, value })

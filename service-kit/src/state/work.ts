@@ -1,0 +1,28 @@
+/** What a piece of work sees of the store: the documents it named, as the work before it in the batch left them. */
+export interface View {
+  get<T>(key: string): T | undefined
+  /** Writes the work's document unless somebody else has since it was read: then the work runs again on what is there. */
+  write(value: unknown): void
+  /** Puts an id at the newest end of the service's list. Answers its slot, to be kept in the document as `listed`. */
+  list(id: string): string
+}
+
+/** A decision about one document, the only one that it may write. */
+export interface Work<R> {
+  key: string
+  /** Documents that it looks at besides. Somebody else may change them while it writes its own. */
+  beside?: string[]
+  /** Bytes this work is about to write, roughly. */
+  bytes: number
+  /**
+   * Pure but for its view: it runs again whenever another writer was faster. Idempotent, as all that answers an event must be: what two
+   * replicas write alike over the same document counts as one.
+   */
+  decide: (view: View) => R
+}
+
+/** A `decide` that throws fails alone; a store that fails, fails all that it was asked for at the same time (`SidecarError`). */
+export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
+
+/** The documents that a work sees. */
+export const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]

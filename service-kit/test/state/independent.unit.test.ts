@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
+import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createIndependent } from '../../src/state/independent.ts'
+import type { UnitOfWork, View } from '../../src/state/work.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+const lost = () => new SidecarError('save state', new Error('connection lost'))
+
+describe('independent unit of work', () => {
+  let sidecar: FakeSidecar
+  let change: UnitOfWork
+  /** The keys of each bulk save. */
+  let saves: string[][]
+  beforeEach(() => {
+    sidecar = new FakeSidecar('state.postgresql')
+    change = createIndependent(
+      sidecar,
+      createArrivalList(() => new Date()),
+    )
+    saves = []
+    const save = sidecar.save.bind(sidecar)
+    sidecar.save = (writes: Write[]) => {
+      saves.push(writes.map(({ key }) => key))
+      return save(writes)
+    }
+  })
+  const write = (key: string, value: unknown, decide = (view: View) => view.write(value)) =>
+    change({ key, bytes: 10, decide })
+  const listedOf = (key: string) => String(Object(sidecar.documents.get(key)?.value).listed)
+  /** The next save does what `how` makes of it. */
+  const nextSave = (how: (save: (writes: Write[]) => Promise<void>, writes: Write[]) => Promise<void>) => {
+    const save = sidecar.save
+    sidecar.save = (writes) => {
+      sidecar.save = save
+      return how(save, writes)
+    }
+  }
+
+  it('saves each document on its own condition, and reads nothing back', async () => {
+    await Promise.all([write('a', 1), write('b', 1)])
+    expect(saves).to.deep.equal([['a', 'b']])
+    // Two of them find a lane for the list, once.
+    expect(sidecar.calls).to.include({ read: 3, save: 1 })
+    await write('c', 1)
+    expect(sidecar.calls).to.include({ read: 4, save: 2 })
+  })
+
+  it('does again only what another writer was faster with', async () => {
+    sidecar.beforeWrite = () => {
+      sidecar.beforeWrite = () => {}
+      sidecar.set('b', 'of another')
+    }
+    await Promise.all([write('a', 1), write('b', 1), write('c', 1)])
+    expect(saves).to.deep.equal([['a', 'b', 'c'], ['b']])
+    expect(sidecar.documents.get('b')?.value).to.equal(1)
+  })
+
+  it('takes for done what can be seen after a failure, and does the rest again', async () => {
+    nextSave(async (save, writes) => {
+      await save(writes.slice(0, 1))
+      throw lost()
+    })
+    await Promise.all([write('a', 1), write('b', 1)])
+    expect(saves).to.deep.equal([['a'], ['b']])
+    expect(sidecar.documents.get('a')?.value).to.equal(1)
+    expect(sidecar.documents.get('b')?.value).to.equal(1)
+  })
+
+  it('does not write twice what was written and not answered', async () => {
+    nextSave(async (save, writes) => {
+      await save(writes)
+      throw lost()
+    })
+    await write('a', 1)
+    expect(saves).to.deep.equal([['a']])
+  })
+
+  it('fails what it cannot save after some attempts, and answers for the rest', async () => {
+    const save = sidecar.save
+    sidecar.save = async (writes) => {
+      await save(writes.filter(({ key }) => key !== 'b'))
+      if (writes.some(({ key }) => key === 'b')) throw lost()
+    }
+    const results = await Promise.allSettled([write('a', 1), write('b', 1)])
+    expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected'])
+    expect(saves).to.have.length(8)
+  })
+
+  it('fails the batch when nobody can tell what was written', async () => {
+    nextSave(async () => {
+      sidecar.failures.read.push(lost())
+      throw lost()
+    })
+    const results = await Promise.allSettled([write('a', 1), write('b', 1)])
+    expect(results.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+  })
+
+  it('finds the one document that the sidecar refuses, and stores the others', async () => {
+    const save = sidecar.save
+    sidecar.save = (writes) => {
+      if (!writes.some(({ key }) => key === 'c')) return save(writes)
+      throw new SidecarError('save state', new Error('too large'), 'refused')
+    }
+    const results = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => write(key, 1)))
+    expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect([...sidecar.documents.keys()]).to.have.members(['a', 'b', 'd'])
+  })
+
+  describe('has who saw what another work of the batch left stand and fall with that', () => {
+    beforeEach(() => {
+      sidecar.beforeWrite = () => {
+        sidecar.beforeWrite = () => {}
+        sidecar.set('a', 'of another')
+      }
+    })
+    const first = () => write('a', 'ours', (view) => void (view.get('a') ?? view.write('ours')))
+
+    it('when it wrote nothing', async () => {
+      const look = () => change({ key: 'a', bytes: 10, decide: (view) => view.get('a') })
+      expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
+    })
+
+    it('when it saw it beside its own', async () => {
+      const look = () => change({ key: 'b', beside: ['a'], bytes: 10, decide: (view) => view.get('a') })
+      expect((await Promise.all([first(), look()]))[1]).to.equal('of another')
+    })
+
+    it('when it threw', async () => {
+      const refuse = () =>
+        change({
+          key: 'a',
+          bytes: 10,
+          decide(view) {
+            throw new Error(`not with ${view.get('a')}`)
+          },
+        })
+      const [, refused] = await Promise.allSettled([first(), refuse()])
+      expect(refused).to.have.nested.property('reason.message', 'not with of another')
+    })
+  })
+
+  it('stores a chunk of the list before the documents that name it', async () => {
+    await Promise.all(['a', 'b'].map((key) => write(key, '', (view) => view.write({ listed: view.list(key) }))))
+    const [chunk, documents] = saves
+    expect(chunk?.[0]).to.match(/^list\/\d+\/0$/)
+    expect(documents).to.deep.equal(['a', 'b'])
+  })
+
+  it('stores no document whose chunk it could not store, and lists it elsewhere', async () => {
+    nextSave(async () => {
+      throw lost()
+    })
+    await write('a', '', (view) => view.write({ listed: view.list('a') }))
+    const [lane, n, index] = listedOf('a').split(':')
+    expect(sidecar.documents.get(`list/${lane}/${n}`)?.value).to.have.nested.property(`ids[${index}]`, 'a')
+  })
+
+  it('has several batches under way, and each listed in a slot of its own', async () => {
+    const list = (key: string) => write(key, '', (view) => view.write({ listed: view.list(key) }))
+    const keys = Array.from({ length: 1_000 }, (_, index) => `${index}`)
+    let [waiting, most] = [0, 0]
+    const read = sidecar.read.bind(sidecar)
+    sidecar.read = async (asked) => {
+      waiting += 1
+      most = Math.max(most, waiting)
+      const found = await read(asked)
+      waiting -= 1
+      return found
+    }
+    await Promise.all(keys.map(list))
+    expect(most).to.equal(4)
+    const slots = keys.map(listedOf)
+    expect(new Set(slots).size).to.equal(1_000)
+    for (const [index, slot] of slots.entries()) {
+      const [lane, n, place] = slot.split(':')
+      expect(sidecar.documents.get(`list/${lane}/${n}`)?.value).to.have.nested.property(`ids[${place}]`, keys[index])
+    }
+  })
+})

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
+import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createTransactional } from '../../src/state/transactional.ts'
+import type { UnitOfWork } from '../../src/state/work.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { virtualTime } from '../support/virtual-time.ts'
+
+const replicaOn = (sidecar: FakeSidecar) =>
+  createTransactional(
+    sidecar,
+    createArrivalList(() => new Date()),
+  )
+
+describe('transactional unit of work', () => {
+  let sidecar: FakeSidecar
+  let change: UnitOfWork
+  /** The keys of each transaction's writes whose outcome hangs on what was read. */
+  let guards: string[][]
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+    change = replicaOn(sidecar)
+    guards = []
+    const transact = sidecar.transact.bind(sidecar)
+    sidecar.transact = (writes: Write[]) => {
+      guards.push(writes.filter(({ guard }) => guard).map(({ key }) => key))
+      return transact(writes)
+    }
+  })
+  const increment = (key: string, by = change) =>
+    by({ key, bytes: 10, decide: (view) => view.write((view.get<number>(key) ?? 0) + 1) })
+
+  describe('on a sidecar that asks for time between writes', () => {
+    const time = virtualTime()
+
+    it('leaves it between two transactions', async () => {
+      Object.assign(sidecar, { writeIntervalMs: 20 })
+      change = replicaOn(sidecar)
+      await increment('a')
+      const second = increment('a')
+      await time.pass(19)
+      expect(sidecar.calls.transact).to.equal(1)
+      await time.pass(1)
+      await second
+      expect(sidecar.documents.get('a')?.value).to.equal(2)
+    })
+  })
+
+  it('guards a whole transaction by its fence, and each document after another writer came between', async () => {
+    await Promise.all([increment('a'), increment('b')])
+    sidecar.beforeWrite = () => {
+      sidecar.beforeWrite = () => {}
+      sidecar.writeElsewhere('c', 1)
+    }
+    await Promise.all([increment('a'), increment('b')])
+    expect(guards).to.deep.equal([['fence'], ['fence'], ['a', 'b']])
+  })
+
+  it('is not cautious after a failure that is no lost race', async () => {
+    sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
+    await increment('a').catch(() => {})
+    await increment('a')
+    expect(guards).to.deep.equal([['fence'], ['fence']])
+  })
+
+  it('guards a chunk of the list that it begins whatever the fence says, since it was not read with it', async () => {
+    await change({ key: 'a', bytes: 10, decide: (view) => view.write(view.list('a')) })
+    await change({ key: 'b', bytes: 10, decide: (view) => view.write(view.list('b')) })
+    expect(guards).to.deep.equal([['fence', sidecar.chunkKeys()[0]], ['fence']])
+  })
+
+  it('loses no race to a replica that writes something else, once it is cautious', async () => {
+    sidecar.beforeWrite = () => sidecar.writeElsewhere('c', Math.random())
+    await increment('a')
+    const before = sidecar.calls.transact
+    await increment('a')
+    expect(sidecar.calls.transact - before).to.equal(1)
+    expect(sidecar.documents.get('a')?.value).to.equal(2)
+  })
+
+  for (const first of ['it', 'the replica']) {
+    it(`and a replica that is not cautious notice each other while it is, when ${first} writes first`, async () => {
+      const other = replicaOn(sidecar)
+      sidecar.beforeWrite = () => {
+        sidecar.beforeWrite = () => {}
+        sidecar.writeElsewhere('c', 1)
+      }
+      await increment('a')
+      sidecar.readTogether(2)
+      await Promise.all((first === 'it' ? [other, change] : [change, other]).map((by) => increment('a', by)))
+      expect(sidecar.documents.get('a')?.value).to.equal(3)
+    })
+  }
+
+  it('fails the batch when the store is down, and nothing later', async () => {
+    sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
+    const results = await Promise.allSettled([increment('a'), increment('b')])
+    expect(results.map((result) => result.status)).to.deep.equal(['rejected', 'rejected'])
+    await increment('a')
+    expect(sidecar.documents.get('a')?.value).to.equal(1)
+  })
+})

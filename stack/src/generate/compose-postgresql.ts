@@ -1,0 +1,60 @@
+import { postgresqlImage } from '../lib/image-names.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { type Service, services, sidecarOf } from '../lib/services.ts'
+import { postgresqlUri, postgresqlUser } from '../postgresql/connection.ts'
+import { postgresqlSettings } from '../postgresql/settings.ts'
+import { generated } from './comment.ts'
+import { sidecarCommand } from './compose.ts'
+
+/** docker-compose.postgresql.yml */
+export function composePostgresqlFile(): string {
+  const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
+  return `${generated(`Beside docker-compose.yml: PostgreSQL as the store, in MongoDB's place. make up STACK=docker
+STORE=postgresql has Compose read both files, and writes so into .env, for docker compose by hand.`)}
+x-state: &state
+  State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
+
+services:
+  mongo: !reset null
+
+  postgresql:
+    image: ${postgresqlImage}
+    logging:
+      driver: json-file
+      options: { max-size: 10m, max-file: "3" }
+    restart: on-failure
+    stop_grace_period: 30s
+    ports: ["127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432"]
+    volumes: ["postgresql:/var/lib/postgresql/data"]
+    command: [postgres${settings.join('')}]
+    environment:
+      POSTGRES_USER: ${postgresqlUser}
+      POSTGRES_PASSWORD: \${POSTGRESQL_PASSWORD:?${unset}}
+    healthcheck:
+      # By TCP: a first start has a server on a socket in the file system before, which makes the user.
+      test: [CMD, pg_isready, --quiet, --host=127.0.0.1]
+      interval: 2s
+      timeout: 4s
+      retries: 30
+
+  setup:
+    environment: *state
+    depends_on:
+      mongo: !reset null
+      postgresql: { condition: service_healthy }
+${services.map(sidecarPart).join('')}
+volumes:
+  mongo: !reset null
+  postgresql:
+`
+}
+
+const unset = 'is not set; make up STACK=docker writes it into .env'
+
+function sidecarPart(service: Service): string {
+  return `
+  ${sidecarOf(service)}:
+    environment: *state
+    command:
+${sidecarCommand(service.name, 'postgresql')}`
+}

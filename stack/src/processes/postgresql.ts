@@ -1,0 +1,114 @@
+import { execFile, execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { StackError } from '../lib/error.ts'
+import { poll } from '../lib/poll.ts'
+import { readProcessTable } from '../lib/process-table.ts'
+import { postgresqlUri, postgresqlUser } from '../postgresql/connection.ts'
+import { postgresqlSettings } from '../postgresql/settings.ts'
+import { findPostgresql } from '../provision/postgresql.ts'
+import { databaseFolder, dataFolder } from './plan.ts'
+import { stackPassword } from './secrets.ts'
+
+/** PostgreSQL refuses to run as root; Debian's package makes this user for it. */
+const serverUser = 'postgres'
+const isRoot = process.getuid?.() === 0
+
+/** The command of a folder's server, on loopback and without a socket in the file system. */
+export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
+  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', ...postgresqlSettings }
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return asServerUser(databaseFolder(folder), program('postgres'), '-D', databaseFolder(folder), ...options)
+}
+
+/** The server that a folder's command starts, for its clients on this machine. */
+export function localPostgresql(folder: string, port: number): string {
+  return postgresqlUri('127.0.0.1', port, password(folder))
+}
+
+const password = (folder: string) => stackPassword(folder, 'postgresql')
+const program = (name: string) => join(findPostgresql() ?? '', name)
+
+function asServerUser(data: string, ...command: [string, ...string[]]): [string, ...string[]] {
+  if (!isRoot) return command
+  // Root's own folders are closed to others: where the checkout is in one, the server may pass through.
+  const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
+  return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
+}
+
+/** Whether there is a folder above a path that others than its owner may not enter. */
+function isClosed(path: string): boolean {
+  const above = dirname(path)
+  return above !== path && ((existsSync(above) && (statSync(above).mode & 0o001) === 0) || isClosed(above))
+}
+
+/**
+ * Makes a folder's databases, once, and waits until a server that was killed has let go of them.
+ * @throws {StackError} `process-died` with what initdb printed
+ */
+export async function preparePostgresql(folder: string): Promise<void> {
+  const data = databaseFolder(folder)
+  if (existsSync(data)) await poll(() => !isDying(data), { timeoutMs: dyingTimeoutMs })
+  else await makeDatabases(folder, data)
+}
+
+/** The first process of a machine takes this long at most to see that a child's child has ended. */
+const dyingTimeoutMs = 30_000
+
+/** Whether the last server is dead and still has its number, by which the next one would take it for alive. */
+function isDying(data: string): boolean {
+  const file = join(data, 'postmaster.pid')
+  if (!existsSync(file)) return false
+  const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
+  return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
+}
+
+/** In a temporary place: half of them must not count. */
+async function makeDatabases(folder: string, data: string): Promise<void> {
+  const temporary = `${data}.new`
+  const passwordFile = `${data}.password`
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary, { recursive: true })
+  writeFileSync(passwordFile, password(folder), { mode: 0o600 })
+  try {
+    if (isRoot) letServerUserIn(folder, [temporary, passwordFile])
+    await initialize(temporary, passwordFile)
+    renameSync(temporary, data)
+  } finally {
+    rmSync(passwordFile)
+  }
+}
+
+async function initialize(data: string, passwordFile: string): Promise<void> {
+  const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
+  const [command, ...args] = asServerUser(data, program('initdb'), ...options)
+  try {
+    // In a folder that its user may enter.
+    await promisify(execFile)(command, args, { cwd: '/' })
+  } catch (cause) {
+    const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
+    throw new StackError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
+      cause,
+      nextStep: 'mend what initdb says, then this again',
+    })
+  }
+}
+
+/** Gives these of a folder to the server's user, who may pass through what is above them in the folder, and not look around there. */
+function letServerUserIn(folder: string, paths: string[]): void {
+  const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
+  for (const path of paths) chownSync(path, id('-u'), id('-g'))
+  for (const path of [folder, dataFolder(folder)]) chmodSync(path, statSync(path).mode | 0o011)
+}

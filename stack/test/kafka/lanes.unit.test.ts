@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parseAllDocuments } from 'yaml'
+import { lanes, membersOf } from '../../src/kafka/lanes.ts'
+import { repository } from '../../src/lib/paths.ts'
+import { partitions } from '../../src/lib/services.ts'
+
+/** Client ids of the components that bring what is waited for, as components/kafka.yaml has them, without the app's name. */
+const clientIds = parseAllDocuments(readFileSync(join(repository, 'components/kafka.yaml'), 'utf8'))
+  .map((document) => document.toJS() as { metadata: { name: string }; spec: { metadata: Setting[] } })
+  .filter(({ metadata }) => lanes.includes(metadata.name))
+  .map(
+    ({ spec }) => spec.metadata.find(({ name }) => name === 'clientId')?.value?.replace('{appID}', 'x-service') ?? '',
+  )
+
+interface Setting {
+  name: string
+  value?: string
+}
+
+/**
+ * How many partitions each replica gets, by the range assignor of daprd's Kafka client (Sarama, NewBalanceStrategyRange): members in
+ * the order of their names, the first ones one more. A broker names a member by its client id and a random text.
+ */
+function sharesOf(replicas: number, ids: string[], count: number): number[] {
+  const members = Array.from({ length: replicas }, (_, replica) =>
+    ids.map((id) => ({ replica, name: `${id}-${randomUUID()}` })),
+  )
+    .flat()
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  const shares = Array<number>(replicas).fill(0)
+  for (const [place, { replica }] of members.entries()) {
+    const extra = place < count % members.length ? 1 : 0
+    shares[replica] = (shares[replica] ?? 0) + Math.floor(count / members.length) + extra
+  }
+  return shares
+}
+
+const spread = (shares: number[]) => Math.max(...shares) - Math.min(...shares)
+
+describe('the partitions of a topic', () => {
+  for (let replicas = 1; replicas <= partitions.containers; replicas += 1) {
+    it(`are shared by ${replicas} replicas so that none has two more than another`, () => {
+      // Names are random: an order that is even by chance is not even every time.
+      for (let time = 0; time < 50; time += 1) {
+        const shares = sharesOf(replicas, clientIds, partitions.containers)
+        expect(shares.reduce((sum, share) => sum + share)).to.equal(partitions.containers)
+        expect(spread(shares), shares.join()).to.be.at.most(1)
+      }
+    })
+  }
+
+  it('would not be, if the lanes of all replicas had one name', () => {
+    const spreads = Array.from({ length: 50 }, () =>
+      spread(
+        sharesOf(
+          5,
+          lanes.map(() => 'x-service'),
+          partitions.containers,
+        ),
+      ),
+    )
+    expect(Math.max(...spreads)).to.be.above(1)
+  })
+
+  it('would be with ten lanes and more, too, whose numbers are not in the order of their names', () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `x-service-${index + 1}`)
+    for (let replicas = 1; replicas <= 12; replicas += 1) expect(spread(sharesOf(replicas, ids, 12))).to.be.at.most(1)
+  })
+
+  it('have a member for each lane, and one for all topics that are not urgent', () => {
+    expect(membersOf({ consumes: { a: 'prompt', b: 'prompt' } })).to.equal(lanes.length)
+    expect(membersOf({ consumes: { a: 'prompt', b: 'background' } })).to.equal(lanes.length + 1)
+    expect(membersOf({ consumes: { b: 'background' } })).to.equal(1)
+    expect(membersOf({ consumes: {} })).to.equal(0)
+  })
+})

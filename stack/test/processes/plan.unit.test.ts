@@ -1,0 +1,38 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { entryOf } from '../../src/lib/services.ts'
+import { createPlan, dataFolder, processNamesWith, recordStore } from '../../src/processes/plan.ts'
+import { processSpecs } from '../../src/processes/process-spec.ts'
+import { stackStatus } from '../../src/processes/status.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+describe('the store of a stack of processes', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+  afterEach(removeFolders)
+
+  it('is SQLite at first, and need not be named again until the data is removed', async () => {
+    expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
+    recordStore(await createPlan(folder, defaultPorts, 'postgresql'))
+    expect((await createPlan(folder, defaultPorts)).store).to.equal('postgresql')
+    expect(stackStatus(folder).map(({ name }) => name)).to.deep.equal(processNamesWith('postgresql'))
+    rmSync(dataFolder(folder), { recursive: true })
+    expect((await createPlan(folder, defaultPorts)).store).to.equal('sqlite')
+  })
+
+  it('decides what is started, and what the sidecars load and reach; its password is in no argument', async () => {
+    const specs = processSpecs(await createPlan(folder, defaultPorts, 'postgresql'))
+    expect(specs).to.have.all.keys(...processNamesWith('postgresql'))
+    const { args, env } = entryOf(specs, 'order-sidecar')
+    expect(args).to.include(join(repository, 'components/postgresql'))
+    const { password, host } = new URL(env.State__ConnectionString ?? '')
+    expect([host, password.length]).to.deep.equal([`127.0.0.1:${defaultPorts.postgresql}`, 32])
+    for (const spec of Object.values(specs)) expect(spec.args.join(' '), spec.name).not.to.contain(password)
+    expect(specs['order-service']?.env).not.to.have.property('State__ConnectionString')
+  })
+})

@@ -1,0 +1,25 @@
+import { testFolder } from '@orderflow/stack'
+import { provision } from '@orderflow/stack/parts'
+import { storeContract, type TestedStore } from '../stores/contract.ts'
+import { roundTrips } from '../stores/round-trips.ts'
+import { startStoreSidecar } from '../stores/store-sidecar.ts'
+import type { RunningContainers } from './running-containers.ts'
+import { storeServer } from './settings.ts'
+
+const folderOf = (name: string) => testFolder(`store-of-containers-${name}`)
+
+/** The database server of the containers, behind sidecars of this machine. */
+export function storeOfContainers(running: () => RunningContainers): void {
+  const component = storeServer === 'mongo' ? 'mongodb' : storeServer
+  const uri = () => running().settings.storeUri
+  let tested: TestedStore
+  before(async function () {
+    this.timeout(120_000)
+    await provision({ onProgress: () => {} })
+    const start = (name: string) => startStoreSidecar(folderOf(name), component, uri())
+    tested = { replicas: await Promise.all([start('one'), start('other')]) }
+  })
+  after(() => Promise.all((tested?.replicas ?? []).map((sidecar) => sidecar.kill('SIGTERM'))))
+  storeContract(() => tested)
+  roundTrips(folderOf('counted'), component, uri)
+}

@@ -1,0 +1,70 @@
+import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import { expect } from 'chai'
+import { failed, succeeded } from './specs/commands.ts'
+import { duplicates } from './specs/every-service/duplicates.ts'
+import { kills } from './specs/every-service/kills.ts'
+import { killedStore } from './specs/faults.ts'
+import { theOrderFlow } from './specs/flow.ts'
+import { rebuiltStores } from './specs/rebuild.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
+import { localOperator } from './support/local-operator.ts'
+import { startOperator } from './support/operate.ts'
+import { testedServices } from './support/tested-services.ts'
+
+const tested = await testedServices()
+
+/** What depends on the store, with another one than the rest of the tests: `make test-stores` runs all of them with it. */
+describe('as processes of one machine with PostgreSQL', () => {
+  let checkout: LocalCheckout
+  let stack: StartedCheckout
+  let warm: ReturnType<typeof startOperator>
+  before(async function () {
+    this.timeout(180_000)
+    checkout = await localCheckout()
+    stack = await checkout.start('STORE=postgresql')
+    warm = startOperator(stack, checkout.ports)
+  })
+  after(async function () {
+    this.timeout(60_000)
+    warm?.close()
+    await checkout?.remove()
+  })
+  const running = () => stack
+  const operator = () => localOperator(stack, checkout.ports.postgresql, warm.operate)
+
+  theOrderFlow(running)
+  for (const service of tested) describe(service.name, () => duplicates(service, running, operator))
+  kills(tested, running)
+  killedStore(running)
+  rebuiltStores(running, operator)
+
+  describe('whose operator changes the store', function () {
+    this.timeout(120_000)
+    const make = async (...args: string[]) => succeeded(await checkout.make(...args))
+    const orderIs = async (id: string) => (await send(`${orderUrl(stack)}/v1/orders/${id}`)).status
+
+    it('is told to stop the stack first', async () => {
+      const refused = failed(await checkout.make('up', 'STORE=sqlite'))
+      expect(refused).to.contain(
+        'error: the stack runs already (STORE=postgresql)\nnext: make down, then make up STORE=sqlite',
+      )
+    })
+
+    it('is told where the data of the last one stays, and finds it there', async () => {
+      const { id } = (await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)).body
+      await orderWith(orderUrl(stack), id, 'Paid')
+      await make('down')
+      expect(await make('up', 'STORE=sqlite')).to.contain(
+        'store: sqlite; what postgresql has stays in .stack/data/postgresql, and make up STORE=postgresql goes on with it',
+      )
+      expect(await orderIs(id)).to.equal(404)
+      expect(await make('status')).not.to.contain('postgresql')
+      expect(await make('rebuild', 'SERVICE=order-service')).to.match(/^orderevents: [1-9]\d* read: [1-9]\d* applied/m)
+      expect(await orderIs(id)).to.equal(200)
+      await make('down')
+      expect(await make('up', 'STORE=postgresql')).to.contain('what sqlite has stays in .stack/data/order.db')
+      expect(await orderIs(id)).to.equal(200)
+    })
+  })
+})

@@ -1,0 +1,39 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { freeServicePorts, testFolder } from '@orderflow/stack'
+import { claimFolder, provision, releaseFolder, startPostgresql } from '@orderflow/stack/parts'
+import { storeContract, type TestedStore } from './stores/contract.ts'
+import { roundTrips } from './stores/round-trips.ts'
+import { appId, type StoreSidecar, startStoreSidecar } from './stores/store-sidecar.ts'
+
+const folder = testFolder('stores')
+
+/** MongoDB, which takes containers, is tested with them (test/testcontainers.e2e.test.ts). */
+describe('the stores of a machine', function () {
+  this.timeout(120_000)
+  before(async () => {
+    await provision({ onProgress: () => {}, store: 'postgresql' })
+    await claimFolder(folder)
+  })
+  after(() => releaseFolder(folder))
+
+  for (const store of ['sqlite', 'postgresql'] as const) {
+    describe(store, () => {
+      let tested: TestedStore
+      let connection: string
+      before(async () => {
+        const own = join(folder, store)
+        rmSync(own, { recursive: true, force: true })
+        mkdirSync(own, { recursive: true })
+        connection = store === 'sqlite' ? join(own, 'store.db') : await startServer()
+        const start = (name: string): Promise<StoreSidecar> => startStoreSidecar(join(own, name), store, connection)
+        tested = { replicas: await Promise.all([start('one'), start('other')]) }
+      })
+      after(() => Promise.all((tested?.replicas ?? []).map((sidecar) => sidecar.kill('SIGTERM'))))
+      storeContract(() => tested)
+      if (store === 'postgresql') roundTrips(join(folder, 'counted'), store, () => connection)
+    })
+  }
+
+  const startServer = async () => (await startPostgresql(folder, (await freeServicePorts()).http, [appId])).uri
+})

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createDocuments, type Documents } from '@orderflow/service-kit'
+import type { Write } from '@orderflow/service-kit/sidecar'
+import { expect } from 'chai'
+import type { StoreSidecar } from './store-sidecar.ts'
+
+/** A store behind the sidecars of two replicas. */
+export interface TestedStore {
+  replicas: [StoreSidecar, StoreSidecar]
+}
+
+/** What the state room relies on, whichever store is behind the sidecar (service-kit/src/state). */
+export function storeContract(tested: () => TestedStore): void {
+  let one: StoreSidecar
+  let other: StoreSidecar
+  let prefix: string
+  before(() => {
+    ;[one, other] = tested().replicas
+  })
+  beforeEach(() => {
+    prefix = `${randomUUID()}/`
+  })
+  const key = (name: string) => `${prefix}${name}`
+  const write = (name: string, value: unknown, guard?: Write['guard']): Write => ({
+    key: key(name),
+    value: JSON.stringify(value),
+    ...(guard && { guard }),
+  })
+  const stored = async (...names: string[]) => {
+    const found = await other.read(names.map(key))
+    return names.map((name) => found.get(key(name))?.value)
+  }
+  const etagOf = async (name: string) => ({ etag: (await one.read([key(name)])).get(key(name))?.etag ?? '' })
+  const refused = async (saved: Promise<void>) =>
+    saved.then(
+      () => false,
+      () => true,
+    )
+
+  describe('a save', () => {
+    it('writes a document that is absent, and no other one, on that condition', async () => {
+      await one.save([write('a', 1, 'absent')])
+      expect(await refused(other.save([write('a', 2, 'absent')]))).to.equal(true)
+      expect(await stored('a')).to.deep.equal([1])
+    })
+
+    it('writes a document that is as it was read, and no other one, on that condition', async () => {
+      await one.save([write('a', 1)])
+      const read = await etagOf('a')
+      await one.save([write('a', 2, read)])
+      expect(await refused(other.save([write('a', 3, read)]))).to.equal(true)
+      expect(await stored('a')).to.deep.equal([2])
+    })
+
+    it('of several documents fails when one of them does, and writes the others', async () => {
+      await one.save([write('b', 'old')])
+      const writes = [write('a', 1, 'absent'), write('b', 1, 'absent'), write('c', 1, 'absent')]
+      expect(await refused(other.save(writes))).to.equal(true)
+      expect(await stored('a', 'b', 'c')).to.deep.equal([1, 'old', 1])
+    })
+
+    it('makes a document’s etag another one, also when it writes the same', async () => {
+      await one.save([write('a', 1)])
+      const before = await etagOf('a')
+      await one.save([write('a', 1)])
+      expect(await etagOf('a')).not.to.deep.equal(before)
+    })
+
+    it('keeps any text, as a value and in a key', async () => {
+      const texts = ['$set', '$where.a', 'a.b', '\u0000', '"\\', "'; DROP TABLE state; --", '%_', '\u{1f600}', '']
+      await one.save(texts.map((text, index) => write(`${index}`, { [text]: text, listed: text })))
+      const expected = texts.map((text) => ({ [text]: text, listed: text }))
+      expect(await stored(...texts.map((_, index) => `${index}`))).to.deep.equal(expected)
+    })
+
+    it('takes as much as a batch has', async () => {
+      const large = 'x'.repeat(20_000)
+      const names = Array.from({ length: 200 }, (_, index) => `${index}`)
+      await one.save(names.map((name) => write(name, large, 'absent')))
+      expect(await stored(...names)).to.deep.equal(names.map(() => large))
+    })
+  })
+
+  describe('a unit of work', function () {
+    this.timeout(60_000)
+    const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())
+    /** Adds a name to a set of names that replicas share. */
+    const add = (documents: Documents, name: string, to = 'set') =>
+      documents.change({
+        key: key(to),
+        bytes: 1_000,
+        decide(view) {
+          const names = view.get<string[]>(key(to)) ?? []
+          if (!names.includes(name)) view.write([...names, name])
+        },
+      })
+    const list = (documents: Documents, name: string) =>
+      documents.change({
+        key: key(name),
+        bytes: 100,
+        decide: (view) => void (view.get(key(name)) ?? view.write({ name, listed: view.list(name) })),
+      })
+    const listedNames = async (documents: Documents) => {
+      const names: string[] = []
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page = await documents.page({ cursor: cursor ?? undefined, limit: 100 }, async (ids) => {
+          const found = await documents.read(ids.map(key))
+          return ids.map((id) => {
+            const document = found.get(key(id))?.value as { name: string; listed: string } | undefined
+            return document && { item: document.name, listed: document.listed }
+          })
+        })
+        names.push(...page.items)
+        cursor = page.next
+      }
+      return names
+    }
+
+    it('loses nothing that two replicas add to one document at the same time', async () => {
+      const replicas = [one, other].map(documentsOf)
+      const names = Array.from({ length: 20 }, (_, index) => `${index}`)
+      for (const name of names) await Promise.all(replicas.map((each, index) => add(each, `${index}-${name}`)))
+      const [set] = await stored('set')
+      expect(set).to.have.members(names.flatMap((name) => [`0-${name}`, `1-${name}`]))
+    })
+
+    it('lists what two replicas store at the same time, each once', async () => {
+      const replicas = [one, other].map(documentsOf)
+      const names = Array.from({ length: 300 }, (_, index) => `${index}`)
+      // Both get some of them.
+      const writes = names.flatMap((name, index) =>
+        replicas.map((each, at) => (index % 3 === at ? [] : list(each, name))),
+      )
+      await Promise.all(writes.flat())
+      expect((await listedNames(documentsOf(one))).toSorted()).to.deep.equal(names.toSorted())
+    })
+
+    it('has stored and listed what it answered, however often its sidecar is killed in the middle', async () => {
+      const documents = documentsOf(one)
+      const answered: string[] = []
+      for (let round = 0; round < 3; round += 1) {
+        const names = Array.from({ length: 250 }, (_, index) => `${round}-${index}`)
+        const works = Promise.allSettled(names.map((name) => list(documents, name).then(() => answered.push(name))))
+        await delay(5 + round * 15)
+        await one.kill('SIGKILL')
+        await works
+        await one.start()
+        // Whoever got no answer asks again, as an event that was not acknowledged comes again.
+        await Promise.all(names.map((name) => list(documents, name)))
+        answered.push(...names)
+      }
+      const listed = await listedNames(documents)
+      expect(listed.toSorted()).to.deep.equal([...new Set(answered)].toSorted())
+    })
+
+    it('decides once about a write whose answer came too late, and is right whenever that lands', async () => {
+      const documents = documentsOf(one)
+      await add(documents, 'before')
+      await one.suspend(async () => {
+        const late = add(documents, 'late').then(
+          () => 'done',
+          () => 'unknown',
+        )
+        await add(documentsOf(other), 'meanwhile')
+        expect(await late).to.equal('unknown')
+      })
+      await add(documents, 'late')
+      const [set] = await stored('set')
+      expect(set).to.have.members(['before', 'late', 'meanwhile'])
+    })
+  })
+}

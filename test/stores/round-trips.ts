@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope } from '@orderflow/envelope-schema'
+import { service } from '@orderflow/payment-service/service'
+import { type App, createApp, createLog, readSettings } from '@orderflow/service-kit'
+import { post, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import { type Lockstep, openLockstep } from '../support/lockstep.ts'
+import { mongodb, postgresql } from '../support/wire.ts'
+import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
+
+const stores = {
+  mongodb: { protocol: mongodb, most: 6 },
+  // A read, the list's chunk, and 100 documents over 32 connections are six; and of a connection that was idle for a second its driver asks
+  // first whether it lives.
+  postgresql: { protocol: postgresql, most: 8 },
+}
+
+const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+
+/**
+ * How often one delivery waits for a store across a network, counted on the wire (docs/performance.md).
+ * @param uri of the server, on this machine
+ */
+export function roundTrips(folder: string, store: keyof typeof stores, uri: () => string): void {
+  const { protocol, most } = stores[store]
+  describe('a delivery of 100 events', () => {
+    let lockstep: Lockstep
+    let sidecar: StoreSidecar
+    let app: App
+    before(async () => {
+      const server = new URL(uri())
+      lockstep = await openLockstep(Number(server.port), protocol)
+      server.host = `127.0.0.1:${lockstep.port}`
+      // Without the first it would ask the server for its address, and go there; without the second it has no transactions.
+      if (store === 'mongodb') {
+        server.searchParams.set('directConnection', 'true')
+        server.searchParams.set('replicaSet', 'rs0')
+      }
+      sidecar = await startStoreSidecar(folder, store, server.href)
+      const log = createLog('payment-service', 'silent')
+      // There is no Kafka: what a delivery costs there is not the store's.
+      const silent = { ...sidecar, publish: async () => {} }
+      const now = () => new Date()
+      app = createApp(service, {
+        settings: readSettings(service, tokens),
+        log,
+        sidecar: silent,
+        now,
+        newId: randomUUID,
+      })
+      // A lane of the list is found, and as many connections as are used are opened, once.
+      for (let time = 0; time < 3; time += 1) await lockstep.roundTripsOf(() => deliver(app, 100))
+    })
+    after(async () => {
+      await sidecar?.kill('SIGTERM')
+      lockstep?.close()
+    })
+
+    it(`waits for at most ${most} round trips`, async () => {
+      expect(await lockstep.roundTripsOf(() => deliver(app, 100))).to.be.within(2, most)
+    })
+
+    it('would wait for each of its documents in one transaction', async () => {
+      const writes = Array.from({ length: 20 }, () => ({ key: randomUUID(), value: '{}', guard: 'absent' as const }))
+      expect(await lockstep.roundTripsOf(() => sidecar.transact(writes))).to.be.within(20, 26)
+    })
+  })
+}
+
+/** One delivery, as a sidecar makes it. */
+function deliver(app: App, count: number): Promise<void> {
+  const entries = Array.from({ length: count }, (_, offset) => {
+    const payload = { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }
+    const source = { id: randomUUID(), name: 'older-application' }
+    const event = createEnvelope({ app: source, type: 'OrderCreated@1', creationDate: new Date(), payload })
+    return {
+      entryId: String(offset),
+      event: Buffer.from(JSON.stringify(event)).toString('base64'),
+      metadata: { __key: payload.OrderId, __partition: '0', __offset: String(offset) },
+    }
+  })
+  return withServer(app.channel, async (url) => {
+    const headers = { 'dapr-api-token': tokens.APP_API_TOKEN }
+    const answer = await post<{ statuses: { status: string }[] }>(
+      `${url}/subscriptions/orderevents`,
+      { entries },
+      headers,
+    )
+    expect(new Set(answer.body.statuses.map(({ status }) => status))).to.deep.equal(new Set(['SUCCESS']))
+  })
+}

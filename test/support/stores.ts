@@ -1,0 +1,70 @@
+import { services } from '@orderflow/stack'
+import { inDatabase } from '@orderflow/stack/parts'
+import { MongoClient } from 'mongodb'
+import { Pool } from 'pg'
+
+/** The stores of a database server, past Dapr. */
+export interface Stores {
+  /**
+   * What a service has stored, as JSON text by its key without the application's name, in the order of keys; of all keys, or of those
+   * that begin so.
+   */
+  read: (service: string, prefix?: string) => Promise<[key: string, json: string][]>
+  empty: (service: string) => Promise<void>
+  /** @throws {Error} while the server does not answer */
+  ping: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** By the URI of a database server. */
+export function openStores(uri: string): Stores {
+  return uri.startsWith('postgres:') ? postgresqlStores(uri) : mongoStores(uri)
+}
+
+const ownKey = (service: string, key: string) => key.slice(`${service}||`.length)
+
+/** Those of Dapr's MongoDB component: a database for each service. */
+function mongoStores(uri: string): Stores {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 })
+  const collection = (service: string) =>
+    client.db(service).collection<{ _id: string; value: string }>('daprCollection')
+  return {
+    async read(service, prefix = '') {
+      const first = `${service}||${prefix}`
+      const found = await collection(service)
+        .find({ _id: { $gte: first, $lt: `${first}\uffff` } })
+        .sort({ _id: 1 })
+        .toArray()
+      return found.map(({ _id, value }) => [ownKey(service, _id), value])
+    },
+    empty: async (service) => void (await collection(service).deleteMany({})),
+    ping: async () => void (await client.db().command({ ping: 1 })),
+    close: () => client.close(),
+  }
+}
+
+/** Those of Dapr's PostgreSQL component: a database for each service. */
+function postgresqlStores(uri: string): Stores {
+  const pools = new Map(
+    services.map(({ name }) => [name, new Pool({ connectionString: inDatabase(uri, name), max: 2 })]),
+  )
+  // Connections that nobody uses break when the server is killed.
+  for (const pool of pools.values()) pool.on('error', () => {})
+  const poolOf = (service: string) => pools.get(service) as Pool
+  return {
+    async read(service, prefix = '') {
+      const { rows } = await poolOf(service).query<{ key: string; value: Buffer }>(
+        'SELECT key, value FROM state WHERE starts_with(key, $1) ORDER BY key COLLATE "C"',
+        [`${service}||${prefix}`],
+      )
+      return rows.map(({ key, value }) => [ownKey(service, key), value.toString()])
+    },
+    empty: async (service) => void (await poolOf(service).query('DELETE FROM state')),
+    ping: async () => {
+      for (const pool of pools.values()) await pool.query('SELECT 1')
+    },
+    close: async () => {
+      for (const pool of pools.values()) await pool.end()
+    },
+  }
+}
