@@ -3,7 +3,7 @@ import type { Settled } from '../sidecar/batcher.ts'
 import { isRefusal, type Sidecar, type Write } from '../sidecar/sidecar.ts'
 import type { ArrivalList } from './arrival-list.ts'
 import { batched, maxAttempts } from './batched.ts'
-import { Stage } from './stage.ts'
+import { decideAll } from './stage.ts'
 import { keysOf, type UnitOfWork, type Work } from './work.ts'
 
 const maxItems = 200
@@ -34,14 +34,13 @@ export function createIndependent(sidecar: Sidecar, list: ArrivalList): UnitOfWo
     return alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
-      const draft = list.draft()
-      const stage = new Stage(read, draft)
-      for (const work of works) results.set(work, stage.run(work))
+      const decided = await decideAll(works, read, list, sidecar)
+      for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
       // Before the documents that name it: a crash in between leaves slots without documents, which readers pass over.
-      const error = await save(draft.writes())
+      const error = await save(decided.draft.writes())
       if (error) list.leave()
-      else draft.stored()
-      return { writes: stage.writes(), error }
+      else decided.draft.stored()
+      return { writes: decided.writes, error }
     })
   }
 

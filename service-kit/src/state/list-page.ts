@@ -56,9 +56,11 @@ export async function readPage<T>(
       positions = merge(positions, options.limit - items.length, entries)
     }
     const loaded = await load(entries.map(({ id }) => id))
+    // By itself, and so for certain: others of the same call may have been there.
+    const found = await Promise.all(entries.map(async ({ id }, index) => loaded[index] ?? (await load([id]))[0]))
     for (const [index, entry] of entries.entries()) {
-      const found = loaded[index]
-      if (found?.listed === entry.slot) items.push(found.item)
+      const document = found[index]
+      if (document?.listed === entry.slot) items.push(document.item)
     }
   }
   return { items, next: positions.length > 0 ? encodeCursor(positions) : null }

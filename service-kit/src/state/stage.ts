@@ -1,15 +1,49 @@
 import type { Settled } from '../sidecar/batcher.ts'
-import type { StoredDocument, Write } from '../sidecar/sidecar.ts'
-import type { ListDraft } from './arrival-list.ts'
-import type { Work } from './work.ts'
+import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
+import type { ArrivalList, ListDraft } from './arrival-list.ts'
+import { keysOf, type View, type Work } from './work.ts'
 
 interface Staged {
   value: unknown
   text: string
 }
 
+/** What a batch comes to, if its writes and those of the list are stored. */
+export interface Decided {
+  results: Settled<unknown>[]
+  writes: Write[]
+  draft: ListDraft
+}
+
+/**
+ * Runs works one after the other over what was read. What a work did not find and wrote nothing for, is asked for once more by itself
+ * (`Sidecar.read` says why): all run again when it is there.
+ */
+export async function decideAll(
+  works: Work<unknown>[],
+  read: Map<string, StoredDocument>,
+  list: ArrivalList,
+  sidecar: Sidecar,
+): Promise<Decided> {
+  for (const asked = new Set<string>(); ; ) {
+    const draft = list.draft()
+    const stage = new Stage(read, draft)
+    const results = works.map((work) => stage.run(work))
+    const open = [...stage.unsure].filter((key) => !asked.has(key))
+    const found = await Promise.all(open.map((key) => sidecar.readOne(key)))
+    for (const [index, key] of open.entries()) {
+      asked.add(key)
+      const document = found[index]
+      if (document) read.set(key, document)
+    }
+    if (!found.some(Boolean)) return { results, writes: stage.writes(), draft }
+  }
+}
+
 /** The documents of a batch as its works change them, one after the other, over what was read. */
-export class Stage {
+class Stage {
+  /** What works did not find that wrote nothing. A write is guarded by what its work did not find. */
+  readonly unsure = new Set<string>()
   readonly #read: Map<string, StoredDocument>
   readonly #draft: ListDraft
   readonly #staged = new Map<string, Staged>()
@@ -23,20 +57,18 @@ export class Stage {
   run<R>(work: Work<R>): Settled<R> {
     let own: Staged | undefined
     const current = (key: string) => (key === work.key && own) || this.#staged.get(key) || this.#read.get(key)
-    try {
-      const value = work.decide({
-        get: <T>(key: string) => current(key)?.value as T | undefined,
-        write: (document) => {
-          // Serialised here, a document that cannot be (nested too deep) fails its own work and not the batch.
-          own = { value: document, text: JSON.stringify(document) }
-        },
-        list: (id) => this.#draft.append(id),
-      })
-      if (own) this.#staged.set(work.key, own)
-      return { ok: true, value }
-    } catch (error) {
-      return { ok: false, error }
+    const view: View = {
+      get: <T>(key: string) => current(key)?.value as T | undefined,
+      write: (document) => {
+        // Serialised here, a document that cannot be (nested too deep) fails its own work and not the batch.
+        own = { value: document, text: JSON.stringify(document) }
+      },
+      list: (id) => this.#draft.append(id),
     }
+    const result = settled(() => work.decide(view))
+    if (result.ok && own) this.#staged.set(work.key, own)
+    else for (const key of keysOf(work)) if (!current(key)) this.unsure.add(key)
+    return result
   }
 
   /** What is to be written, each document on condition that it is as it was read. */
@@ -49,4 +81,12 @@ export class Stage {
 export function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
   const etag = read.get(key)?.etag
   return etag ? { etag } : 'absent'
+}
+
+function settled<R>(run: () => R): Settled<R> {
+  try {
+    return { ok: true, value: run() }
+  } catch (error) {
+    return { ok: false, error }
+  }
 }

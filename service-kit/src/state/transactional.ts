@@ -3,7 +3,7 @@ import type { Settled } from '../sidecar/batcher.ts'
 import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 import type { ArrivalList } from './arrival-list.ts'
 import { batched, maxAttempts } from './batched.ts'
-import { guardOf, Stage } from './stage.ts'
+import { decideAll, guardOf } from './stage.ts'
 import { keysOf, type UnitOfWork, type Work } from './work.ts'
 
 /**
@@ -31,10 +31,7 @@ export function createTransactional(sidecar: Sidecar, list: ArrivalList): UnitOf
       const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...works.flatMap(keysOf)])])
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
-      const draft = list.draft()
-      const stage = new Stage(read, draft)
-      const results = works.map((work) => stage.run(work))
-      const documents = stage.writes()
+      const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
       if (documents.length === 0) return results
       const isAlone = performance.now() > cautiousUntil
       const fence = fenceOf(read, isAlone)
@@ -60,4 +57,5 @@ function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
   return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
 }
 
+/** What was read is all there was: no connection to a store of this machine breaks between two rows. */
 const unguarded = ({ key, value }: Write): Write => ({ key, value })

@@ -74,6 +74,47 @@ for (const [type, call] of [
       expect(sidecar.documents.size).to.equal(0)
     })
 
+    describe('when a bulk read overlooks a document', () => {
+      beforeEach(() => {
+        for (const key of ['a', 'b']) {
+          sidecar.set(key, 'of before')
+          sidecar.overlooked.add(key)
+        }
+      })
+      const look = (key: string, beside: string[] = []) =>
+        change({
+          key,
+          beside,
+          bytes: 10,
+          decide: (view) => [key, ...beside].map((name) => view.get(name) ?? 'nothing'),
+        })
+
+      it('does not take it for absent where it has nothing to write', async () => {
+        expect(await look('a')).to.deep.equal(['of before'])
+        expect(await look('c', ['a', 'b'])).to.deep.equal(['nothing', 'of before', 'of before'])
+        expect(sidecar.calls).to.include({ read: 2 * readsToBegin, readOne: 4, [call]: 0 })
+      })
+
+      it('does not take it for absent where the work throws', async () => {
+        const required = change({
+          key: 'a',
+          bytes: 10,
+          decide(view) {
+            if (!view.get('a')) throw new Error('not found')
+            view.write('changed')
+          },
+        })
+        await required
+        expect(sidecar.documents.get('a')?.value).to.equal('changed')
+      })
+
+      it('fails who cannot ask for it', async () => {
+        sidecar.failures.readOne.push(down())
+        const error = await look('a').catch((error: unknown) => error)
+        expect(error).to.be.an.instanceOf(SidecarError).with.property('failure', 'unavailable')
+      })
+    })
+
     it('shares no write among more than it can take', async () => {
       const mebibyte = 1024 * 1024
       const write = (key: string) => change({ key, bytes: 2 * mebibyte, decide: (view) => view.write('a document') })
