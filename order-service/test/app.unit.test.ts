@@ -230,8 +230,8 @@ describe('order-service when its platform fails', () => {
 
   it('places one of two orders that claim a key within one batch', async () => {
     expectOneWinner(await createAtOnce([1, 2], 'key-6'))
-    // A read and a write for both claims, and for the one order; a look whether that came meanwhile; and two reads for a lane of the list.
-    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 1, transact: 2, save: 0 })
+    // A read and a write for both claims, and for the one order; a look of each whether that came meanwhile; and two reads for a lane of the list.
+    expect(sidecar.calls).to.deep.equal({ publish: 1, read: 5, readOne: 2, transact: 2, save: 0 })
   })
 
   it('places one of two orders that claim a key in two replicas at once', async () => {
