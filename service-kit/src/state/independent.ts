@@ -88,5 +88,5 @@ export function createIndependent(sidecar: Sidecar, list: ArrivalList): UnitOfWo
     return works.map((work) => results.get(work) as Settled<unknown>)
   }
 
-  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs / 4, maxInFlight })
+  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight })
 }
