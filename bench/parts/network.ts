@@ -121,7 +121,7 @@ function beforeFolder(): string | undefined {
 function eventsOf({ name }: Variant, roundTrip: number, quick: boolean): number {
   const seconds = quick ? 1 : 5
   if (name === names.before) return Math.round(seconds * Math.min(1_000, 1_000 / (1.13 * roundTrip + 0.7)))
-  return seconds * (name === names.smallPool ? 500 : 2_400)
+  return seconds * (name === names.smallPool ? 1_000 : 2_400)
 }
 
 async function pingsAt({ store, proxy }: Site, roundTrips: number[], { tell }: Run): Promise<Map<number, number>> {
