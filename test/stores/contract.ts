@@ -140,7 +140,7 @@ export function storeContract(tested: () => TestedStore): void {
       const documents = documentsOf(one)
       const answered: string[] = []
       for (let round = 0; round < 3; round += 1) {
-        const names = Array.from({ length: 250 }, (_, index) => `${round}-${index}`)
+        const names = Array.from({ length: 120 }, (_, index) => `${round}-${index}`)
         const works = Promise.allSettled(names.map((name) => list(documents, name).then(() => answered.push(name))))
         await delay(5 + round * 15)
         await one.kill('SIGKILL')

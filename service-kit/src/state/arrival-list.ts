@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { StoredDocument, Write } from '../sidecar/sidecar.ts'
 import { type Chunk, chunkKey, type Head, hintKey, laneCount, readHeads } from './lanes.ts'
 import type { Read } from './reader.ts'
@@ -16,7 +17,7 @@ export interface ListDraft {
 export interface ArrivalList {
   /**
    * What is to be read before a draft. `check` leaves the lane when the store has forgotten what this process wrote there: it was emptied,
-   * or put back.
+   * or put back, and somebody else may have begun the same chunk since.
    */
   watched(): { keys: string[]; check(read: Map<string, StoredDocument>): void }
   /** Finds a lane for this process, unless it has one. */
@@ -42,18 +43,19 @@ interface Place {
  * process that began it. So replicas write nothing in common, and a listing reads nothing.
  */
 export function createArrivalList(now: () => Date): ArrivalList {
+  const by = randomUUID()
   let place: Place | undefined
-  let hinted: { lane: number; n: number } | undefined
+  /** The key of the newest chunk that this process began. */
+  let begun: string | undefined
   let newest = 0
 
   return {
     watched() {
-      const asked = hinted
-      if (!asked) return { keys: [], check() {} }
-      const key = hintKey(asked.lane)
+      const key = begun
+      if (!key) return { keys: [], check() {} }
       const check = (read: Map<string, StoredDocument>) => {
-        const stored = read.get(key)?.value as number | undefined
-        if (asked === hinted && (stored ?? -1) < asked.n) [place, hinted] = [undefined, undefined]
+        const stored = read.get(key)?.value as Chunk | undefined
+        if (key === begun && stored?.by !== by) [place, begun] = [undefined, undefined]
       }
       return { keys: [key], check }
     },
@@ -69,7 +71,7 @@ export function createArrivalList(now: () => Date): ArrivalList {
       const { lane } = place
       const own = place.chunk && place.chunk.ids.length < chunkSize ? place.chunk : undefined
       const n = own ? place.n : place.n + 1
-      const chunk: Chunk = { ids: [...(own?.ids ?? [])], at: [...(own?.at ?? [])] }
+      const chunk: Chunk = { by, ids: [...(own?.ids ?? [])], at: [...(own?.at ?? [])] }
       return {
         append(id) {
           newest = Math.max(newest, now().getTime())
@@ -89,7 +91,7 @@ export function createArrivalList(now: () => Date): ArrivalList {
         stored() {
           if (chunk.ids.length === 0) return
           place = { lane, n, chunk }
-          if (!own) hinted = { lane, n }
+          begun = chunkKey(lane, n)
         },
       }
     },

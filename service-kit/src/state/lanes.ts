@@ -11,6 +11,8 @@ export const chunkKey = (lane: number, n: number): string => `list/${lane}/${n}`
 
 /** Ids in order of arrival, and when each arrived: milliseconds since 1970, never falling. */
 export interface Chunk {
+  /** The process that began it, and alone adds to it. */
+  by: string
   ids: string[]
   at: number[]
 }

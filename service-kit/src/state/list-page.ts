@@ -94,7 +94,7 @@ async function fill(read: Read, positions: Position[], count: number): Promise<v
     // By itself, and so for certain: others of the same call may have been there.
     const chunk = stored(lane, n) ?? ((await read([key])).get(key)?.value as Chunk | undefined)
     if (!chunk && isGiven) throw new CursorError()
-    position.chunk = chunk ?? { ids: [], at: [] }
+    position.chunk = chunk ?? { by: '', ids: [], at: [] }
     position.before = Math.min(position.before ?? position.chunk.ids.length, position.chunk.ids.length)
   }
   for (const position of short) position.older = stored(position.lane, position.n - 1)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { laneCount } from '../../src/state/lanes.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork } from '../../src/state/work.ts'
@@ -194,6 +195,18 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await page(10)).to.deep.equal({ items: ['b'], next: null })
     })
 
+    it('adds to no chunk of another writer, in a store that was emptied and filled again', async () => {
+      const writers = Array.from({ length: laneCount }, writer)
+      for (const [index, commit] of writers.entries()) await add(commit, `old ${index}`)
+      sidecar.documents.clear()
+      const other = writer()
+      for (let id = 0; id < 100; id += 1) await add(other, `rebuilt ${id}`)
+      for (const [index, commit] of writers.entries()) await add(commit, `new ${index}`)
+      const items = await all(200)
+      expect(items.filter((item) => item.startsWith('rebuilt'))).to.have.length(100)
+      expect(items).to.have.length(100 + laneCount)
+    })
+
     it('goes on where a store ends that was put back to an earlier time', async () => {
       const commit = writer()
       for (let id = 0; id < 10; id += 1) await add(commit, `${id}`)
@@ -246,7 +259,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       const [only, ...others] = sidecar.chunkKeys()
       expect(others).to.deep.equal([])
       const at = [1, 2, 3].map((minutes) => begun + minutes * 60_000)
-      expect(sidecar.documents.get(only ?? '')?.value).to.deep.equal({ ids: ['a', 'b', 'c'], at })
+      expect(sidecar.documents.get(only ?? '')?.value).to.deep.include({ ids: ['a', 'b', 'c'], at })
     })
   })
 }
