@@ -40,7 +40,7 @@ interface Place {
 /**
  * The service's list, newest arrival first, kept in the state store (Dapr has no query that all stores share): lanes of
  * small chunks under consecutive numbers (docs/adr/0017). Beginning a chunk is create-only, and no chunk has another writer than the
- * process that began it. So replicas write nothing in common, and a listing reads nothing.
+ * process that began it. So replicas write nothing in common, and listing takes no call of its own.
  */
 export function createArrivalList(now: () => Date): ArrivalList {
   const by = randomUUID()
