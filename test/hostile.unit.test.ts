@@ -4,9 +4,7 @@ import fc from 'fast-check'
 import { endOf, hostileRecords } from './support/hostile.ts'
 import { documentsIn, World } from './support/world.ts'
 
-describe('any hostile record', function () {
-  this.timeout(120_000)
-
+describe('any hostile record', () => {
   it('ends as a state change or a dead letter of each service, and holds up no other', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {

@@ -158,8 +158,7 @@ function shuffled({ log }: World, random: Iterator<number>): FakeLog {
   return other
 }
 
-describe('any interleaving and duplication of events, with failures', function () {
-  this.timeout(120_000)
+describe('any interleaving and duplication of events, with failures', () => {
   const property = (check: (world: World, random: Iterator<number>) => Promise<void> | void, numRuns = 150) =>
     fc.assert(
       fc.asyncProperty(anyRun, fc.infiniteStream(fc.nat()), async (plan, random) => check(await run(plan), random)),

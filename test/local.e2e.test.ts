@@ -14,12 +14,10 @@ const tested = await testedServices()
 
 describe('as processes of one machine', () => {
   let checkout: LocalCheckout
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     checkout = await localCheckout()
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await checkout?.remove()
   })
 
@@ -28,8 +26,7 @@ describe('as processes of one machine', () => {
   describe('that make up has started', () => {
     let stack: StartedCheckout
     let warm: ReturnType<typeof startOperator>
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       stack = await checkout.start()
       warm = startOperator(stack, checkout.ports)
     })

@@ -13,8 +13,7 @@ const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */
 const mostLines = 250
 
-describe('docs/new-service.md', function () {
-  this.timeout(300_000)
+describe('docs/new-service.md', () => {
   let copy: RepositoryCopy
   let offset: number
   before(async () => {

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from './support/checkout.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
-describe('make new-service', function () {
-  this.timeout(120_000)
+describe('make new-service', () => {
   let copy: RepositoryCopy
   before(() => {
     copy = checkoutOfRepository()

@@ -19,14 +19,12 @@ describe('as processes of one machine with PostgreSQL', () => {
   let checkout: LocalCheckout
   let stack: StartedCheckout
   let warm: ReturnType<typeof startOperator>
-  before(async function () {
-    this.timeout(180_000)
+  before(async () => {
     checkout = await localCheckout()
     stack = await checkout.start('STORE=postgresql')
     warm = startOperator(stack, checkout.ports)
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     warm?.close()
     await checkout?.remove()
   })
@@ -39,8 +37,7 @@ describe('as processes of one machine with PostgreSQL', () => {
   killedStore(running)
   rebuiltStores(running, operator)
 
-  describe('whose operator changes the store', function () {
-    this.timeout(120_000)
+  describe('whose operator changes the store', () => {
     const make = async (...args: string[]) => succeeded(await checkout.make(...args))
     const orderIs = async (id: string) => (await send(`${orderUrl(stack)}/v1/orders/${id}`)).status
 

@@ -7,8 +7,7 @@ import { expect } from 'chai'
 
 const support = new URL('support/', import.meta.url).href
 
-describe('the report of a test run', function () {
-  this.timeout(20_000)
+describe('the report of a test run', () => {
   let folder = ''
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'orderflow-report-'))

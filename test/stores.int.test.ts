@@ -9,8 +9,7 @@ import { appId, type StoreSidecar, startStoreSidecar } from './stores/store-side
 const folder = testFolder('stores')
 
 /** MongoDB, which takes containers, is tested with them (test/testcontainers.e2e.test.ts). */
-describe('the stores of a machine', function () {
-  this.timeout(120_000)
+describe('the stores of a machine', () => {
   before(async () => {
     await provision({ onProgress: () => {}, store: 'postgresql' })
     await claimFolder(folder)

@@ -20,12 +20,10 @@ describeInContainers('in containers', () => {
 
   describe('of docker-compose.yml', () => {
     let started: RunningContainers | undefined
-    before(async function () {
-      this.timeout(180_000)
+    before(async () => {
       started = await startContainers()
     })
-    after(async function () {
-      this.timeout(120_000)
+    after(async () => {
       await started?.stop()
     })
     const stack = () => started as RunningContainers

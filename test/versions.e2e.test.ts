@@ -28,8 +28,7 @@ type Created = ReturnType<typeof reduced>
 const idOf = ({ Payload }: Created) => Payload.OrderId
 
 /** In the order of envelope-schema/README.md, on the stack of a copy of this repository that is changed as it runs. */
-describe('a second version of OrderCreated', function () {
-  this.timeout(60_000)
+describe('a second version of OrderCreated', () => {
   let copy: RepositoryCopy
   let ports: StackPorts
   let stack: LocalStack
@@ -37,8 +36,7 @@ describe('a second version of OrderCreated', function () {
   let operator: Operator
   let producer: ReturnType<typeof createProducer>
   let log: Awaited<ReturnType<typeof openLog>>
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     copy = copyRepository()
     const { startStack } = await copy.load<typeof import('@orderflow/stack')>('stack/src/index.ts')
     ports = await freePorts()
@@ -48,8 +46,7 @@ describe('a second version of OrderCreated', function () {
     producer = createProducer(stack.kafka)
     log = await openLog(stack.kafka, ['orderevents', 'orderevents.dead'])
   })
-  after(async function () {
-    this.timeout(60_000)
+  after(async () => {
     await Promise.all([producer?.close(), log?.close()])
     await stack?.stop()
     copy?.remove()

@@ -3,8 +3,7 @@ import { copyRepository, type RepositoryCopy } from './support/repository-copy.t
 import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
 
 /** What the compiler and the tests of a copy of this repository say, step by step. */
-describe('the code of a second version of OrderCreated', function () {
-  this.timeout(120_000)
+describe('the code of a second version of OrderCreated', () => {
   let copy: RepositoryCopy
   before(() => {
     copy = copyRepository()

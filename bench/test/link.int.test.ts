@@ -11,8 +11,7 @@ describe('a link', () => {
   let server: Server
   let link: Link
   const atServer: Socket[] = []
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     await provisionTools([linkTool], { onProgress: () => {} })
     await claimFolder(folder)
     server = createServer((socket) => {

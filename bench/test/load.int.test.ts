@@ -27,8 +27,7 @@ describe('load', () => {
     server.close()
   })
 
-  it('from a process of its own counts what was answered and what failed', async function () {
-    this.timeout(30_000)
+  it('from a process of its own counts what was answered and what failed', async () => {
     answer = (count) => (count % 4 === 0 ? 503 : 201)
     const load = await postOrders(url, { connections: 10, amount: 200 })
     expect(load).to.include({ answered: 150, failed: 50 })

@@ -6,8 +6,7 @@ const folder = testFolder('bench-process-use')
 /** Half a second of processor time, several times what the parent alone needs. */
 const work = 'while (process.cpuUsage().user < 500_000);'
 
-describe('the processor time of a process', function () {
-  this.timeout(20_000)
+describe('the processor time of a process', () => {
   before(() => claimFolder(folder))
   after(() => releaseFolder(folder))
 

@@ -5,8 +5,7 @@ import { expect } from 'chai'
 import { configurations } from '../model/configurations.ts'
 import { check } from '../model/tlc.ts'
 
-describe('TLC', function () {
-  this.timeout(300_000)
+describe('TLC', () => {
   const folder = join(repository, 'docs/model')
   let command: string[]
   before(async () => {

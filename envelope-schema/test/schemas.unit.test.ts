@@ -21,7 +21,7 @@ describe('schemas', () => {
     expect(readFileSync(generatedFile, 'utf8'), 'run `npm run types -w @orderflow/envelope-schema`').to.equal(
       await generateTypes(),
     )
-  }).timeout(20_000)
+  })
 
   for (const [file, schema] of schemas) {
     it(`${file} has an id that ends like its path, so that references work by id and by file`, () => {

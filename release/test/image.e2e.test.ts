@@ -5,8 +5,7 @@ import { docker } from '../src/image/docker.ts'
 import { requireAcceptable } from '../src/image/image.ts'
 import { createOperator } from './support/commands.ts'
 
-describeInContainers('an image, before it is pushed', function () {
-  this.timeout(120_000)
+describeInContainers('an image, before it is pushed', () => {
   const built: string[] = []
 
   async function build(...lines: string[]): Promise<string> {

@@ -5,8 +5,7 @@ import { buildImage } from '../src/image/image.ts'
 import { createOperator } from './support/commands.ts'
 import { serviceNamed } from './support/service-named.ts'
 
-describeInContainers('the start of a release image', function () {
-  this.timeout(300_000)
+describeInContainers('the start of a release image', () => {
   const image = `orderflow-test-start-${process.pid}`
   const settings = {
     PORT: '8080',

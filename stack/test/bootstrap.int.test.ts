@@ -47,8 +47,7 @@ echo "\${HASH#sha512-}"
 const { arch } = process
 const hash = hashes[`node-linux-${arch}@${versions.node}`]
 
-describe('stack/node', function () {
-  this.timeout(20_000)
+describe('stack/node', () => {
   let folder: string
   let bin: string
 

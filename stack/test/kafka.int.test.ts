@@ -11,8 +11,7 @@ import { streamCheck } from './kafka/stream-check.ts'
 import { localTopics } from './kafka/topics.ts'
 
 /** All that takes a broker and no service, with one broker. */
-describe('with a Kafka of this machine', function () {
-  this.timeout(120_000)
+describe('with a Kafka of this machine', () => {
   let plan: Plan
 
   before(async () => {

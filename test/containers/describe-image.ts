@@ -23,7 +23,6 @@ export function describeImage(image: string, contract: (image: string) => void):
     return
   }
   describe(title, function () {
-    this.timeout(120_000)
     after(() => {
       const tests: Mocha.Test[] = []
       this.eachTest((test) => void tests.push(test))

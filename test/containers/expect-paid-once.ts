@@ -25,7 +25,7 @@ export async function expectPaidOnce({ kafka, stores }: RunningContainers, book:
       )
     },
     'every order to be paid',
-    60_000,
+    120_000,
   )
 
   await readLog(kafka, book)

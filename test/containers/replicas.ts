@@ -21,8 +21,7 @@ const perSecond = 3
 
 /** Replicas of payment-service, on one database and in one consumer group, as `make scale` makes and removes them and `make restart` restarts them. */
 export function replicas(running: () => RunningContainers): void {
-  describe('four replicas of payment-service', function () {
-    this.timeout(120_000)
+  describe('four replicas of payment-service', () => {
     let stack: RunningContainers
     before(() => {
       stack = running()
@@ -42,7 +41,7 @@ export function replicas(running: () => RunningContainers): void {
           return shares.length === replicas && shares.every((share) => share === even)
         },
         `${replicas} replicas to share the partitions`,
-        60_000,
+        120_000,
       )
 
     it('join while orders come in, share the partitions evenly, and lose nothing when some die and all are restarted', async function () {

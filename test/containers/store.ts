@@ -13,8 +13,7 @@ export function storeOfContainers(running: () => RunningContainers): void {
   const component = storeServer === 'mongo' ? 'mongodb' : storeServer
   const uri = () => running().settings.storeUri
   let tested: TestedStore
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     await provision({ onProgress: () => {} })
     const start = (name: string) => startStoreSidecar(folderOf(name), component, uri())
     tested = { replicas: await Promise.all([start('one'), start('other')]) }

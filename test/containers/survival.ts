@@ -18,8 +18,7 @@ const some = perSecond
 
 /** Nothing is lost, doubled or left out of a list when one container after the other is killed while orders come in. */
 export function survival(running: () => RunningContainers): void {
-  describe('a container that is killed under load', function () {
-    this.timeout(120_000)
+  describe('a container that is killed under load', () => {
     let stack: RunningContainers
     let load: PayingLoad
     before(() => {

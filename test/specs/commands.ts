@@ -19,8 +19,7 @@ export interface OperatedStack extends RunningStack {
 
 /** What an operator types, what it prints and how it ends. The last test stops the stack and removes its data. */
 export function operatorCommands(operated: () => OperatedStack): void {
-  describe('of an operator', function () {
-    this.timeout(180_000)
+  describe('of an operator', () => {
     let folder: string
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'commands-'))

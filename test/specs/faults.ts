@@ -15,8 +15,7 @@ import { listedOrders } from '../support/listed-orders.ts'
 
 /** What any order comes to when a process dies or hangs in between. */
 export function killedProcesses(running: () => RunningStack): void {
-  describe('when a process is killed', function () {
-    this.timeout(180_000)
+  describe('when a process is killed', () => {
     let stack: RunningStack
     let orders: string
     before(() => {
@@ -112,9 +111,7 @@ export function killedProcesses(running: () => RunningStack): void {
 
 /** What any order comes to when PostgreSQL dies in between. */
 export function killedStore(running: () => RunningStack): void {
-  describe('when PostgreSQL is killed', function () {
-    this.timeout(120_000)
-
+  describe('when PostgreSQL is killed', () => {
     it('orders are refused with a retry that is safe, and those that were accepted are paid once it is back', async () => {
       const stack = running()
       const orders = `${orderUrl(stack)}/v1/orders`

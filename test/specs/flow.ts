@@ -21,8 +21,7 @@ export function theOrderFlow(running: () => RunningStack): void {
     let stack: RunningStack
     let log: Awaited<ReturnType<typeof openLog>>
     let orders: string
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       stack = running()
       orders = `${orderUrl(stack)}/v1/orders`
       log = await openLog(stack.kafka, ['orderevents', 'paymentevents'])

@@ -49,8 +49,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         ),
       )
 
-    it(`end each of their records as a state change or a dead letter of each service (SEED=${seed})`, async function () {
-      this.timeout(120_000)
+    it(`end each of their records as a state change or a dead letter of each service (SEED=${seed})`, async () => {
       const [records = []] = fc.sample(hostileRecords(count), { seed, numRuns: 1 })
       const places = await publish(stack, records)
       const stored = { order: new Set<string>(), payment: new Set<string>() }

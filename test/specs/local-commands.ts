@@ -9,8 +9,7 @@ import { failed, succeeded } from './commands.ts'
 
 /** What an operator is told of a stack of processes that does not run. */
 export function withoutStack(found: () => LocalCheckout): void {
-  describe('none of which runs', function () {
-    this.timeout(60_000)
+  describe('none of which runs', () => {
     for (const command of ['status', 'down', 'clean']) {
       it(`make ${command} says so, which is no error`, async () => {
         const printed = succeeded(await found().make(command))
@@ -40,9 +39,7 @@ export function withoutStack(found: () => LocalCheckout): void {
 
 /** What is said of a stack of processes alone. */
 export function localCommands(running: () => StartedCheckout): void {
-  describe('of an operator who has no containers', function () {
-    this.timeout(60_000)
-
+  describe('of an operator who has no containers', () => {
     it('make up says where each service is, and there it is ready', async () => {
       const printed = succeeded(running().up)
       expect(printed).to.contain('next: make demo')

@@ -8,8 +8,7 @@ import { execute, openBrowser } from '../support/browser.ts'
 
 /** The pages as a person uses them, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {
-  describe('the interactive pages', function () {
-    this.timeout(60_000)
+  describe('the interactive pages', () => {
     let stack: RunningStack
     let browser: Browser
     let page: Page

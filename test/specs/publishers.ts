@@ -15,8 +15,7 @@ export function outsidePublishers(running: () => RunningStack): void {
     let stack: RunningStack
     let producer: ReturnType<typeof createProducer>
     let dead: Awaited<ReturnType<typeof openLog>>
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       stack = running()
       producer = createProducer(stack.kafka)
       dead = await openLog(stack.kafka, ['orderevents.dead', 'paymentevents.dead'])

@@ -38,8 +38,7 @@ export interface Operator {
 
 /** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
 export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {
-  describe('stores', function () {
-    this.timeout(180_000)
+  describe('stores', () => {
     let stack: RunningStack
     /** By role. */
     let live: Record<string, Documents>

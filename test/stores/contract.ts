@@ -82,8 +82,7 @@ export function storeContract(tested: () => TestedStore): void {
     })
   })
 
-  describe('a unit of work', function () {
-    this.timeout(60_000)
+  describe('a unit of work', () => {
     const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())
     /** Adds a name to a set of names that replicas share. */
     const add = (documents: Documents, name: string, to = 'set') =>

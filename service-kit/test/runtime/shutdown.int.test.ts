@@ -24,8 +24,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-describe('a service that is told to stop', function () {
-  this.timeout(40_000)
+describe('a service that is told to stop', () => {
   let folder: string
   let service: ChildProcess
   let urls: Record<'http' | 'https' | 'channel', string>

@@ -36,7 +36,7 @@ export async function poll<Answer>(
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<Answer> {
   const answer = await poll(probe, { timeoutMs })
   if (answer === undefined) throw new Error(`${what}: not within ${timeoutMs} ms`)

@@ -23,8 +23,7 @@ function doctor(programs: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
   })
 }
 
-describe('make doctor', function () {
-  this.timeout(30_000)
+describe('make doctor', () => {
   afterEach(removeFolders)
 
   it('names all that a bare machine lacks, for each use, and fails since nothing can run', async () => {

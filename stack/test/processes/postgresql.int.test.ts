@@ -13,8 +13,7 @@ import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 
 const folder = testFolder('postgresql')
 
-describe('a PostgreSQL server of this machine', function () {
-  this.timeout(60_000)
+describe('a PostgreSQL server of this machine', () => {
   let port: number
   let server: PostgresqlServer
 

@@ -11,8 +11,7 @@ export function kills(tested: TestedService[], running: () => RunningStack): voi
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
     for (const [part, nameOf] of Object.entries(parts)) {
-      it(`take every event, and none twice, when the ${part} of each is killed in mid-stream`, async function () {
-        this.timeout(180_000)
+      it(`take every event, and none twice, when the ${part} of each is killed in mid-stream`, async () => {
         const streams = tested.map((service) => startStream(service, running()))
         await Promise.all(streams.map((stream) => stream.untilTaken()))
         await Promise.all(tested.map((service) => running().kill(nameOf(service))))

@@ -18,8 +18,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
   describe('of what is no event of its own', () => {
     let dead: Awaited<ReturnType<typeof openLog>>
     const behind = records.map(() => subject.event())
-    before(async function () {
-      this.timeout(120_000)
+    before(async () => {
       dead = await openLog(running().kafka, Object.keys(service.consumes).map(deadLetterTopic))
       const producer = createProducer(running().kafka)
       // As if each were in the way of an event that the service takes.
