@@ -87,7 +87,7 @@ unit: ## Lint, types and the unit tests, side by side (25 seconds)
 unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
-test-local: ## The tests that start programs, and need no containers (4 minutes)
+test-local: ## The tests that start programs, and need no containers (5 minutes)
 	@$(stack) provision browser
 	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
@@ -95,7 +95,7 @@ test-local: ## The tests that start programs, and need no containers (4 minutes)
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
-test: ## All of that, with everything it needs: before a merge (14 minutes)
+test: ## All of that, with everything it needs: before a merge (10 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
 
