@@ -1,8 +1,8 @@
 import { testFolder } from '@orderflow/stack'
-import { provision } from '@orderflow/stack/parts'
+import { ensureDatabases, provision } from '@orderflow/stack/parts'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'
-import { startStoreSidecar } from '../stores/store-sidecar.ts'
+import { appId, startStoreSidecar } from '../stores/store-sidecar.ts'
 import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 
@@ -15,6 +15,8 @@ export function storeOfContainers(running: () => RunningContainers): void {
   let tested: TestedStore
   before(async () => {
     await provision({ onProgress: () => {} })
+    // MongoDB makes a database of its own accord.
+    if (component === 'postgresql') await ensureDatabases(uri(), [appId])
     const start = (name: string) => startStoreSidecar(folderOf(name), component, uri())
     tested = { replicas: await Promise.all([start('one'), start('other')]) }
   })

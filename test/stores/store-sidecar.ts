@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
 import { eventually, freeServicePorts, newSecret, repository } from '@orderflow/stack'
@@ -29,6 +29,8 @@ export async function startStoreSidecar(
   connectionString: string,
 ): Promise<StoreSidecar> {
   const resources = join(folder, 'resources')
+  // Another run may have had another store.
+  rmSync(resources, { recursive: true, force: true })
   mkdirSync(resources, { recursive: true })
   for (const file of [`${store}/statestore.yaml`, 'secretstore.yaml']) {
     copyFileSync(join(repository, 'components', file), join(resources, file.replace('/', '-')))
