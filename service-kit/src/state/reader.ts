@@ -16,26 +16,32 @@ export function createReader(sidecar: Sidecar): Read {
     return Promise.all(requests.map((keys) => answer(keys, documents)))
   }
 
-  async function answer(
+  function answer(
     keys: string[],
     documents: Map<string, StoredDocument>,
   ): Promise<Settled<Map<string, StoredDocument>>> {
-    const found = entriesOf(
-      keys,
-      keys.map((key) => documents.get(key)),
-    )
-    if (found.length > 0) return { ok: true, value: new Map(found) }
-    return Promise.all(keys.map((key) => sidecar.readOne(key))).then(
-      (one) => ({ ok: true, value: new Map(entriesOf(keys, one)) }),
+    const found = withoutAbsent(keys, (key) => documents.get(key))
+    return (found.size > 0 ? Promise.resolve(found) : readOneByOne(sidecar, keys)).then(
+      (value) => ({ ok: true, value }),
       (error: unknown) => ({ ok: false, error }),
     )
   }
   return createBatcher({ flush, isRefusal, sizeOf: (keys: string[]) => keys.length, ...limits })
 }
 
-function entriesOf(keys: string[], documents: (StoredDocument | undefined)[]): [string, StoredDocument][] {
-  return keys.flatMap((key, index) => {
-    const document = documents[index]
+/** The documents that exist, by key, each asked for by itself: what is not among them is absent for certain (`Sidecar.read`). */
+export async function readOneByOne(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
+  const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
+  return withoutAbsent(keys, (_key, index) => documents[index])
+}
+
+function withoutAbsent(
+  keys: string[],
+  documentOf: (key: string, index: number) => StoredDocument | undefined,
+): Map<string, StoredDocument> {
+  const entries = keys.flatMap((key, index): [string, StoredDocument][] => {
+    const document = documentOf(key, index)
     return document ? [[key, document]] : []
   })
+  return new Map(entries)
 }

@@ -1,6 +1,7 @@
 import type { Settled } from '../sidecar/batcher.ts'
 import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
 import type { ArrivalList, ListDraft } from './arrival-list.ts'
+import { readOneByOne } from './reader.ts'
 import { keysOf, type View, type Work } from './work.ts'
 
 interface Staged {
@@ -30,13 +31,10 @@ export async function decideAll(
     const stage = new Stage(read, draft)
     const results = works.map((work) => stage.run(work))
     const open = [...stage.unsure].filter((key) => !asked.has(key))
-    const found = await Promise.all(open.map((key) => sidecar.readOne(key)))
-    for (const [index, key] of open.entries()) {
-      asked.add(key)
-      const document = found[index]
-      if (document) read.set(key, document)
-    }
-    if (!found.some(Boolean)) return { results, writes: stage.writes(), draft }
+    const found = await readOneByOne(sidecar, open)
+    if (found.size === 0) return { results, writes: stage.writes(), draft }
+    for (const key of open) asked.add(key)
+    for (const [key, document] of found) read.set(key, document)
   }
 }
 
