@@ -1,5 +1,5 @@
 // Runs targets of the Makefile at the same time, each line after the target's name: the suites wait for brokers and sidecars
-// more than they compute. Ends with one count of all, and fails when one of them does.
+// more than they compute. Ends with what failed, once more, and one count of all; fails when one of them does.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -8,25 +8,35 @@ interface Outcome {
   code: number | null
   passed: number
   failed: number
+  /** What the report says of each failure, in its lines. */
+  failures: string[]
 }
 
 const targets = process.argv.slice(2)
 const width = Math.max(...targets.map((target) => target.length))
 const outcomes = await Promise.all(targets.map(run))
 const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
-for (const { target, code } of outcomes) {
+for (const { target, code, failures } of outcomes) {
   if (code !== 0) console.log(`\nmake ${target} failed; alone it runs with that command`)
+  for (const line of failures) console.log(line)
 }
 console.log(`\n${total('passed')} passed, ${total('failed')} failed`)
 if (outcomes.some(({ code }) => code !== 0)) process.exitCode = 1
 
 function run(target: string): Promise<Outcome> {
   const child = spawn('make', ['--no-print-directory', target], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const outcome: Outcome = { target, code: null, passed: 0, failed: 0 }
+  const outcome: Outcome = { target, code: null, passed: 0, failed: 0, failures: [] }
+  let failing = false
   const print = (line: string) => {
     const count = /^(\d+) passed, (\d+) failed$/.exec(line)
     // The last of them is the suite's own: what its tests ran may have printed others.
     if (count) Object.assign(outcome, { passed: Number(count[1]), failed: Number(count[2]) })
+    if (/^\S* +\d+ failing/.test(line)) {
+      outcome.failures = []
+      failing = true
+    }
+    if (count || line === 'slowest files:') failing = false
+    if (failing) outcome.failures.push(line)
     console.log(`${target.padEnd(width)} | ${line}`)
   }
   createInterface({ input: child.stdout }).on('line', print)
