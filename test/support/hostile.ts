@@ -205,15 +205,13 @@ export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'un
   if (!names) return 'unnoticed'
   const { name, id = orderId } = eventIn(value)
   if (name === undefined) return undefined
-  if (!names.includes(name as HandledName)) return isMisspelt(name) ? undefined : 'unnoticed'
+  if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
 }
 
-/** Whether a receiver of this name alone takes it for one that was meant otherwise. */
-function isMisspelt(name: string): boolean {
-  const types = Object.values(handled.order)
-    .flat()
-    .map((known) => `${known}@1` as EventType)
+/** Whether a receiver that handles `names` takes this one for one of them, misspelt. */
+function isMisspelt(name: string, names: HandledName[]): boolean {
+  const types = names.map((known) => `${known}@1` as EventType)
   const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
   try {
     return selectEvent(envelope, types) !== undefined
