@@ -17,7 +17,7 @@ const service = 'payment-service'
 const count = 4
 const pods = Array.from({ length: count }, (_, index) => podOf(serviceNamed(service), index + 1))
 const names = pods.map(([, , name]) => name)
-const perSecond = 3
+const perSecond = 2
 
 /** Replicas of payment-service, on one database and in one consumer group, as `make scale` makes and removes them and `make restart` restarts them. */
 export function replicas(running: () => RunningContainers): void {

@@ -12,9 +12,9 @@ const accepting: ContainerName[] = ['kafka', storeServer, 'order-service', 'orde
 const paying: ContainerName[] = ['payment-service', 'payment-sidecar']
 const pods: ContainerName[] = services.map(({ role }) => `${role}-pod`)
 
-const perSecond = 4
-/** A second of the load: some orders are under way whenever a container dies. */
-const some = perSecond
+const perSecond = 2
+/** Some orders are under way whenever a container dies. */
+const some = 4
 
 /** Nothing is lost, doubled or left out of a list when one container after the other is killed while orders come in. */
 export function survival(running: () => RunningContainers): void {

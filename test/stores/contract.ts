@@ -79,6 +79,8 @@ export function storeContract(tested: () => TestedStore): void {
       const names = Array.from({ length: 200 }, (_, index) => `${index}`)
       await one.save(names.map((name) => write(name, large, 'absent')))
       expect(await stored(...names)).to.deep.equal(names.map(() => large))
+      // MongoDB's stand-in reads all that it has for whatever is asked next.
+      await one.save(names.map((name) => write(name, 'small')))
     })
   })
 
