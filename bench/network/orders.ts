@@ -28,12 +28,22 @@ export interface OrderCell {
   failed: number
 }
 
+/** Seconds. */
+export interface Durations {
+  /** At the steady rate before anything is measured: programs that compile themselves as they run take twice the time per order at first. */
+  warmUp: number
+  /** At the steady rate, at each round trip. */
+  steady: number
+  /** As fast as orders are answered, at each round trip. */
+  full: number
+}
+
 /** Lets one order-service and one payment-service take orders at each round trip in turn, on an empty store. */
 export async function orderAt(
   site: Site,
   variant: StoredVariant,
   roundTrips: number[],
-  seconds: number,
+  seconds: Durations,
 ): Promise<OrderCell[]> {
   const { stack, stream, store, proxy } = site
   await proxy.setRoundTrip(0)
@@ -51,17 +61,17 @@ export async function orderAt(
   stack.launch(all)
   const { http } = entryOf(stack.plan.ports.services, 'order-service')
   await stack.wait('order-service', all, () => serviceMissing('order-service', http))
-  let placed = (await placeOrders(stack.ordersUrl, steadyRate, 2)).length
+  let placed = (await placeOrders(stack.ordersUrl, steadyRate, seconds.warmUp)).length
   await untilPaid(placed)
   const cells: OrderCell[] = []
   for (const roundTrip of roundTrips) {
     await proxy.setRoundTrip(roundTrip)
-    const steady = await placeOrders(stack.ordersUrl, steadyRate, seconds)
+    const steady = await placeOrders(stack.ordersUrl, steadyRate, seconds.steady)
     const accepted = steady.filter(({ id }) => id !== undefined)
     placed += accepted.length
     await untilPaid(placed)
     const delays = await delaysOf(store, accepted)
-    const load = await postOrders(stack.ordersUrl, { connections, amount: 500 * seconds })
+    const load = await postOrders(stack.ordersUrl, { connections, amount: 500 * seconds.full })
     placed += load.answered
     await untilPaid(placed)
     const endedAt = await lastPaid(store)
@@ -79,7 +89,7 @@ export async function orderAt(
   for (const cell of cells) {
     await proxy.setRoundTrip(cell.roundTrip)
     const busy = countBusyShare()
-    const load = await postOrders(stack.ordersUrl, { connections, seconds })
+    const load = await postOrders(stack.ordersUrl, { connections, seconds: seconds.full })
     Object.assign(cell, { postPerSecond: load.perSecond, postBusy: busy(), failed: cell.failed + load.failed })
     placed += load.answered
     await stack.wait('order-service to catch up', orders, async () => {

@@ -34,8 +34,9 @@ export const network: Part = {
     const payments = await withNetwork(run, (site) => measurePayments(run, rounds, site, roundTrips, replicas))
     for (let round = 1; round <= rounds && replicas.includes(1); round += 1) {
       run.tell(`round ${round} of ${rounds}: orders`)
-      // On a new log: order-service would begin with all that came before.
-      orders.push(...(await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, run.quick ? 2 : 6))))
+      // On a new log: order-service would begin with all that came before. With the partitions of processes, as make up has it here.
+      const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
+      orders.push(...(await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))))
     }
     return findingsOf({ ...payments, orders })
   },
@@ -45,8 +46,6 @@ export const network: Part = {
 function withNetwork<Result>({ tell }: Run, work: (site: Site) => Promise<Result>): Promise<Result> {
   const uri = process.env.STORE_URI
   return withBenchStack(uri ? ['kafka'] : ['kafka', 'postgresql'], tell, async (stack) => {
-    // As many as four replicas need, and all that is measured has the same.
-    await addPartitions(stack.kafka, topics.containers)
     const store = storeOf(uri || localPostgresql(stack.plan.folder, stack.plan.ports.postgresql))
     const site = {
       stack,
@@ -70,6 +69,8 @@ async function measurePayments(
   roundTrips: number[],
   replicas: number[],
 ): Promise<Pick<Measured, 'store' | 'pings' | 'started'>> {
+  // As many as four replicas need, and all that is measured has the same.
+  await addPartitions(site.stack.kafka, topics.containers)
   const pings = await pingsAt(site, roundTrips, run)
   const started: Started[] = []
   for (let round = 1; round <= rounds; round += 1) {

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   entryOf,
   freePorts,
@@ -92,7 +92,7 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     ordersUrl: `http://127.0.0.1:${entryOf(ports.services, 'order-service').http}/v1/orders`,
     specOf: (name) => entryOf(specs, name),
     launch: (started) => {
-      for (const spec of started) startProcess(folder, spec)
+      for (const spec of started) startProcess(folder, profiled(spec))
     },
     stop: async (stopped) => {
       await Promise.all(stopped.map(({ name }) => stopProcess(folder, name, graceMs)))
@@ -118,6 +118,13 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     database: (name) => join(dataFolder(folder), `${name}.db`),
     morePorts,
   }
+}
+
+/** With PROFILE=folder, Node writes a processor profile of each program there as it ends. */
+function profiled(spec: ProcessSpec): ProcessSpec {
+  const { PROFILE: to } = process.env
+  if (!to || spec.command !== process.execPath) return spec
+  return { ...spec, args: ['--cpu-prof', `--cpu-prof-dir=${resolve(to)}`, ...spec.args] }
 }
 
 function numbersOf(ports: object): number[] {
