@@ -28,6 +28,15 @@ export interface OrderCell {
   failed: number
 }
 
+const unmeasured = {
+  postPerSecond: Number.NaN,
+  postBusy: Number.NaN,
+  loopPerSecond: Number.NaN,
+  paidP50: Number.NaN,
+  paidP99: Number.NaN,
+  failed: 0,
+}
+
 /** Seconds. */
 export interface Durations {
   /** At the steady rate before anything is measured: programs that compile themselves as they run take twice the time per order at first. */
@@ -58,45 +67,54 @@ export async function orderAt(
       return found < count ? `${found} of ${count} are` : undefined
     })
 
+  /** order-service reads all orders once more, after they are Paid: that is nobody else's load. */
+  const untilRead = () =>
+    stack.wait('order-service to catch up', orders, async () => {
+      const lag = await stream.lag(orderEvents, 'order-service')
+      return lag > 0 ? `${lag} events behind` : undefined
+    })
+  const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
+  let placed = 0
+  /** At each round trip in turn, of one kind of load after the other: what is steady must not find what a flood left behind. */
+  async function atEach(measure: (cell: OrderCell) => Promise<void>) {
+    for (const cell of cells) {
+      await proxy.setRoundTrip(cell.roundTrip)
+      await measure(cell)
+      await untilRead()
+    }
+  }
+
   stack.launch(all)
   const { http } = entryOf(stack.plan.ports.services, 'order-service')
   await stack.wait('order-service', all, () => serviceMissing('order-service', http))
-  let placed = (await placeOrders(stack.ordersUrl, steadyRate, seconds.warmUp)).length
+  placed += (await placeOrders(stack.ordersUrl, steadyRate, seconds.warmUp)).length
   await untilPaid(placed)
-  const cells: OrderCell[] = []
-  for (const roundTrip of roundTrips) {
-    await proxy.setRoundTrip(roundTrip)
+  await atEach(async (cell) => {
     const steady = await placeOrders(stack.ordersUrl, steadyRate, seconds.steady)
     const accepted = steady.filter(({ id }) => id !== undefined)
     placed += accepted.length
     await untilPaid(placed)
     const delays = await delaysOf(store, accepted)
+    cell.paidP50 = percentile(delays, 0.5)
+    cell.paidP99 = percentile(delays, 0.99)
+    cell.failed += steady.length - accepted.length
+  })
+  await atEach(async (cell) => {
     const load = await postOrders(stack.ordersUrl, { connections, amount: 500 * seconds.full })
     placed += load.answered
     await untilPaid(placed)
-    const endedAt = await lastPaid(store)
-    cells.push({
-      roundTrip,
-      loopPerSecond: (load.answered * 1_000) / (endedAt - load.startedAt),
-      paidP50: percentile(delays, 0.5),
-      paidP99: percentile(delays, 0.99),
-      postPerSecond: Number.NaN,
-      postBusy: Number.NaN,
-      failed: load.failed + steady.length - accepted.length,
-    })
-  }
+    cell.loopPerSecond = (load.answered * 1_000) / ((await lastPaid(store)) - load.startedAt)
+    cell.failed += load.failed
+  })
   await stack.stop(payments)
-  for (const cell of cells) {
-    await proxy.setRoundTrip(cell.roundTrip)
+  await atEach(async (cell) => {
     const busy = countBusyShare()
     const load = await postOrders(stack.ordersUrl, { connections, seconds: seconds.full })
-    Object.assign(cell, { postPerSecond: load.perSecond, postBusy: busy(), failed: cell.failed + load.failed })
     placed += load.answered
-    await stack.wait('order-service to catch up', orders, async () => {
-      const lag = await stream.lag(orderEvents, 'order-service')
-      return lag > 0 ? `${lag} events behind` : undefined
-    })
-  }
+    cell.postPerSecond = load.perSecond
+    cell.postBusy = busy()
+    cell.failed += load.failed
+  })
   await proxy.setRoundTrip(0)
   await stack.wait('all orders to be stored', orders, async () => {
     const found = await store.count('order-service', '/OrderCreated')
