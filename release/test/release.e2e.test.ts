@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { anOrder, orderWith, paymentsOf, post } from '@orderflow/chaos/clients/api'
-import { eventually, testFolder } from '@orderflow/stack'
+import { eventually, partitions, testFolder } from '@orderflow/stack'
 import { describeInContainers } from '@orderflow/test/containers'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
@@ -257,7 +257,9 @@ describeInContainers('releases, on a real registry and with real containers', fu
     it('finds the topics there, or makes them, with the settings of the app', async () => {
       const vars = { Stream__Brokers: rehearsal.kafka.bootstrapBrokers.join() }
       const { status, output } = await operator.makeWith({ env: vars }, 'release-topics')
-      expect(output).to.match(/^orderevents: there, 3 partitions\npaymentevents: there, 3 partitions\n/)
+      for (const topic of ['orderevents', 'paymentevents']) {
+        expect(output).to.include(`${topic}: there, ${partitions.containers} partitions\n`)
+      }
       expect(status).to.equal(0)
     })
 
