@@ -13,11 +13,10 @@ import {
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
-import type { Payment } from '@orderflow/payment-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { expect } from 'chai'
-import { listedOrders } from '../support/listed-orders.ts'
+import { listedOrders, listedPayments } from '../support/listed.ts'
 import { settled } from '../support/settled.ts'
 import { testedServices } from '../support/tested-services.ts'
 import { effectOf, publish } from './every-service/effects.ts'
@@ -160,8 +159,8 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
       expect(await effects()).to.deep.equal(liveEffects)
       expect((await listed()).toSorted()).to.deep.equal(list.toSorted())
       await orderWith(orderUrl(stack), early.id, 'Paid')
-      const { body } = await send<{ items: Payment[] }>(`${paymentUrl(stack)}/v1/payments?limit=100`)
-      expect(body.items.map(({ orderId }) => orderId)).to.include.members([early.id, late.id])
+      const paid = (await listedPayments(stack)).map(({ orderId }) => orderId)
+      expect(paid).to.include.members([early.id, late.id])
     })
 
     it('are not changed by another rebuild, which applies and publishes nothing', async () => {
