@@ -52,7 +52,7 @@ images: ## Bring every image: pull or build here what others make, and build tho
 	@$(stack) images
 
 ##@ Look after it
-.PHONY: publish dead-letters rebuild scale restart partitions
+.PHONY: publish dead-letters rebuild scale restart partitions api-key
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
@@ -69,6 +69,9 @@ scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 
 restart: ## Restart a service, one replica after the other: SERVICE=payment-service
 	@$(stack) restart "$${SERVICE-}"
+
+api-key: ## Make an API key, list them, or revoke one: [NAME=shop SCOPES="orders:read orders:write" [TENANT=acme] | REVOKE=prefix]
+	@$(stack) api-key
 
 partitions: ## Add the partitions that services.json says and topics lack, while everything runs
 	@$(stack) partitions

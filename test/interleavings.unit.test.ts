@@ -1,4 +1,4 @@
-import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { deterministicId, noTenant, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { OrderError, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
 import { service as orderService } from '@orderflow/order-service/service'
 import { PaymentError, type PaymentState } from '@orderflow/payment-service/domain'
@@ -75,11 +75,11 @@ function answer(world: World, { replica, request, order }: Generated<typeof anyR
   const body = { customerName: 'Ada', customerTaxId: 'T', total: 10 }
   switch (request) {
     case 'place':
-      return commands.order.place(body, { idempotencyKey: 'key' })
+      return commands.order.place(body, { idempotencyKey: 'key', tenant: noTenant })
     case 'cancel':
-      return commands.order.cancel(id, {})
+      return commands.order.cancel(id, { tenant: noTenant })
     case 'pay':
-      return commands.payment.make({ orderId: id, amount: 10 }, {})
+      return commands.payment.make({ orderId: id, amount: 10 }, { tenant: noTenant })
   }
 }
 

@@ -6,11 +6,12 @@ import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type Sou
 const rooms: Record<string, Record<string, string[]>> = {
   'service-kit/src': {
     telemetry: [],
+    auth: [],
     sidecar: [],
     state: ['sidecar'],
     stream: ['telemetry', 'sidecar'],
-    web: ['telemetry', 'sidecar'],
-    runtime: ['telemetry', 'sidecar', 'state', 'stream', 'web'],
+    web: ['telemetry', 'auth', 'sidecar'],
+    runtime: ['telemetry', 'auth', 'sidecar', 'state', 'stream', 'web'],
     operations: ['telemetry', 'sidecar', 'state', 'stream', 'runtime'],
     testing: ['telemetry', 'sidecar', 'stream', 'operations'],
   },

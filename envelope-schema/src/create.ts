@@ -3,6 +3,7 @@ import { eventFault, limitFault, together } from './check.ts'
 import { refuse } from './error.ts'
 import { partsOf } from './event-type.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
+import type { Tenant } from './tenant.ts'
 import type { Envelope, EventOf, EventPayloads, EventType } from './types.ts'
 
 /** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
@@ -20,6 +21,8 @@ export interface NewEvent<T extends EventType> {
   correlationId?: string | undefined
   /** Default: a new UUID v4. A reaction gives its cause's. */
   traceId?: string | undefined
+  /** For whom: TenantID and TenantUserID, each left out when empty. A reaction gives its cause's. */
+  tenant?: Tenant | undefined
   headers?: Record<string, unknown> | undefined
 }
 
@@ -42,6 +45,8 @@ export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelop
     Name,
     CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
     Payload: event.payload,
+    ...(event.tenant?.id && { TenantID: event.tenant.id }),
+    ...(event.tenant?.userId && { TenantUserID: event.tenant.userId }),
   }
   refuse(together(limitFault(envelope), eventFault(envelope, 'full')))
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>

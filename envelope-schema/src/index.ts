@@ -6,6 +6,7 @@ export { fieldValidator, isGuidField } from './field-validator.ts'
 export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
 export { selectEvent } from './select.ts'
+export { noTenant, type Tenant, tenantOf } from './tenant.ts'
 export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
 export type {
   Envelope,

@@ -49,11 +49,11 @@ export interface FullEnvelope {
     [k: string]: unknown
   }
   /**
-   * May be empty; carried, not interpreted.
+   * Whose data the event is of: a customer of the platform, or nobody in particular when empty.
    */
   TenantID?: string
   /**
-   * May be empty; carried, not interpreted.
+   * Who of the tenant caused it; may be empty.
    */
   TenantUserID?: string
 }
@@ -107,11 +107,11 @@ export interface ReceivedEnvelope {
     [k: string]: unknown
   }
   /**
-   * May be empty; carried, not interpreted.
+   * Whose data the event is of: a customer of the platform, or nobody in particular when empty.
    */
   TenantID?: string
   /**
-   * May be empty; carried, not interpreted.
+   * Who of the tenant caused it; may be empty.
    */
   TenantUserID?: string
 }

@@ -1,4 +1,4 @@
-import { createEnvelope, deterministicId, orderEvents } from '@orderflow/envelope-schema'
+import { createEnvelope, deterministicId, orderEvents, type Tenant, tenantOf } from '@orderflow/envelope-schema'
 import { isInfrastructure, type ServiceContext, SidecarError, UncertainError } from '@orderflow/service-kit'
 import {
   decideCancel,
@@ -20,6 +20,7 @@ export interface PlaceOrder {
 
 /** What comes with a request besides its body. */
 export interface RequestContext {
+  tenant: Tenant
   /** 1 to 255 characters; without one each request is an order of its own. */
   idempotencyKey?: string | undefined
   /** The trace that the request belongs to, a GUID; a new one, or the order's, when it names none. */
@@ -44,7 +45,7 @@ export interface Commands {
    * @throws {OrderError} `not-found`, `not-cancellable`
    * @throws {UncertainError} when it is not known whether the event is in the log
    */
-  cancel(orderId: string, context: Pick<RequestContext, 'traceId'>): Promise<Placed>
+  cancel(orderId: string, context: Pick<RequestContext, 'tenant' | 'traceId'>): Promise<Placed>
 }
 
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now' | 'newId' | 'log'>
@@ -80,12 +81,13 @@ export function createCommands(
     throw new OrderError('idempotency-key-reused', message, { orderId: event.Payload.OrderId })
   }
 
-  function newOrder(orderId: string, input: PlaceOrder, traceId = newId()): OrderCreated {
+  function newOrder(orderId: string, input: PlaceOrder, { tenant, traceId = newId() }: RequestContext): OrderCreated {
     return createEnvelope({
       app,
       type: 'OrderCreated@1',
       id: deterministicId('event', orderId, 'OrderCreated'),
       traceId,
+      tenant,
       creationDate: now(),
       payload: {
         OrderId: orderId,
@@ -97,23 +99,25 @@ export function createCommands(
   }
 
   return {
-    async place(input, { idempotencyKey, traceId }) {
+    async place(input, context) {
+      const { idempotencyKey, tenant } = context
       if (idempotencyKey === undefined) {
-        const event = newOrder(newId(), input, traceId)
+        const event = newOrder(newId(), input, context)
         const retry = 'Look for the order in a moment. With an Idempotency-Key a retry is safe.'
         const stored = await publishAndSave(event, retry)
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
-      const orderId = deterministicId('order', app.id, idempotencyKey)
-      const { holder, isStored } = await reserve(newOrder(orderId, input, traceId))
-      if (isStored) return { order: orderOf(await store.find(orderId)) as Order, stored: true }
+      // One tenant's key is not another's.
+      const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
+      const { holder, isStored } = await reserve(newOrder(orderId, input, context))
+      if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }
       const retry = 'Send the request again with the same Idempotency-Key: it is the same order.'
       const stored = await publishAndSave(holder, retry)
       return { order: orderOf({ OrderCreated: holder }) as Order, stored }
     },
 
-    async cancel(orderId, { traceId }) {
-      const facts = await store.find(orderId)
+    async cancel(orderId, { tenant, traceId }) {
+      const facts = await store.find(tenant.id, orderId)
       const order = orderOf(facts)
       if (!order) throw new OrderError('not-found', `There is no order ${orderId}.`)
       const decision = decideCancel(facts)
@@ -127,6 +131,7 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
+        tenant: tenant.id ? tenant : tenantOf(facts.OrderCreated ?? {}),
         creationDate: now(),
         payload: { OrderId: orderId },
       })

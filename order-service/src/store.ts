@@ -1,4 +1,5 @@
-import type { Documents, Page, PageOptions } from '@orderflow/service-kit'
+import { tenantOf } from '@orderflow/envelope-schema'
+import type { DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import {
   evolve,
   factNames,
@@ -28,7 +29,7 @@ export interface Claim {
 
 export interface OrderStore {
   /**
-   * Stores the event as a fact of its order; a duplicate changes nothing. Answers whether anything changed.
+   * Stores the event as a fact of its tenant's order; a duplicate changes nothing. Answers whether anything changed.
    * @throws {OrderError} `conflicting-order`
    */
   saveFact(event: OrderEvent): Promise<boolean>
@@ -38,18 +39,22 @@ export interface OrderStore {
    * is stored already, so that nothing is left to publish.
    */
   claim(event: OrderCreated): Promise<Claim>
-  find(orderId: string): Promise<OrderFacts>
-  page(options: PageOptions): Promise<Page<Order>>
+  /** Nothing of another tenant's order, as of one that is not there. */
+  find(tenant: string, orderId: string): Promise<OrderFacts>
+  page(tenant: string, options: PageOptions): Promise<Page<Order>>
 }
 
 /** Facts that are remembered as stored: more than the log is behind the requests, unless something is broken. */
 const maxRemembered = 5_000
 
-export function createStore(documents: Documents): OrderStore {
+export function createStore(documentsOf: DocumentsOf): OrderStore {
   const seen = createMemory(maxRemembered)
 
-  async function load(orderIds: string[]): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
-    const found = await documents.read(orderIds.flatMap((id) => factNames.map((name) => factKey(id, name))))
+  async function load(
+    tenant: string,
+    orderIds: string[],
+  ): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
+    const found = await documentsOf(tenant).read(orderIds.flatMap((id) => factNames.map((name) => factKey(id, name))))
     return orderIds.map((id) => {
       const known = factNames.flatMap((name) => {
         const document = found.get(factKey(id, name))?.value as FactDocument | undefined
@@ -63,11 +68,12 @@ export function createStore(documents: Documents): OrderStore {
   return {
     async saveFact(received) {
       const event = factOf(received)
+      const tenant = tenantOf(event).id
       const orderId = event.Payload.OrderId
       const key = factKey(orderId, event.Name)
       const text = JSON.stringify(event)
       if (seen.has(key, text)) return false
-      const changed = await documents.change({
+      const changed = await documentsOf(tenant).change({
         key,
         bytes: maxFactBytes,
         decide(view) {
@@ -86,6 +92,7 @@ export function createStore(documents: Documents): OrderStore {
 
     async claim(event) {
       const orderId = event.Payload.OrderId
+      const documents = documentsOf(tenantOf(event).id)
       const [claim, created] = [claimKey(orderId), factKey(orderId, 'OrderCreated')]
       const decided = await documents.change({
         key: claim,
@@ -105,14 +112,14 @@ export function createStore(documents: Documents): OrderStore {
       return stored ? { holder: stored.event as OrderCreated, isStored: true } : decided
     },
 
-    async find(orderId) {
-      const [found] = await load([orderId])
+    async find(tenant, orderId) {
+      const [found] = await load(tenant, [orderId])
       return found?.facts ?? {}
     },
 
-    page: (options) =>
-      documents.page(options, async (orderIds) =>
-        (await load(orderIds)).map(({ facts, listed }) => {
+    page: (tenant, options) =>
+      documentsOf(tenant).page(options, async (orderIds) =>
+        (await load(tenant, orderIds)).map(({ facts, listed }) => {
           const item = orderOf(facts)
           return item && { item, listed }
         }),

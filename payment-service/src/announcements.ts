@@ -4,10 +4,13 @@ import {
   type Envelope,
   type EventType,
   type FullEvent,
+  noTenant,
   paymentEvents,
+  type Tenant,
+  tenantOf,
 } from '@orderflow/envelope-schema'
 import type { Publish } from '@orderflow/service-kit'
-import type { Cause, PaymentFact, PaymentState } from './domain/payment.ts'
+import { type Cause, ownerOf, type PaymentFact, type PaymentState } from './domain/payment.ts'
 import { PaymentError } from './domain/payment-error.ts'
 import { paymentIdOf } from './store.ts'
 
@@ -22,13 +25,13 @@ interface Publisher {
  */
 export function resultOf(app: Publisher, { decision }: PaymentState): Envelope | undefined {
   if (!decision) return undefined
-  const { orderId, amount, policy, source, reason = '' } = decision
+  const { orderId, amount, policy, source, tenant = noTenant, reason = '' } = decision
   const paymentId = paymentIdOf(orderId)
   const payload = { PaymentId: paymentId, OrderId: orderId, Amount: amount, Policy: policy, Source: source }
   return decision.approved
-    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved@1', decision), payload })
+    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved@1', decision, tenant), payload })
     : createEnvelope({
-        ...commonFields(app, paymentId, 'PaymentRejected@1', decision),
+        ...commonFields(app, paymentId, 'PaymentRejected@1', decision, tenant),
         payload: { ...payload, Reason: reason },
       })
 }
@@ -36,10 +39,10 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
 /** The event that tells of a refund, when there was something to refund. */
 export function refundOf(app: Publisher, { decision, refund }: PaymentState): Envelope | undefined {
   if (!decision?.approved || !refund) return undefined
-  const { orderId, amount } = decision
+  const { orderId, amount, tenant = noTenant } = decision
   const paymentId = paymentIdOf(orderId)
   return createEnvelope({
-    ...commonFields(app, paymentId, 'PaymentRefunded@1', refund),
+    ...commonFields(app, paymentId, 'PaymentRefunded@1', refund, tenant),
     payload: {
       PaymentId: paymentId,
       OrderId: orderId,
@@ -49,14 +52,15 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   })
 }
 
-function commonFields<T extends EventType>(app: Publisher, paymentId: string, type: T, cause: Cause) {
+function commonFields<T extends EventType>(app: Publisher, paymentId: string, type: T, cause: Cause, tenant: Tenant) {
   return {
     app,
     type,
-    id: eventId(paymentId, type),
+    id: eventId(tenant, paymentId, type),
     correlationId: cause.correlationId,
     traceId: cause.traceId,
     creationDate: new Date(cause.at),
+    tenant,
     headers: { CausationId: cause.causationId },
   }
 }
@@ -71,7 +75,8 @@ export function announcedFact(
 ): PaymentFact {
   const { OrderId: orderId, Amount: amount } = event.Payload
   const causationId = event.Headers?.CausationId
-  const isOurs = event.AppId === app.id && event.Id === eventId(paymentIdOf(orderId), event.Name)
+  const tenant = tenantOf(event)
+  const isOurs = event.AppId === app.id && event.Id === eventId(tenant, paymentIdOf(orderId), event.Name)
   if (!isOurs || typeof causationId !== 'string') {
     throw new PaymentError('foreign-payment', 'this service did not announce it')
   }
@@ -83,11 +88,12 @@ export function announcedFact(
     event.Name === 'PaymentApproved'
       ? { approved: true, policy }
       : { approved: false, policy, reason: event.Payload.Reason }
-  return { type: 'decided', decision: { ...cause, orderId, amount, source, ...verdict } }
+  return { type: 'decided', decision: { ...cause, orderId, amount, source, ...ownerOf(tenant), ...verdict } }
 }
 
-/** Of a payment and an event's name, whatever its version: a payment is announced once. */
-const eventId = (paymentId: string, type: string) => deterministicId('event', paymentId, type.split('@')[0] ?? type)
+/** Of a payment and an event's name, whatever its version: a payment is announced once. Two tenants may pay for one OrderId. */
+const eventId = ({ id: tenantId }: Tenant, paymentId: string, type: string) =>
+  deterministicId('event', paymentId, type.split('@')[0] ?? type, ...(tenantId ? [tenantId] : []))
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {

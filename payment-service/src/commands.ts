@@ -1,7 +1,7 @@
-import { deterministicId } from '@orderflow/envelope-schema'
+import { deterministicId, type Tenant } from '@orderflow/envelope-schema'
 import { isInfrastructure, type ServiceContext, UncertainError } from '@orderflow/service-kit'
 import { announce, resultOf } from './announcements.ts'
-import { decide, type Payment, paymentOf } from './domain/payment.ts'
+import { decide, ownerOf, type Payment, paymentOf } from './domain/payment.ts'
 import { PaymentError } from './domain/payment-error.ts'
 import type { Policy } from './domain/policy.ts'
 import { type PaymentStore, paymentIdOf } from './store.ts'
@@ -13,6 +13,7 @@ export interface MakePayment {
 
 /** What comes with a request besides its body. */
 export interface RequestContext {
+  tenant: Tenant
   /** 1 to 255 characters; without one a retry is told that the order has its payment. */
   idempotencyKey?: string | undefined
   /** The trace that the request belongs to, a GUID; a new one when it names none. */
@@ -37,14 +38,14 @@ export function createCommands(
   { app, publish, now, newId }: Dependencies,
 ): Commands {
   return {
-    async make({ orderId, amount }, { idempotencyKey, traceId = newId() }) {
+    async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
       // A payment remembers what caused it, so the key needs no memory of its own. Not part of it: the amount.
       const causationId =
         idempotencyKey === undefined ? newId() : deterministicId('payment-request', app.id, orderId, idempotencyKey)
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
-      const charge = { ...cause, orderId, amount, source: 'Manual' as const }
-      const { state } = await saveFact(orderId, (known) => decide(known, { type: 'charge', charge }, policy))
+      const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
+      const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
       // Announcing what another request decided is harmless, and heals one that died before it could.
       await announce(publish, resultOf(app, state), orderId).catch((error: unknown) => {
         if (!isInfrastructure(error)) throw error

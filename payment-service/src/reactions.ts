@@ -1,7 +1,7 @@
-import { type FullEvent, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { type FullEvent, orderEvents, paymentEvents, tenantOf } from '@orderflow/envelope-schema'
 import type { Reactions, ServiceContext } from '@orderflow/service-kit'
 import { announce, announcedFact, refundOf, resultOf } from './announcements.ts'
-import { type Cause, decide } from './domain/payment.ts'
+import { type Cause, decide, ownerOf } from './domain/payment.ts'
 import { PaymentError } from './domain/payment-error.ts'
 import type { Policy } from './domain/policy.ts'
 import type { PaymentStore } from './store.ts'
@@ -23,8 +23,9 @@ export function createReactions(
 
   async function charge(event: FullEvent<'OrderCreated@1'>): Promise<void> {
     const { OrderId: orderId, Total: amount } = event.Payload
-    const charge = { ...causeOf(event), orderId, amount, source: 'OrderCreated' as const }
-    const { state } = await saveFact(orderId, (known) => decide(known, { type: 'charge', charge }, policy))
+    const tenant = tenantOf(event)
+    const charge = { ...causeOf(event), orderId, amount, source: 'OrderCreated' as const, ...ownerOf(tenant) }
+    const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
     if (state.decision?.source === 'OrderCreated' && state.decision.amount !== amount) {
       throw new PaymentError('conflicting-order', 'this OrderId was charged with another total')
     }
@@ -34,7 +35,9 @@ export function createReactions(
   async function cancel(event: FullEvent<'OrderCancelled@1'>): Promise<void> {
     const orderId = event.Payload.OrderId
     const cause = causeOf(event)
-    const { state } = await saveFact(orderId, (known) => decide(known, { type: 'cancel', cause }, policy))
+    const { state } = await saveFact(tenantOf(event).id, orderId, (known) =>
+      decide(known, { type: 'cancel', cause }, policy),
+    )
     await announce(publish, refundOf(app, state), orderId)
   }
 
@@ -53,10 +56,10 @@ export function createRebuild(
     event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
-    return (await saveFact(event.Payload.OrderId, () => fact)).changed
+    return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => fact)).changed
   }
-  async function restoreCancellation({ Payload }: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
-    return (await saveFact(Payload.OrderId, () => ({ type: 'cancelled' }))).changed
+  async function restoreCancellation(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
+    return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => ({ type: 'cancelled' }))).changed
   }
   return {
     [paymentEvents]: { 'PaymentApproved@1': restore, 'PaymentRejected@1': restore, 'PaymentRefunded@1': restore },

@@ -1,5 +1,5 @@
 import { deterministicId } from '@orderflow/envelope-schema'
-import type { Documents, Page, PageOptions } from '@orderflow/service-kit'
+import type { DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
 /** A payment's only document: its state, and its slot in the list once it was decided. */
@@ -17,20 +17,25 @@ const documentBytes = 1_000
 
 export interface PaymentStore {
   /**
-   * Adds to an order's payment the fact that `choose` makes of its state, unless it makes none or it is known; on what another
+   * Adds to the payment of a tenant's order the fact that `choose` makes of its state, unless it makes none or it is known; on what another
    * writer left, when that one was faster. Answers the state as it stands, whoever made it, and whether it changed.
    */
   saveFact(
+    tenant: string,
     orderId: string,
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
-  find(paymentId: string): Promise<Payment | undefined>
-  page(options: PageOptions): Promise<Page<Payment>>
+  /** Nothing of another tenant's payment, as of one that is not there. */
+  find(tenant: string, paymentId: string): Promise<Payment | undefined>
+  page(tenant: string, options: PageOptions): Promise<Page<Payment>>
 }
 
-export function createStore(documents: Documents): PaymentStore {
-  async function load(paymentIds: string[]): Promise<({ item: Payment; listed: string | undefined } | undefined)[]> {
-    const found = await documents.read(paymentIds.map(paymentKey))
+export function createStore(documentsOf: DocumentsOf): PaymentStore {
+  async function load(
+    tenant: string,
+    paymentIds: string[],
+  ): Promise<({ item: Payment; listed: string | undefined } | undefined)[]> {
+    const found = await documentsOf(tenant).read(paymentIds.map(paymentKey))
     return paymentIds.map((id) => {
       const document = found.get(paymentKey(id))?.value as PaymentDocument | undefined
       const item = document && paymentOf(id, document.state)
@@ -39,10 +44,10 @@ export function createStore(documents: Documents): PaymentStore {
   }
 
   return {
-    saveFact(orderId, choose) {
+    saveFact(tenant, orderId, choose) {
       const paymentId = paymentIdOf(orderId)
       const key = paymentKey(paymentId)
-      return documents.change({
+      return documentsOf(tenant).change({
         key,
         bytes: documentBytes,
         decide(view) {
@@ -59,11 +64,11 @@ export function createStore(documents: Documents): PaymentStore {
       })
     },
 
-    async find(paymentId) {
-      const [found] = await load([paymentId])
+    async find(tenant, paymentId) {
+      const [found] = await load(tenant, [paymentId])
       return found?.item
     },
 
-    page: (options) => documents.page(options, load),
+    page: (tenant, options) => documentsOf(tenant).page(options, (paymentIds) => load(tenant, paymentIds)),
   }
 }

@@ -9,7 +9,10 @@ describe('the boot check of an image', () => {
   const storeOf = (file: string) =>
     /^ {2}type: (state\..+)$/m.exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? 'none'
   const write = (type: string) =>
-    createDocuments(new FakeSidecar(type), () => new Date())
+    createDocuments(
+      new FakeSidecar(type),
+      () => new Date(),
+    )('')
       .change({ key: 'a', bytes: 1, decide: (view) => view.write({}) })
       .then(
         () => 'written',

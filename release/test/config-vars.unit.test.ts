@@ -10,14 +10,17 @@ const hosted = {
   Stream__SaslPassword: 'secret',
   State__ConnectionString: 'mongodb+srv://me:secret@store.example.com/',
 }
+const issuer = { Auth__Issuer: 'https://login.example.com', Auth__Audience: 'orderflow' }
+const usual = { ...hosted, ...issuer }
 const resolve = (env: NodeJS.ProcessEnv, earlier = {}) => resolveConfigVars(serviceNamed('payment'), env, earlier)
 
 describe('config vars', () => {
   it('are all settings but those of listeners inside the image, as hosted brokers need them', async () => {
-    const { vars, problems } = await resolve(hosted)
+    const { vars, problems } = await resolve(usual)
     expect(problems).to.deep.equal([])
     expect(vars).to.include({
-      ...hosted,
+      ...usual,
+      Auth__Mode: 'closed',
       App__Name: 'payment-service',
       Stream__AuthType: 'password',
       Stream__SessionTimeout: '10s',
@@ -32,7 +35,11 @@ describe('config vars', () => {
   })
 
   it('miss, at first, exactly what only the operator knows', async () => {
-    expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(hosted))
+    expect((await resolve({})).problems.map((problem) => problem.split(':')[0])).to.have.members([
+      ...Object.keys(hosted),
+      'Auth__Issuer',
+      'Auth__ApiKeys',
+    ])
   })
 
   const wrong: [name: string, value: string, problem: RegExp][] = [
@@ -45,12 +52,15 @@ describe('config vars', () => {
     ['Stream__DisableTls', 'maybe', /true or false/],
     ['State__ConnectionString', 'Server=sql;Password=x', /MongoDB URI/],
     ['State__ConnectionString', 'mongodb://me:secret@store.example.com/', /replicaSet=/],
+    ['Auth__Audience', '', /is missing; set what the issuer's tokens/],
+    ['Auth__Issuer', 'http://login.example.com', /begin with https/],
+    ['Auth__Mode', 'shut', /one of/],
     ['Policy__ApproveUpTo', 'much', /number/],
     ['Stream__Broker', 'a:1', /no such setting/],
   ]
   for (const [name, value, problem] of wrong) {
     it(`are refused by name: ${name}=${value}`, async () => {
-      const { problems } = await resolve({ ...hosted, [name]: value })
+      const { problems } = await resolve({ ...usual, [name]: value })
       expect(problems).to.have.length(1)
       expect(problems[0])
         .to.match(new RegExp(`^${name}: .*${problem.source}`))
@@ -59,7 +69,7 @@ describe('config vars', () => {
   }
 
   it('may be more than the settings, by hand', async () => {
-    const { vars, problems } = await resolve(hosted, { OTEL_SERVICE_NAME: 'payments' })
+    const { vars, problems } = await resolve(usual, { OTEL_SERVICE_NAME: 'payments' })
     expect(problems).to.deep.equal([])
     expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
   })
@@ -75,7 +85,7 @@ describe('config vars', () => {
   it('take a key for a certificate no more than any other text', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-    expect((await resolve({ ...hosted, Stream__CaCert: key })).problems).to.deep.equal([
+    expect((await resolve({ ...usual, Stream__CaCert: key })).problems).to.deep.equal([
       'Stream__CaCert: must be a PEM certificate, its line breaks included',
     ])
   })

@@ -16,7 +16,8 @@ const commands: Record<string, Command> = {
   scale: async ([service = '', count = '']) => (await ofStack()).scale(service, count, interruption()),
   restart: async ([service]) => (await ofStack()).restart(service, interruption()),
   partitions: async () => (await import('./commands/partitions.ts')).partitions(process.env),
-  demo: async () => (await import('./commands/demo.ts')).demo(),
+  'api-key': async () => (await import('./commands/api-key.ts')).apiKey(process.env),
+  demo: async () => (await import('./commands/demo.ts')).demo(process.env),
   publish: async ([file, key]) => {
     if (!file) throw new StackError('usage', 'which file?', { nextStep: 'make publish FILE=event.json' })
     const [{ publish }, { saysYes }] = await Promise.all([import('./commands/publish.ts'), import('./lib/says-yes.ts')])

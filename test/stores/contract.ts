@@ -85,7 +85,7 @@ export function storeContract(tested: () => TestedStore): void {
   })
 
   describe('a unit of work', () => {
-    const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())
+    const documentsOf = (sidecar: StoreSidecar) => createDocuments(sidecar, () => new Date())('')
     /** Adds a name to a set of names that replicas share. */
     const add = (documents: Documents, name: string, to = 'set') =>
       documents.change({

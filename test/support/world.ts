@@ -129,7 +129,7 @@ export class World {
     const publish = async () => {
       throw new Error('a rebuild publishes nothing')
     }
-    const documents = createDocuments(sidecar, now)
+    const documents = createDocuments(sidecar, now, true)
     const newId = () => guid('new')
     return createParts(service, { settings, log: silent, publish, documents, now, newId }).rebuild
   }
@@ -148,7 +148,7 @@ export class World {
       const { Id: id, Name: name } = settings[role].App
       const consumers = (reactions: Reactions) =>
         createConsumers(reactions, { app: name, publish: publishRecord, refusals: refusals[role], log: silent, now })
-      const documents = createDocuments(this.stores[role], now)
+      const documents = createDocuments(this.stores[role], now, true)
       return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }
     }
     const [order, payment] = [parts('order'), parts('payment')]

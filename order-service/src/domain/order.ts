@@ -1,4 +1,4 @@
-import { type FullEvent, payloadFields, typeOf } from '@orderflow/envelope-schema'
+import { type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
 import { OrderError } from './order-error.ts'
 
 /** The events that tell an order's story, from whatever publisher. */
@@ -65,9 +65,11 @@ export const maxFactBytes = 8_000
  */
 export function factOf<E extends OrderEvent>(event: E): E {
   const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
+  const { id: TenantID, userId: TenantUserID } = tenantOf(event)
+  const tenant = { ...(TenantID && { TenantID }), ...(TenantUserID && { TenantUserID }) }
   const payload = event.Payload as Record<string, unknown>
   const Payload = Object.fromEntries(payloadFields(typeOf(event)).map((field) => [field, payload[field]]))
-  return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload } as unknown as E
+  return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload, ...tenant } as unknown as E
 }
 
 /**

@@ -53,6 +53,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
     route({
       method: 'post',
       path: '/v1/orders',
+      scope: 'orders:write',
       summary: 'Create an order',
       input: {
         order: newOrder,
@@ -71,8 +72,8 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
       },
       body: order,
       refusals: ['idempotency-key-reused', 'conflicting-order'],
-      async handle({ order, idempotencyKey }, { traceId }) {
-        const placed = await commands.place(order, { idempotencyKey, traceId })
+      async handle({ order, idempotencyKey }, context) {
+        const placed = await commands.place(order, { ...context, idempotencyKey })
         return { ...answerOf(placed, 201), location: `/v1/orders/${placed.order.id}` }
       },
     }),
@@ -80,23 +81,25 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
     route({
       method: 'get',
       path: '/v1/orders',
+      scope: 'orders:read',
       summary: 'List orders, newest arrival first',
       input: { page: pageOptions },
       answers: { 200: 'A page of orders; `next` is null on the last one.' },
       body: pageOf(order),
-      handle: async ({ page }) => ({ status: 200, body: await store.page(page) }),
+      handle: async ({ page }, { tenant }) => ({ status: 200, body: await store.page(tenant.id, page) }),
     }),
 
     route({
       method: 'get',
       path: '/v1/orders/{id}',
+      scope: 'orders:read',
       summary: 'Get an order',
       input: { id: orderId },
       answers: { 200: 'The order as it stands.' },
       body: order,
       refusals: ['not-found'],
-      async handle({ id }) {
-        const found = orderOf(await store.find(id))
+      async handle({ id }, { tenant }) {
+        const found = orderOf(await store.find(tenant.id, id))
         if (!found) throw new OrderError('not-found', `There is no order ${id}. One just created may take a moment.`)
         return { status: 200, body: found }
       },
@@ -105,6 +108,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
     route({
       method: 'post',
       path: '/v1/orders/{id}/cancel',
+      scope: 'orders:write',
       summary: 'Cancel an order; a paid one is refunded',
       input: { id: orderId },
       answers: {

@@ -1,3 +1,4 @@
+import type { Tenant } from '@orderflow/envelope-schema'
 import { cancelledBeforePayment, type Policy, type Verdict } from './policy.ts'
 
 /** What made a fact: the causing event's (or manual request's) Id, the conversation it belongs to, and when. */
@@ -18,6 +19,8 @@ export interface Charge extends Cause {
   orderId: string
   amount: number
   source: PaymentSource
+  /** Whose payment it is; left out for nobody in particular. */
+  tenant?: Tenant
 }
 
 export interface Decision extends Charge, Verdict {}
@@ -29,6 +32,11 @@ export interface PaymentState {
   readonly cancelled?: true
   /** What was charged was given back. */
   readonly refund?: Cause
+}
+
+/** What a charge says of whose it is. */
+export function ownerOf(tenant: Tenant): Pick<Charge, 'tenant'> {
+  return tenant.id || tenant.userId ? { tenant } : {}
 }
 
 export type PaymentCommand = { type: 'charge'; charge: Charge } | { type: 'cancel'; cause: Cause }

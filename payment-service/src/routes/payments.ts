@@ -47,6 +47,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
     route({
       method: 'post',
       path: '/v1/payments',
+      scope: 'payments:write',
       summary: 'Make a payment by hand',
       description:
         "One payment per order. An order's own payment is made when its OrderCreated arrives, so this is for orders that are paid " +
@@ -63,8 +64,8 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
       answers: { 201: 'The payment was decided; see its status.' },
       body: payment,
       refusals: ['payment-exists', 'idempotency-key-reused'],
-      async handle({ payment, idempotencyKey }, { traceId }) {
-        const made = await commands.make(payment, { idempotencyKey, traceId })
+      async handle({ payment, idempotencyKey }, context) {
+        const made = await commands.make(payment, { ...context, idempotencyKey })
         return { status: 201, body: made, location: `/v1/payments/${made.id}` }
       },
     }),
@@ -72,13 +73,14 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
     route({
       method: 'get',
       path: '/v1/payments',
+      scope: 'payments:read',
       summary: 'List payments, newest first; or the one of an order',
       input: { page: pageOptions, orderId: queryId('orderId', { description: "Only this order's payment." }) },
       answers: { 200: 'A page of payments; `next` is null on the last one.' },
       body: pageOf(payment),
-      async handle({ page, orderId }) {
-        if (orderId === undefined) return { status: 200, body: await store.page(page) }
-        const found = await store.find(paymentIdOf(orderId))
+      async handle({ page, orderId }, { tenant }) {
+        if (orderId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
+        const found = await store.find(tenant.id, paymentIdOf(orderId))
         return { status: 200, body: { items: found ? [found] : [], next: null } }
       },
     }),
@@ -86,13 +88,14 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
     route({
       method: 'get',
       path: '/v1/payments/{id}',
+      scope: 'payments:read',
       summary: 'Get a payment',
       input: { id: paymentId },
       answers: { 200: 'The payment as it stands.' },
       body: payment,
       refusals: ['not-found'],
-      async handle({ id }) {
-        const found = await store.find(id)
+      async handle({ id }, { tenant }) {
+        const found = await store.find(tenant.id, id)
         if (!found) throw new PaymentError('not-found', `There is no payment ${id}.`)
         return { status: 200, body: found }
       },

@@ -18,8 +18,13 @@ export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string
 export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
   const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
   let resolved = await resolveConfigVars(service, env, earlier)
-  if (process.stdin.isTTY && process.stderr.isTTY) {
-    resolved = await resolveConfigVars(service, { ...env, ...(await askFor(resolved)) }, earlier)
+  const answers: ConfigVars = {}
+  while (process.stdin.isTTY && process.stderr.isTTY) {
+    // An answer may lead to another question: an issuer to its audience.
+    const asked = Object.keys(answers).length
+    await askFor(resolved, answers)
+    if (Object.keys(answers).length === asked) break
+    resolved = await resolveConfigVars(service, { ...env, ...answers }, earlier)
   }
   out.hide(...secretsOf(resolved.vars))
   return resolved
@@ -35,9 +40,8 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   })
 }
 
-async function askFor({ vars, problems }: Resolved): Promise<ConfigVars> {
-  const answers: ConfigVars = {}
+/** Asks for what is missing or wrong and was not asked for yet; the answers are added to those before. */
+async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
-  for (const name of names) answers[name] = await ask(`${name}: `, { secret: isSecret(name) })
-  return answers
+  for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecret(name) })
 }

@@ -7,11 +7,15 @@ import { folderOf, type Service } from './services.ts'
 /** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
 const insideTheImage = ['Web', 'AppChannel', 'Sidecar']
 
-/** Where a hosted broker differs from a local one: it is elsewhere, asks who you are, and mostly refuses sessions under 6 s. */
+/**
+ * Where a hosted service differs from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses
+ * sessions under 6 s.
+ */
 const hostedDefaults: ConfigVars = {
   Stream__Brokers: '',
   Stream__AuthType: 'password',
   Stream__SessionTimeout: '10s',
+  Auth__Mode: 'closed',
 }
 
 export interface Resolved {

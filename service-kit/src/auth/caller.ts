@@ -1,19 +1,13 @@
+import type { Tenant } from '@orderflow/envelope-schema'
 import type { Request } from 'express'
-
-/** Whom a caller acts for, as envelopes say it. */
-export interface Tenant {
-  /** TenantID: at most 128 characters, of the token's claim or of the key. */
-  id: string
-  /** TenantUserID: the token's subject; a key is no user. */
-  userId: string | undefined
-}
 
 /** Who sent a request, as its token or key proves. */
 export interface Caller {
   /** Unique among all callers: `key:<prefix>` or `<issuer>|<subject>`. */
   id: string
   scopes: ReadonlySet<string>
-  tenant: Tenant | undefined
+  /** Of the token's claim and subject, or of the key, which is no user. */
+  tenant: Tenant
 }
 
 const callers = new WeakMap<Request, Caller>()
@@ -23,7 +17,7 @@ export function identify(request: Request, caller: Caller): void {
   callers.set(request, caller)
 }
 
-/** Who sent a request; undefined where nobody is asked (Auth__Mode=open). */
+/** Who sent a request; undefined where nobody is asked (`Auth__Mode` other than closed). */
 export function callerOf(request: Request): Caller | undefined {
   return callers.get(request)
 }

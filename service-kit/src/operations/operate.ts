@@ -43,7 +43,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     publish: async () => {
       throw new Error('a rebuild publishes nothing')
     },
-    documents: createDocuments(createSidecar(settings), now),
+    documents: createDocuments(createSidecar(settings), now, settings.Auth.Mode !== 'closed'),
     now,
     newId: () => crypto.randomUUID(),
   })

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
@@ -26,9 +27,14 @@ export function createApp<S extends object>(
   { sidecar, ...dependencies }: AppDependencies<S>,
 ): App {
   const { settings, log, now } = dependencies
+  const auth = createAuth(settings.Auth, now, (err) => log.error({ err }, 'the API keys are those of before'))
   const publishRecord = createPublisher(sidecar)
   const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope))
-  const parts = createParts(service, { ...dependencies, publish, documents: createDocuments(sidecar, now) })
+  const parts = createParts(service, {
+    ...dependencies,
+    publish,
+    documents: createDocuments(sidecar, now, auth === undefined),
+  })
 
   const { App: app, AppChannel: channel } = settings
   const group = Object.keys(parts.reactions).length > 0 ? app.Name : undefined
@@ -42,6 +48,7 @@ export function createApp<S extends object>(
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
       readiness: createReadiness(sidecar, createStreamCheck(settings.Stream, group)),
+      auth,
       log,
     }),
     channel: createAppChannel({ token: channel.Token, consumers, log }),

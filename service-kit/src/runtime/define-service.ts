@@ -1,4 +1,4 @@
-import type { Documents } from '../state/documents.ts'
+import type { DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/intake.ts'
 import type { Publish } from '../stream/publisher.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -14,7 +14,7 @@ export interface ServiceContext<S extends object = object> {
   settings: BaseSettings & S
   log: Logger
   publish: Publish
-  documents: Documents
+  documents: DocumentsOf
   now: () => Date
   newId: () => string
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ApiKeysError } from '../auth/api-keys.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createLog, stackOf } from '../telemetry/log.ts'
 import { createApp } from './create-app.ts'
@@ -25,5 +26,6 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
 /** A few lines for what the environment can mend; all else is a mistake of ours, which only its stack leads to. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error instanceof SettingsError || error instanceof PortTakenError ? error.message : stackOf(error)
+  const isExplained = [SettingsError, PortTakenError, ApiKeysError].some((type) => error instanceof type)
+  return isExplained ? error.message : stackOf(error)
 }

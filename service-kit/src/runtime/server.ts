@@ -19,8 +19,9 @@ const drainMs = 9_000
  */
 export async function serve(app: App, settings: ListenerSettings, log: Logger): Promise<void> {
   const listeners = await openListeners(app, settings)
-  const { Web: web, AppChannel: channel } = settings
-  log.info({ http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }, 'up')
+  const { Web: web, AppChannel: channel, Auth: auth } = settings
+  const https = web.CertificateFile ? web.HttpsPort : undefined
+  log.info({ http: web.HttpPort, https, channel: channel.Port, callers: callersIn[auth.Mode] }, 'up')
 
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
@@ -31,12 +32,19 @@ export async function serve(app: App, settings: ListenerSettings, log: Logger): 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
 }
 
-type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel'>
+/** Who may call, in words. */
+const callersIn = {
+  loopback: 'anybody on this machine: Auth__Mode is loopback',
+  open: 'anybody who reaches this machine: Auth__Mode is open',
+  closed: 'who has a token or a key',
+}
+
+type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Auth'>
 
 /** Public http, the sidecar's channel and, when a certificate is set, public https; in this order, and all or none. */
 export async function openListeners(
   app: App,
-  { Web: web, AppChannel: channel }: ListenerSettings,
+  { Web: web, AppChannel: channel }: Pick<ListenerSettings, 'Web' | 'AppChannel'>,
 ): Promise<Listener[]> {
   const listeners: Listener[] = []
   const open = async (...[listener, options, address]: Parameters<typeof listen>) => {

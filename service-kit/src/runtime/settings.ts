@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject } from 'ajv'
+import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
 import { guid } from '../web/guid.ts'
@@ -8,6 +9,7 @@ import { guid } from '../web/guid.ts'
 export interface BaseSettings {
   App: { Id: string; Name: string }
   Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
+  Auth: AuthSettings['Auth']
   AppChannel: { Host: string; Port: number; Token: string }
   Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
@@ -66,6 +68,7 @@ const stream: Section = {
 const baseSections: Record<keyof BaseSettings, Section> = {
   App: section({ Id: id, Name: required }),
   Web: section({ Host: required, HttpPort: port, HttpsPort: port, CertificateFile: text, KeyFile: text }),
+  Auth: section(authProperties),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
@@ -102,12 +105,13 @@ export function loadSettings<T extends BaseSettings>(
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
   const validate = new Ajv({ allErrors: true }).compile(section(schemas))
-  if (validate(settings)) return withLowerCaseId(settings as unknown as T)
-  const problems = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if')
-  throw new SettingsError(
-    file.pathname,
-    problems.map((error) => describe(error, env)),
-  )
+  validate(settings)
+  const problems = (validate.errors ?? [])
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => describe(error, env))
+  if (!problems.some((problem) => /^(Auth|Web)/.test(problem))) problems.push(...authProblems(settings as unknown as T))
+  if (problems.length > 0) throw new SettingsError(file.pathname, problems)
+  return withLowerCaseId(settings as unknown as T)
 }
 
 /** Under our own names, what the environment says by the others' names. */

@@ -1,18 +1,19 @@
 import type { Sidecar } from '../sidecar/sidecar.ts'
-import { createArrivalList } from './arrival-list.ts'
+import { createArrivalLists } from './arrival-lists.ts'
 import { type Page, type PageOptions, readPage } from './list-page.ts'
 import { createReader, type Read } from './reader.ts'
+import { changeIn, readIn, spaceOf } from './space.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
 import type { UnitOfWork } from './work.ts'
 
-/** A service's documents in its state store. Whoever asks at the same time shares bulk calls. */
+/** A tenant's documents in the service's state store. Whoever asks at the same time shares bulk calls, also with other tenants. */
 export interface Documents {
   /** The documents that exist, by key. */
   read: Read
   /** Reads, decides and writes, again whenever another writer was faster. */
   change: UnitOfWork
   /**
-   * A page of the service's list, newest arrival first.
+   * A page of the tenant's list, newest arrival first.
    * @param load answers, in order, what stands under the ids
    * @throws {CursorError} when the cursor is not one of ours
    */
@@ -22,11 +23,16 @@ export interface Documents {
   ): Promise<Page<T>>
 }
 
-export function createDocuments(sidecar: Sidecar, now: () => Date): Documents {
+/** The documents of a tenant, by its TenantID; empty for none. There is no way to those of all. */
+export type DocumentsOf = (tenant: string) => Documents
+
+/** @param isShared whether tenants are nobody's business here (`Auth__Mode`): they have their documents in common */
+export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false): DocumentsOf {
   const read = createReader(sidecar)
-  return {
-    read,
-    change: createUnitOfWork(sidecar, createArrivalList(now)),
-    page: (options, load) => readPage(read, options, load),
+  const change = createUnitOfWork(sidecar, createArrivalLists(now))
+  return (tenant) => {
+    const space = isShared ? '' : spaceOf(tenant)
+    const own = readIn(space, read)
+    return { read: own, change: changeIn(space, change), page: (options, load) => readPage(own, options, load) }
   }
 }

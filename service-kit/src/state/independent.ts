@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Settled } from '../sidecar/batcher.ts'
 import { isRefusal, type Sidecar, type Write } from '../sidecar/sidecar.ts'
-import type { ArrivalList } from './arrival-list.ts'
+import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
 import { decideAll } from './stage.ts'
-import { keysOf, type UnitOfWork, type Work } from './work.ts'
+import { keysOf, spacesOf, type UnitOfWork, type Work } from './work.ts'
 
 const maxItems = 200
 /** Batches that wait for the store at the same time: what one costs is round trips, and hardly any work. */
@@ -16,7 +16,7 @@ type Results = Map<Work<unknown>, Settled<unknown>>
  * For a store across a network, where round trips cost and replicas must not take turns: each document is saved by itself, on condition
  * that it is as it was read, and all of a batch in one bulk save. Nothing is written that replicas share (docs/adr/0017).
  */
-export function createIndependent(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+export function createIndependent(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
   /** Whoever was faster has its write done by then. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
@@ -29,6 +29,7 @@ export function createIndependent(sidecar: Sidecar, list: ArrivalList): UnitOfWo
 
   /** Decides all works and stores what they list. Answers what is left to be saved, and what went wrong with the list. */
   async function decide(works: Work<unknown>[], results: Results): Promise<{ writes: Write[]; error: unknown }> {
+    const list = lists(spacesOf(works))
     const watched = list.watched()
     const read = await sidecar.read([...new Set([...watched.keys, ...works.flatMap(keysOf)])])
     return alone(async () => {

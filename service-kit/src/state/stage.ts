@@ -1,6 +1,6 @@
 import type { Settled } from '../sidecar/batcher.ts'
 import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
-import type { ArrivalList, ListDraft } from './arrival-list.ts'
+import type { BatchLists, ListsDraft } from './arrival-lists.ts'
 import { readOneByOne } from './reader.ts'
 import { keysOf, type View, type Work } from './work.ts'
 
@@ -13,7 +13,7 @@ interface Staged {
 export interface Decided {
   results: Settled<unknown>[]
   writes: Write[]
-  draft: ListDraft
+  draft: ListsDraft
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Decided {
 export async function decideAll(
   works: Work<unknown>[],
   read: Map<string, StoredDocument>,
-  list: ArrivalList,
+  list: Pick<BatchLists, 'draft'>,
   sidecar: Sidecar,
 ): Promise<Decided> {
   for (const asked = new Set<string>(); ; ) {
@@ -43,10 +43,10 @@ class Stage {
   /** What works did not find that wrote nothing. A write is guarded by what its work did not find. */
   readonly unsure = new Set<string>()
   readonly #read: Map<string, StoredDocument>
-  readonly #draft: ListDraft
+  readonly #draft: ListsDraft
   readonly #staged = new Map<string, Staged>()
 
-  constructor(read: Map<string, StoredDocument>, draft: ListDraft) {
+  constructor(read: Map<string, StoredDocument>, draft: ListsDraft) {
     this.#read = read
     this.#draft = draft
   }
@@ -61,7 +61,7 @@ class Stage {
         // Serialised here, a document that cannot be (nested too deep) fails its own work and not the batch.
         own = { value: document, text: JSON.stringify(document) }
       },
-      list: (id) => this.#draft.append(id),
+      list: (id) => this.#draft.append(work.space ?? '', id),
     }
     const result = settled(() => work.decide(view))
     if (result.ok && own) this.#staged.set(work.key, own)

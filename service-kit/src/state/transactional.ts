@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Settled } from '../sidecar/batcher.ts'
 import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
-import type { ArrivalList } from './arrival-list.ts'
+import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
 import { decideAll, guardOf } from './stage.ts'
-import { keysOf, type UnitOfWork, type Work } from './work.ts'
+import { keysOf, spacesOf, type UnitOfWork, type Work } from './work.ts'
 
 /**
  * Every transaction writes this document. Invariant: while it is as it was read, nobody else has written anything. So its guard is
@@ -20,13 +20,14 @@ const maxItems = 500
  * For a store of this machine, where documents cost less together than one by one: all works of a batch share a bulk read and a
  * transaction, one batch at a time.
  */
-export function createTransactional(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+export function createTransactional(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
   /** The faster writer has its next write begun by then, or has none. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
 
   async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
     for (let attempt = 1; ; attempt += 1) {
+      const list = lists(spacesOf(works))
       const watched = list.watched()
       const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...works.flatMap(keysOf)])])
       watched.check(read)

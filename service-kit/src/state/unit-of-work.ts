@@ -1,10 +1,10 @@
 import { type Sidecar, SidecarError } from '../sidecar/sidecar.ts'
-import type { ArrivalList } from './arrival-list.ts'
+import type { ArrivalLists } from './arrival-lists.ts'
 import { createIndependent } from './independent.ts'
 import { createTransactional } from './transactional.ts'
 import type { UnitOfWork, Work } from './work.ts'
 
-const strategies: Record<string, (sidecar: Sidecar, list: ArrivalList) => UnitOfWork> = {
+const strategies: Record<string, (sidecar: Sidecar, lists: ArrivalLists) => UnitOfWork> = {
   'state.sqlite': createTransactional,
   'state.postgresql': createIndependent,
   'state.mongodb': createIndependent,
@@ -14,7 +14,7 @@ const strategies: Record<string, (sidecar: Sidecar, list: ArrivalList) => UnitOf
  * Reads, decides and writes in batches, as is best for the store that the sidecar names. One whose behaviour nobody has
  * tried is refused: what it takes for written may not be.
  */
-export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWork {
+export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
   let strategy: UnitOfWork | undefined
 
   return async <R>(work: Work<R>) => {
@@ -22,8 +22,8 @@ export function createUnitOfWork(sidecar: Sidecar, list: ArrivalList): UnitOfWor
       const type = await sidecar.storeType()
       const create = strategies[type]
       if (!create) throw new SidecarError('write state', unsuitable(type))
-      // Whoever asked at the same time may have made it: there must be one, with one list.
-      strategy ??= create(sidecar, list)
+      // Whoever asked at the same time may have made it: there must be one, with one list of each tenant.
+      strategy ??= create(sidecar, lists)
     }
     return strategy(work)
   }

@@ -10,6 +10,8 @@ export interface View {
 /** A decision about one document, the only one that it may write. */
 export interface Work<R> {
   key: string
+  /** What all of its keys begin with, and those of the list that it may add to; empty when left out. */
+  space?: string
   /** Documents that it looks at besides. Somebody else may change them while it writes its own. */
   beside?: string[]
   /** Bytes this work is about to write, roughly. */
@@ -23,6 +25,9 @@ export interface Work<R> {
 
 /** A `decide` that throws fails alone; a store that fails, fails all that it was asked for at the same time (`SidecarError`). */
 export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
+
+/** Each space that one of the works is in. */
+export const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
 
 /** The documents that a work sees. */
 export const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]

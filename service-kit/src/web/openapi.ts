@@ -4,6 +4,12 @@ import { type Field, type Model, propertiesOf, referenceTo, type Schema } from '
 import type { Refusals } from './refusals.ts'
 import type { Route } from './route.ts'
 
+/** An OpenAPI document, as far as it is looked at here. */
+export interface OpenApi {
+  paths: Record<string, Record<string, { responses: Record<string, object>; security?: object[] }>>
+  components: Record<string, object>
+}
+
 /** What the page's document is made from. */
 export interface Documented {
   title: string
@@ -18,7 +24,7 @@ export interface Documented {
 const commented = [fileURLToPath(new URL('./problem-handler.ts', import.meta.url))]
 
 /** The OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
-export function openapiOf({ title, description, routes, refusals, problemMembers }: Documented): object {
+export function openapiOf({ title, description, routes, refusals, problemMembers }: Documented): OpenApi {
   const definition = {
     openapi: '3.0.3',
     info: { title, description, version: '1' },
@@ -31,7 +37,7 @@ export function openapiOf({ title, description, routes, refusals, problemMembers
       },
     },
   }
-  return swaggerJsdoc({ definition, apis: commented, failOnErrors: true })
+  return swaggerJsdoc({ definition, apis: commented, failOnErrors: true }) as OpenApi
 }
 
 function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, Record<string, object>> {
@@ -43,7 +49,7 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 }
 
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
-  const { path, summary, description, inputs, answers, body } = operation
+  const { path, scope, summary, description, inputs, answers, body } = operation
   const request = inputs.find((input) => input.body)?.body
   // Whatever makes something says where it is, also while it is not readable yet.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
@@ -53,7 +59,7 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
   ])
   return {
     summary,
-    description,
+    description: [description, `Scope: \`${scope}\``].filter(Boolean).join('\n\n'),
     tags: [path.split('/')[2]],
     parameters: inputs.flatMap(({ parameters = [] }) => parameters),
     ...(request && { requestBody: { required: true, content: jsonOf(referenceTo(request)) } }),
@@ -73,8 +79,15 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
     if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
     meanings.set(refusal.status, `${refusal.title} (\`${code}\`).`)
   }
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
-  return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, { description: meaning, content }]))
+  return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
+}
+
+/** How the document says that an operation may be answered with a problem. */
+export function problemAnswer(description: string): object {
+  return {
+    description,
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  }
 }
 
 const jsonOf = (schema: Schema) => ({ 'application/json': { schema } })

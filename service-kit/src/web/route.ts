@@ -1,4 +1,6 @@
+import { noTenant, type Tenant } from '@orderflow/envelope-schema'
 import type { Request, Response } from 'express'
+import { callerOf } from '../auth/caller.ts'
 import { traceIdFrom } from '../telemetry/trace.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
@@ -14,6 +16,8 @@ export interface Answer<S extends number, T> {
 export interface Context {
   /** The trace that the request belongs to, by its W3C `traceparent`: a GUID, as envelopes have it. */
   traceId: string | undefined
+  /** For whom it is sent, as its token or key proves; of no tenant where nobody is asked. */
+  tenant: Tenant
 }
 
 /** What a service says of an operation. All else follows: docs, reading, problems, `Location`. */
@@ -21,6 +25,8 @@ export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** With parameters as OpenAPI writes them: `/v1/things/{id}`. The second part is the operation's tag. */
   path: string
+  /** What a caller's token or key must allow, such as `orders:write`: whose data it is, and what is done with it. */
+  scope: `${string}:${'read' | 'write'}`
   summary: string
   description?: string
   input: I
@@ -35,7 +41,7 @@ export interface Definition<I extends Inputs, S extends number, T> {
 
 /** An operation, ready to be mounted and documented. */
 export interface Route {
-  operation: Pick<Definition<Inputs, number, unknown>, 'method' | 'path' | 'summary'> & {
+  operation: Pick<Definition<Inputs, number, unknown>, 'method' | 'path' | 'scope' | 'summary'> & {
     description: string | undefined
     inputs: readonly Input<unknown>[]
     answers: Readonly<Record<string, string>>
@@ -47,11 +53,15 @@ export interface Route {
 
 /** An operation whose input and answer are what its documentation says. A test calls `handle` of the definition. */
 export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
-  const { method, path, summary, description, input, answers, body, refusals = [], handle } = definition
+  const { method, path, scope, summary, description, input, answers, body, refusals = [], handle } = definition
   return {
-    operation: { method, path, summary, description, inputs: Object.values(input), answers, body, refusals },
+    operation: { method, path, scope, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
-      const answer = await handle(readInputs(input, request), { traceId: traceIdFrom(request.get('traceparent')) })
+      const context = {
+        traceId: traceIdFrom(request.get('traceparent')),
+        tenant: callerOf(request)?.tenant ?? noTenant,
+      }
+      const answer = await handle(readInputs(input, request), context)
       if (answer.location !== undefined) response.location(answer.location)
       response.status(answer.status).json(answer.body)
     },

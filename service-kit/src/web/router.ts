@@ -1,14 +1,19 @@
 import { type RequestHandler, Router } from 'express'
+import { requireScope } from './authenticate.ts'
+import { bodies } from './body.ts'
 import { HttpProblem, notFound } from './problem.ts'
 import type { Route } from './route.ts'
 
 /**
  * The routes, and 405 with `Allow` for another method on one of their paths. OPTIONS is answered with `Allow` alone (RFC 9110, section
- * 9.3.7), and HEAD as GET is, without the body.
+ * 9.3.7), and HEAD as GET is, without the body. Nothing is read of a request whose sender may not send it.
  */
 export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
-  for (const { operation, handle } of routes) router[operation.method](expressPath(operation.path), handle)
+  const readBody = bodies()
+  for (const { operation, handle } of routes) {
+    router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody, handle)
+  }
   for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
     router.all(path, otherMethods(onPath.map(({ operation }) => operation.method)))
   }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { laneCount } from '../../src/state/lanes.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
@@ -18,7 +18,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       sidecar = new FakeSidecar(type)
     })
 
-    const writer = () => createUnitOfWork(sidecar, createArrivalList(now))
+    const writer = () => createUnitOfWork(sidecar, createArrivalLists(now))
     const add = (commit: UnitOfWork, id: string) =>
       commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
     const page = (limit: number, cursor?: string) =>

@@ -7,7 +7,7 @@ describe('documents', () => {
   let documents: Documents
   beforeEach(() => {
     sidecar = new FakeSidecar()
-    documents = createDocuments(sidecar, () => new Date())
+    documents = createDocuments(sidecar, () => new Date())('')
   })
 
   it('are read in one call by all who ask at the same time, each of whom gets what it asked for and exists', async () => {

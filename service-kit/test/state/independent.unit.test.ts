@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
-import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { createIndependent } from '../../src/state/independent.ts'
 import type { UnitOfWork, View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -16,7 +16,7 @@ describe('independent unit of work', () => {
     sidecar = new FakeSidecar('state.postgresql')
     change = createIndependent(
       sidecar,
-      createArrivalList(() => new Date()),
+      createArrivalLists(() => new Date()),
     )
     saves = []
     const save = sidecar.save.bind(sidecar)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
-import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork, View } from '../../src/state/work.ts'
@@ -17,7 +17,7 @@ describe('units of work and the list, in the interleavings that the models find'
   const process = () =>
     createUnitOfWork(
       sidecar,
-      createArrivalList(() => new Date(clock)),
+      createArrivalLists(() => new Date(clock)),
     )
   const add = (change: UnitOfWork, id: string) =>
     change({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })

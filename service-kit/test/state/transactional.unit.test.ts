@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
-import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { createTransactional } from '../../src/state/transactional.ts'
 import type { UnitOfWork } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -9,7 +9,7 @@ import { virtualTime } from '../support/virtual-time.ts'
 const replicaOn = (sidecar: FakeSidecar) =>
   createTransactional(
     sidecar,
-    createArrivalList(() => new Date()),
+    createArrivalLists(() => new Date()),
   )
 
 describe('transactional unit of work', () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
-import { createArrivalList } from '../../src/state/arrival-list.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
-const list = () => createArrivalList(() => new Date())
+const list = () => createArrivalLists(() => new Date())
 const down = () => new SidecarError('write state', new Error('down'))
 
 for (const [type, call] of [

@@ -78,7 +78,14 @@ describe('the public listener', () => {
 
   it('is ready, or says in words what is missing', async () => {
     const missing: { store?: string; stream?: string } = {}
-    const options = { title: 't', description: 'd', refusals: {}, problemMembers: {}, log: undefined as never }
+    const options = {
+      title: 't',
+      description: 'd',
+      refusals: {},
+      problemMembers: {},
+      auth: undefined,
+      log: undefined as never,
+    }
     const web = createWeb({ ...options, routes: [], readiness: async () => missing })
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready' })
     missing.stream = 'consumer group a-service has no members'
@@ -102,7 +109,7 @@ describe('the public listener', () => {
 
   it('does not begin with a refusal that has no status', () => {
     const [, , , drop] = thingRoutes()
-    const options = { title: 't', description: 'd', problemMembers: {}, readiness: async () => ({}) }
+    const options = { title: 't', description: 'd', problemMembers: {}, auth: undefined, readiness: async () => ({}) }
     const begin = () => createWeb({ ...options, routes: drop ? [drop] : [], refusals: {}, log: undefined as never })
     expect(begin).to.throw('post /v1/things/{id}/drop may be refused as too-heavy')
   })

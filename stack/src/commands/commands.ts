@@ -21,6 +21,7 @@ import { startStack } from '../processes/start.ts'
 import { formatStatus, stackStatus } from '../processes/status.ts'
 import { stopStack } from '../processes/stop.ts'
 import { localAddresses } from './addresses.ts'
+import { ensureApiKeys } from './api-key.ts'
 import { chooseStore, requireStore } from './store.ts'
 import { chooseWay, runningWay } from './way.ts'
 
@@ -35,6 +36,8 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   const options = { onProgress, signal }
   if (env.STORE) requireStore(undefined, env.STORE)
   const way = await chooseWay(env, options)
+  // For services that are closed, and before an engine makes its folder as root.
+  ensureApiKeys()
   const addresses = way === 'local' ? await upLocal(env, options) : await upDocker(env, options)
   onProgress(paint('green', 'up'))
   print()

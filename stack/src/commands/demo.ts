@@ -16,8 +16,12 @@ interface Order {
 const timeoutMs = 15_000
 const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', total: 42.5 }
 
-/** `make demo`: places an order and shows its events and its status as they come, until it is paid. */
-export async function demo(): Promise<void> {
+/**
+ * `make demo`: places an order and shows its events and its status as they come, until it is paid. Where services are closed,
+ * `API_KEY` is whose order it is.
+ */
+export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
+  const call = callAs(key)
   const addresses = await requireRunning()
   const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
   let order: Order | undefined
@@ -40,7 +44,8 @@ export async function demo(): Promise<void> {
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
-    await untilPaid(`${orderUrl}/v1/orders/${id}`, order, tell, names)
+    const statusOf = async () => (await call<Order>(`${orderUrl}/v1/orders/${id}`)).status
+    await untilPaid(statusOf, order, tell, names)
     const payments = await call<{ items: unknown[] }>(`${paymentUrl}/v1/payments?orderId=${id}`)
     tell(`order    ${stringifyMasked(await call<Order>(`${orderUrl}/v1/orders/${id}`))}`)
     for (const payment of payments.items) tell(`payment  ${stringifyMasked(payment)}`)
@@ -52,7 +57,7 @@ export async function demo(): Promise<void> {
 
 /** Polls the order until it is paid and both of its events were seen. */
 async function untilPaid(
-  url: string,
+  statusOf: () => Promise<string>,
   { id, status }: Order,
   tell: (line: string) => void,
   names: Set<string>,
@@ -60,7 +65,7 @@ async function untilPaid(
   let last = status
   const isPaid = async () => {
     if (last === 'Paid' && names.has('OrderCreated') && names.has('PaymentApproved')) return true
-    const { status: now } = await call<Order>(url)
+    const now = await statusOf()
     if (now !== last) tell(`order ${id} is ${paint('bold', now)}`)
     last = now
     return false
@@ -72,16 +77,32 @@ async function untilPaid(
   })
 }
 
-async function call<Body>(url: string, body?: object): Promise<Body> {
-  const request = body
-    ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-    : {}
+/** Calls services with a key, if there is one. */
+function callAs(key: string | undefined) {
+  const authorization = key ? { authorization: `Bearer ${key}` } : {}
+  return <Body>(url: string, body?: object): Promise<Body> =>
+    send(
+      url,
+      body
+        ? {
+            method: 'POST',
+            headers: { ...authorization, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          }
+        : { headers: authorization },
+    )
+}
+
+async function send<Body>(url: string, request: RequestInit): Promise<Body> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {
     throw new StackError('demo-failed', `${url}: ${cause.message}`, { nextStep: 'make status, make logs', cause })
   })
   const text = await response.text()
   if (response.ok) return JSON.parse(text) as Body
+  const isDenied = response.status === 401 || response.status === 403
   throw new StackError('demo-failed', `${url} answered ${response.status}: ${text}`, {
-    nextStep: 'make status, make logs',
+    nextStep: isDenied
+      ? 'make api-key NAME=demo SCOPES="orders:read orders:write payments:read", and make demo API_KEY=...'
+      : 'make status, make logs',
   })
 }

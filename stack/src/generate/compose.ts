@@ -68,7 +68,7 @@ ${sidecarCommand(name, 'mongodb')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
-      <<: *stream-settings
+      <<: [*stream-settings, *auth-settings]
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
       Web__CertificateFile: /certificates/localhost.crt

@@ -9,6 +9,9 @@ export const repository = fileURLToPath(new URL('../../..', import.meta.url)).re
 /** Where `make up` keeps its state; git ignores it. */
 export const localFolder = join(repository, '.stack')
 
+/** The API keys of this checkout's stacks: hashes, which services read. */
+export const apiKeysFile = join(localFolder, 'auth', 'api-keys.json')
+
 /** A folder for a suite's own stack, `name` being the suite's. Its logs stay there after a run. */
 export function testFolder(name: string): string {
   return join(localFolder, 'test', name)

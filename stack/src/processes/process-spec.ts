@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
-import { compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
+import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { daprdFlags, resourcesOf } from './daprd-flags.ts'
@@ -61,6 +61,7 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...streamVariables(plan, name),
+      ...authVariables(process.env),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -71,6 +72,14 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
     },
     ports: { http, https, channel },
   }
+}
+
+/** A closed stack knows the keys of `make api-key`, besides what the environment says. */
+function authVariables({
+  Auth__Mode: mode,
+  Auth__ApiKeys: keys = apiKeysFile,
+}: NodeJS.ProcessEnv): Record<string, string> {
+  return mode === 'closed' ? { Auth__ApiKeys: keys } : {}
 }
 
 function sidecarSpec(plan: Plan, service: Service): ProcessSpec {

@@ -43,7 +43,8 @@ describe('docker-compose.yml', () => {
 
   it('has a default for ports and for no secret', () => {
     const withDefault = [...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name ?? '')
-    expect(withDefault.filter((name) => !name.endsWith('_PORT'))).to.deep.equal([])
+    expect(withDefault.filter((name) => !/_PORT$|^Auth__/.test(name))).to.deep.equal([])
+    expect(withDefault).not.to.include('Auth__ApiKeys')
   })
 
   it('runs our own containers without privilege and without writing to their images', () => {

@@ -28,6 +28,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
     route({
       method: 'post',
       path: '/v1/things',
+      scope: 'things:write',
       summary: 'Make a thing',
       input: { thing: newThing, key: idempotencyKey({ description: 'The same key is the same thing.', example: 'k' }) },
       answers: { 201: 'It is made.', 202: 'It will be.' },
@@ -37,6 +38,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
     route({
       method: 'get',
       path: '/v1/things',
+      scope: 'things:read',
       summary: 'List things',
       input: { page: pageOptions },
       answers: { 200: 'A page.' },
@@ -46,6 +48,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
     route({
       method: 'get',
       path: '/v1/things/{id}',
+      scope: 'things:read',
       summary: 'Get a thing',
       input: { id: pathId('id', { example: example.orderId }) },
       answers: { 200: 'As it stands.' },
@@ -55,6 +58,7 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
     route({
       method: 'post',
       path: '/v1/things/{id}/drop',
+      scope: 'things:write',
       summary: 'Drop a thing',
       input: { id: pathId('id') },
       answers: { 200: 'It is dropped.' },
@@ -75,6 +79,7 @@ export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get))
     refusals: { 'too-heavy': { status: 409, title: 'The thing is too heavy' } },
     problemMembers: { thingId: { type: 'string', description: 'The thing in question.' } },
     readiness: async () => ({}),
+    auth: undefined,
     log,
   })
   return { app, records }

@@ -1,4 +1,4 @@
-import { type FullEvent, paymentEvents } from '@orderflow/envelope-schema'
+import { type FullEvent, paymentEvents, tenantOf } from '@orderflow/envelope-schema'
 import type { Reactions } from '@orderflow/service-kit'
 import { earlier, sparePartOf } from './domain/spare-part.ts'
 import type { SparePartStore } from './store.ts'
@@ -7,7 +7,7 @@ import type { SparePartStore } from './store.ts'
 export function createReactions({ save }: Pick<SparePartStore, 'save'>): Reactions<boolean> {
   async function keep(event: FullEvent<'PaymentApproved@1'>): Promise<boolean> {
     const told = sparePartOf(event)
-    const { changed } = await save(told.id, (known) => earlier(known, told))
+    const { changed } = await save(tenantOf(event).id, told.id, (known) => earlier(known, told))
     return changed
   }
 

@@ -1,4 +1,4 @@
-import type { Documents, PageOptions } from '@orderflow/service-kit'
+import type { DocumentsOf, PageOptions } from '@orderflow/service-kit'
 import type { SparePart } from './domain/spare-part.ts'
 
 /** An order's only document: what is known, and its slot in the list. */
@@ -11,16 +11,16 @@ export type SparePartStore = ReturnType<typeof createStore>
 
 const keyOf = (id: string) => `spare-part/${id}`
 
-export function createStore(documents: Documents) {
-  async function load(ids: string[]) {
-    const found = await documents.read(ids.map(keyOf))
+export function createStore(documentsOf: DocumentsOf) {
+  async function load(tenant: string, ids: string[]) {
+    const found = await documentsOf(tenant).read(ids.map(keyOf))
     return ids.map((id) => found.get(keyOf(id))?.value as SparePartDocument | undefined)
   }
 
   return {
     /** Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it changed. */
-    save: (id: string, choose: (known: SparePart | undefined) => SparePart) =>
-      documents.change({
+    save: (tenant: string, id: string, choose: (known: SparePart | undefined) => SparePart) =>
+      documentsOf(tenant).change({
         key: keyOf(id),
         bytes: 1_000,
         decide(view) {
@@ -31,7 +31,7 @@ export function createStore(documents: Documents) {
           return { item, changed }
         },
       }),
-    find: async (id: string) => (await load([id]))[0]?.item,
-    page: (options: PageOptions) => documents.page(options, load),
+    find: async (tenant: string, id: string) => (await load(tenant, [id]))[0]?.item,
+    page: (tenant: string, options: PageOptions) => documentsOf(tenant).page(options, (ids) => load(tenant, ids)),
   }
 }

@@ -9,13 +9,14 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
     route({
       method: 'get',
       path: '/v1/spare-parts',
+      scope: 'spare-parts:read',
       summary: 'List all, newest arrival first; or the one of an order',
       input: { page: pageOptions, orderId: queryId('orderId', { description: 'Only what is of this order.' }) },
       answers: { 200: 'A page of the list; `next` is null on the last one.' },
       body: pageOf(sparePartModel),
-      async handle({ page, orderId }) {
-        if (orderId === undefined) return { status: 200, body: await store.page(page) }
-        const found = await store.find(sparePartIdOf(orderId))
+      async handle({ page, orderId }, { tenant }) {
+        if (orderId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
+        const found = await store.find(tenant.id, sparePartIdOf(orderId))
         return { status: 200, body: { items: found ? [found] : [], next: null } }
       },
     }),
@@ -23,13 +24,14 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
     route({
       method: 'get',
       path: '/v1/spare-parts/{id}',
+      scope: 'spare-parts:read',
       summary: 'Get one by its id',
       input: { id: pathId('id') },
       answers: { 200: 'As it stands.' },
       body: sparePartModel,
       refusals: ['not-found'],
-      async handle({ id }) {
-        const found = await store.find(id)
+      async handle({ id }, { tenant }) {
+        const found = await store.find(tenant.id, id)
         if (!found) throw new SparePartError(`There is no spare part ${id}.`)
         return { status: 200, body: found }
       },

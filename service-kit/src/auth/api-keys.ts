@@ -1,0 +1,142 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import type { Caller } from './caller.ts'
+
+/** What is kept of an API key. The key itself is shown once, to whoever made it. */
+export interface ApiKeyRecord {
+  /** Who uses it. Several keys may have the same name, so that one can take the place of another. */
+  name: string
+  /** The public part of the key, by which it is known in lists and logs. */
+  prefix: string
+  /** SHA-256 of the whole key, in hex. 256 random bits cannot be guessed, so the hash may be a fast one. */
+  hash: string
+  scopes: string[]
+  /** TenantID of what it does; empty for none. */
+  tenant: string
+  /** ISO 8601. */
+  created: string
+}
+
+/** Whether a text looks like a key and not like a token: found by scanners for secrets, too. */
+const form = /^ofk_[0-9A-Za-z]{8}_[\w-]{43}$/
+
+/** A new key and its record. */
+export function createApiKey(
+  { name, scopes, tenant }: Pick<ApiKeyRecord, 'name' | 'scopes' | 'tenant'>,
+  now: Date,
+): { key: string; record: ApiKeyRecord } {
+  const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  const prefix = Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')
+  const key = `ofk_${prefix}_${randomBytes(32).toString('base64url')}`
+  return { key, record: { name, prefix, hash: hashOf(key), scopes, tenant, created: now.toISOString() } }
+}
+
+export const isApiKey = (text: string): boolean => form.test(text)
+
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+const strings = { type: 'array', items: { type: 'string' } }
+const record = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    prefix: { type: 'string' },
+    hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    scopes: strings,
+    tenant: { type: 'string' },
+    created: { type: 'string' },
+  },
+  required: ['name', 'prefix', 'hash', 'scopes', 'tenant', 'created'],
+  additionalProperties: false,
+}
+const validate = new Ajv().compile<ApiKeyRecord[]>({ type: 'array', items: record })
+
+/** API keys that cannot be read. `message` says what to do about it. */
+export class ApiKeysError extends Error {
+  readonly code = 'api-keys'
+  constructor(what: string) {
+    super(
+      `the API keys cannot be read: ${what}; Auth__ApiKeys is the path of a file that make api-key writes, or its text`,
+    )
+    this.name = 'ApiKeysError'
+  }
+}
+
+/** The records of a file that `make api-key` writes. @throws {ApiKeysError} */
+export function readApiKeys(file: string): ApiKeyRecord[] {
+  try {
+    return parseApiKeys(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw error instanceof ApiKeysError ? error : new ApiKeysError((error as Error).message)
+  }
+}
+
+function parseApiKeys(text: string): ApiKeyRecord[] {
+  const records = parsed(text)
+  if (validate(records)) return records
+  const [problem] = validate.errors ?? []
+  throw new ApiKeysError(`${problem?.instancePath || 'the list'} ${problem?.message}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiKeysError('they are not JSON')
+  }
+}
+
+/** The keys that count now. */
+export interface ApiKeys {
+  /**
+   * Whose key it is. A key is looked up by its hash, which says nothing of how near a guess was: unknown, wrong and revoked are the same,
+   * also in time.
+   */
+  find(key: string): Caller | undefined
+  close(): void
+}
+
+/** How often the file is looked at: a key that was revoked counts for so long. */
+const watchMs = 1_000
+
+/**
+ * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. One that cannot be read any
+ * more leaves what was known, and is told.
+ * @param source the file's path, or the list itself in JSON
+ * @throws {ApiKeysError} when it cannot be read now
+ */
+export function openApiKeys(source: string, onProblem: (error: unknown) => void): ApiKeys {
+  if (source.trimStart().startsWith('[')) {
+    const callers = callersOf(parseApiKeys(source))
+    return { find: (key) => callers.get(hashOf(key)), close() {} }
+  }
+  let version = versionOf(source)
+  let callers = callersOf(readApiKeys(source))
+  const watch = setInterval(() => {
+    const now = versionOf(source)
+    if (now === version) return
+    version = now
+    try {
+      callers = callersOf(readApiKeys(source))
+    } catch (error) {
+      onProblem(error)
+    }
+  }, watchMs).unref()
+  return { find: (key) => callers.get(hashOf(key)), close: () => clearInterval(watch) }
+}
+
+/** Another one whenever the file is written. Not fs.watch, which says nothing of a file that was put in its place from another machine. */
+function versionOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true })
+  return stats ? `${stats.ino} ${stats.mtimeNs} ${stats.size}` : 'none'
+}
+
+function callersOf(records: ApiKeyRecord[]): Map<string, Caller> {
+  return new Map(
+    records.map(({ prefix, hash, scopes, tenant }) => [
+      hash,
+      { id: `key:${prefix}`, scopes: new Set(scopes), tenant: { id: tenant, userId: '' } },
+    ]),
+  )
+}

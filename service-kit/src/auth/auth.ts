@@ -1,0 +1,29 @@
+import { type ApiKeys, openApiKeys } from './api-keys.ts'
+import type { AuthSettings } from './auth-settings.ts'
+import { createIssuer, type Discovery } from './issuer.ts'
+import { createTokenVerifier, type VerifyToken } from './tokens.ts'
+
+/** How callers prove who they are: by a token of the issuer, or by a key; one of the two is there at least. */
+export interface Auth {
+  issuer: { verify: VerifyToken; discover: () => Promise<Discovery>; clientId: string } | undefined
+  keys: Pick<ApiKeys, 'find'> | undefined
+}
+
+/**
+ * Undefined where nobody is asked.
+ * @param onProblem told that the file of keys changed and cannot be read; what it said before counts on
+ * @throws {ApiKeysError}
+ */
+export function createAuth(
+  settings: AuthSettings['Auth'],
+  now: () => Date,
+  onProblem: (error: unknown) => void,
+): Auth | undefined {
+  const { Mode, Issuer, ClientId: clientId, ApiKeys } = settings
+  if (Mode !== 'closed') return undefined
+  const keys = ApiKeys ? openApiKeys(ApiKeys, onProblem) : undefined
+  if (!Issuer) return { issuer: undefined, keys }
+  const issuer = createIssuer(Issuer)
+  const verify = createTokenVerifier(settings, issuer, now)
+  return { issuer: { verify, discover: issuer.discover, clientId }, keys }
+}

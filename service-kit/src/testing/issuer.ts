@@ -1,0 +1,65 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+
+/** An issuer of tokens that a test speaks for: discovery, keys, and whatever claims it wants signed. */
+export interface TestIssuer {
+  /** As tokens have it in `iss`. */
+  url: string
+  /** How often its keys were asked for. */
+  readonly keyRequests: number
+  /** Signs claims with the newest key; those of a usual access token where none are given. `undefined` leaves one out. */
+  token(claims?: { [claim: string]: unknown }): Promise<string>
+  /** Signs with a new key from now on; the old one is shown no more. */
+  rotate(): Promise<void>
+  /** Answers 503 to all, until it is told otherwise. */
+  fail(isFailing: boolean): void
+  stop(): Promise<void>
+}
+
+export async function startIssuer(): Promise<TestIssuer> {
+  const makeKey = async (kid: string) => ({ kid, ...(await generateKeyPair('ES256')) })
+  let key = await makeKey('1')
+  let failing = false
+  let keyRequests = 0
+  const server = createServer(async (request, response) => {
+    if (failing) return response.writeHead(503).end()
+    if (request.url === '/keys') {
+      keyRequests += 1
+      return response.end(
+        JSON.stringify({ keys: [{ ...(await exportJWK(key.publicKey)), kid: key.kid, alg: 'ES256' }] }),
+      )
+    }
+    const endpoints = { authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` }
+    if (request.url === '/.well-known/openid-configuration') {
+      return response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/keys`, ...endpoints }))
+    }
+    return response.writeHead(404).end()
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    url,
+    get keyRequests() {
+      return keyRequests
+    },
+    token(claims = {}) {
+      const seconds = Math.floor(Date.now() / 1000)
+      const usual = { iss: url, sub: 'ada', aud: 'orderflow', iat: seconds, exp: seconds + 300 }
+      return new SignJWT({ ...usual, ...claims } as JWTPayload)
+        .setProtectedHeader({ alg: 'ES256', kid: key.kid })
+        .sign(key.privateKey)
+    },
+    async rotate() {
+      key = await makeKey(String(Number(key.kid) + 1))
+    },
+    fail(isFailing) {
+      failing = isFailing
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

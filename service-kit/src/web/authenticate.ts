@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express'
+import { isApiKey } from '../auth/api-keys.ts'
+import type { Auth } from '../auth/auth.ts'
+import { type Caller, callerOf, identify } from '../auth/caller.ts'
+import { IssuerError } from '../auth/issuer.ts'
+import { TokenError } from '../auth/tokens.ts'
+import { HttpProblem, unavailable } from './problem.ts'
+
+/**
+ * Takes nobody in without a token or a key that counts (RFC 6750): 401 with `WWW-Authenticate`.
+ * @throws {HttpProblem} (the middleware) 401, or 503 when the issuer does not answer
+ */
+export function authenticate({ issuer, keys }: Auth): RequestHandler {
+  async function callerFor(credential: string): Promise<Caller> {
+    if (isApiKey(credential) || !issuer) {
+      const caller = keys?.find(credential)
+      if (caller) return caller
+      throw unauthenticated('The key is not known here. It may have been revoked.', 'invalid_token')
+    }
+    return issuer.verify(credential).catch((error: unknown) => {
+      if (error instanceof TokenError)
+        throw unauthenticated(`The token does not count: ${error.message}.`, 'invalid_token')
+      if (error instanceof IssuerError)
+        throw unavailable('The issuer of the tokens does not answer. Try again.', {}, error)
+      throw error
+    })
+  }
+
+  return async (request, _response, next) => {
+    const [, credential] = /^Bearer +([\w.~+/=-]+) *$/i.exec(request.headers.authorization ?? '') ?? []
+    if (!credential)
+      throw unauthenticated('Send Authorization: Bearer with a token or a key. How to get one stands at /docs.')
+    identify(request, await callerFor(credential))
+    next()
+  }
+}
+
+/** Lets those pass whose token or key has the scope, and everybody where nobody is asked. @throws {HttpProblem} 403 */
+export function requireScope(scope: string): RequestHandler {
+  return (request, _response, next) => {
+    const caller = callerOf(request)
+    if (!caller || caller.scopes.has(scope)) return next()
+    const challenge = `Bearer error="insufficient_scope", scope="${scope}"`
+    throw new HttpProblem(403, 'insufficient-scope', 'The token or key may not do this', {
+      detail: `It needs the scope ${scope}, and has ${[...caller.scopes].join(' ') || 'none'}.`,
+      headers: { 'www-authenticate': challenge },
+    })
+  }
+}
+
+function unauthenticated(detail: string, error?: string): HttpProblem {
+  const headers = { 'www-authenticate': error ? `Bearer error="${error}"` : 'Bearer' }
+  return new HttpProblem(401, 'unauthenticated', 'Nobody is known by this request', { detail, headers })
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type ApiKeyRecord, ApiKeysError, createApiKey, isApiKey, openApiKeys } from '../../src/auth/api-keys.ts'
+
+const shop = { name: 'shop', scopes: ['orders:read'], tenant: 'acme' }
+const none = () => {}
+
+describe('API keys', () => {
+  it('are 256 random bits behind a public prefix, and only their hash is kept', () => {
+    const { key, record } = createApiKey(shop, new Date(0))
+    expect(key).to.match(new RegExp(`^ofk_${record.prefix}_[\\w-]{43}$`))
+    expect(Buffer.from(key.split('_').slice(2).join('_'), 'base64url')).to.have.length(32)
+    expect(record).to.include({ ...shop, created: '1970-01-01T00:00:00.000Z' })
+    expect(JSON.stringify(record)).not.to.contain(key.slice(13))
+    expect(isApiKey(key)).to.equal(true)
+    expect(createApiKey(shop, new Date(0)).key).not.to.equal(key)
+  })
+
+  it('tell whose they are; several of one name count side by side', () => {
+    const [first, second] = [createApiKey(shop, new Date()), createApiKey(shop, new Date())]
+    const keys = openApiKeys(JSON.stringify([first.record, second.record]), none)
+    for (const { key, record } of [first, second]) {
+      expect(keys.find(key)).to.deep.equal({
+        id: `key:${record.prefix}`,
+        scopes: new Set(['orders:read']),
+        tenant: { id: 'acme', userId: '' },
+      })
+    }
+  })
+
+  it('that are unknown, or wrong in one letter, are nobody’s', () => {
+    const { key, record } = createApiKey(shop, new Date())
+    const keys = openApiKeys(JSON.stringify([record]), none)
+    const last = key.endsWith('A') ? 'B' : 'A'
+    for (const wrong of [`${key.slice(0, -1)}${last}`, createApiKey(shop, new Date()).key, record.hash, '']) {
+      expect(keys.find(wrong), wrong).to.equal(undefined)
+    }
+  })
+
+  describe('of a file', () => {
+    let folder: string
+    let file: string
+    const write = (records: unknown) => writeFileSync(file, JSON.stringify(records))
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'api-keys-'))
+      file = join(folder, 'api-keys.json')
+    })
+    afterEach(() => rmSync(folder, { recursive: true }))
+
+    async function until(holds: () => boolean): Promise<void> {
+      while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+
+    it('count from the moment they are written, and no more once they are revoked', async () => {
+      const { key, record } = createApiKey(shop, new Date())
+      write([])
+      const keys = openApiKeys(file, none)
+      try {
+        expect(keys.find(key)).to.equal(undefined)
+        write([record])
+        await until(() => keys.find(key) !== undefined)
+        write([])
+        await until(() => keys.find(key) === undefined)
+      } finally {
+        keys.close()
+      }
+    })
+
+    it('go on as they were while the file is none, which is told', async () => {
+      const { key, record } = createApiKey(shop, new Date())
+      write([record])
+      const told: unknown[] = []
+      const keys = openApiKeys(file, (error) => told.push(error))
+      try {
+        writeFileSync(file, '{')
+        await until(() => told.length > 0)
+        expect(told[0]).to.be.instanceOf(ApiKeysError)
+        expect(keys.find(key)?.id).to.equal(`key:${record.prefix}`)
+      } finally {
+        keys.close()
+      }
+    })
+
+    it('are refused at the start in words for what is wrong', () => {
+      expect(() => openApiKeys(join(folder, 'none'), none)).to.throw(ApiKeysError, 'no such file')
+      write({})
+      expect(() => openApiKeys(file, none)).to.throw(ApiKeysError, 'must be array')
+      const { hash: _hash, ...lacking } = createApiKey(shop, new Date()).record as ApiKeyRecord
+      write([lacking])
+      expect(() => openApiKeys(file, none)).to.throw(ApiKeysError, "/0 must have required property 'hash'")
+    })
+  })
+})

@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+for (const type of ['state.sqlite', 'state.postgresql']) {
+  describe(`documents of tenants on ${type}`, () => {
+    let sidecar: FakeSidecar
+    let documentsOf: DocumentsOf
+    beforeEach(() => {
+      sidecar = new FakeSidecar(type)
+      documentsOf = createDocuments(sidecar, () => new Date())
+    })
+
+    const store = (tenant: string, id: string) =>
+      documentsOf(tenant).change({
+        key: id,
+        beside: ['beside'],
+        bytes: 10,
+        decide(view) {
+          const known = view.get<{ of: string }>(id)
+          if (!known) view.write({ of: tenant, listed: view.list(id), beside: view.get('beside') })
+          return known?.of
+        },
+      })
+    const load = (tenant: string) => async (ids: string[]) => {
+      const found = await documentsOf(tenant).read(ids)
+      return ids.map((id) => {
+        const document = found.get(id)?.value as { of: string; listed: string } | undefined
+        return document && { item: `${id} of ${document.of}`, listed: document.listed }
+      })
+    }
+    const page = async (tenant: string, cursor?: string) =>
+      documentsOf(tenant).page({ cursor, limit: 100 }, load(tenant))
+    const list = async (tenant: string) => (await page(tenant)).items
+
+    it('are another tenant’s business in nothing: key, list and what is read beside', async () => {
+      await documentsOf('a').change({ key: 'beside', bytes: 1, decide: (view) => view.write('a’s') })
+      expect(await Promise.all([store('a', 'x'), store('b', 'x'), store('', 'x'), store('a', 'x')])).to.deep.equal([
+        undefined,
+        undefined,
+        undefined,
+        'a',
+      ])
+      for (const tenant of ['a', 'b', '']) {
+        expect(await list(tenant)).to.deep.equal([`x of ${tenant}`])
+        const document = (await documentsOf(tenant).read(['x'])).get('x')
+        expect(Object(document?.value).beside).to.equal(tenant === 'a' ? 'a’s' : undefined)
+      }
+      expect(await list('c')).to.deep.equal([])
+    })
+
+    it('are listed in pages of their own however tenants take turns', async () => {
+      const tenants = ['a', 'b', '']
+      const ids = Array.from({ length: 200 }, (_, index) => `${index}`)
+      for (const id of ids) await Promise.all(tenants.map((tenant) => store(tenant, id)))
+      for (const tenant of tenants) {
+        expect((await list(tenant)).toSorted()).to.deep.equal(
+          ids
+            .slice(100)
+            .map((id) => `${id} of ${tenant}`)
+            .toSorted(),
+        )
+      }
+    })
+
+    it('go on in a list that another process began', async () => {
+      await store('a', 'first')
+      documentsOf = createDocuments(sidecar, () => new Date(Date.now() + 1))
+      await store('a', 'second')
+      expect(await list('a')).to.deep.equal(['second of a', 'first of a'])
+    })
+
+    it('are found whatever a tenant is called', async () => {
+      const names = ['a/b', 'a', '/', 'ä'.repeat(256), 'tenant/', '..', '__proto__']
+      await Promise.all(names.map((name) => store(name, 'x')))
+      for (const name of names) expect(await list(name)).to.deep.equal([`x of ${name}`])
+    })
+
+    it('are those of all where tenants are nobody’s business', async () => {
+      documentsOf = createDocuments(sidecar, () => new Date(), true)
+      await store('a', 'x')
+      expect(await store('b', 'x')).to.equal('a')
+      expect([...sidecar.documents.keys()].some((key) => key.startsWith('tenant/'))).to.equal(false)
+    })
+  })
+}
