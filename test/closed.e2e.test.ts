@@ -1,0 +1,174 @@
+import { anOrder, orderUrl, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import type { Payment } from '@orderflow/payment-service/domain'
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { failed, succeeded } from './specs/commands.ts'
+import { execute, openBrowser } from './support/browser.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
+import { type SignIn, startSignIn } from './support/sign-in.ts'
+import { testedServices } from './support/tested-services.ts'
+
+const tested = await testedServices()
+const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]
+
+/** That each operation asks for its scope, and what else is refused, is in access.unit.test.ts. */
+describe('a closed stack', () => {
+  let checkout: LocalCheckout
+  let signIn: SignIn
+  let stack: StartedCheckout
+  before(async () => {
+    checkout = await localCheckout()
+    const ports = Object.values(checkout.ports.services).map(({ http }) => http)
+    signIn = await startSignIn({
+      clientId: 'pages',
+      redirectUris: ports.map((port) => `http://127.0.0.1:${port}/docs/oauth2-redirect.html`),
+      audience: 'orderflow',
+      scopes,
+      tenantOf: (name) => (name === 'ada' ? 'acme' : 'rival'),
+    })
+    stack = await checkout.start(
+      'Auth__Mode=closed',
+      `Auth__Issuer=${signIn.issuer}`,
+      'Auth__Audience=orderflow',
+      'Auth__ClientId=pages',
+    )
+  })
+  after(async () => {
+    await checkout?.remove()
+    await signIn?.stop()
+  })
+
+  const orders = () => `${orderUrl(stack)}/v1/orders`
+  const make = async (...args: string[]) => succeeded(await stack.make(...args))
+  const newKey = async (...variables: string[]) => /^ofk_\S+$/m.exec(await make('api-key', ...variables))?.[0] ?? ''
+  const as = (key: string) => ({ authorization: `Bearer ${key}` })
+  const prefixOf = (key: string) => key.split('_')[1] ?? ''
+  async function until(url: string, headers: Record<string, string>, status: number): Promise<void> {
+    const isThere = async () => (await send(url, { headers })).status === status || undefined
+    await eventually(isThere, `${url} to answer ${status}`)
+  }
+
+  it('shows a stranger nothing, and tells make demo what it lacks', async () => {
+    expect((await send(orders())).status).to.equal(401)
+    expect((await post(orders(), anOrder)).status).to.equal(401)
+    expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: make api-key/)
+  })
+
+  it('takes a key from the moment it is made, another beside it, and none that was revoked', async () => {
+    expect(await make('api-key')).to.contain('there are no API keys')
+    const [old, fresh] = [
+      await newKey('NAME=shop', 'SCOPES=orders:read'),
+      await newKey('NAME=shop', 'SCOPES=orders:read'),
+    ]
+    for (const key of [old, fresh]) await until(orders(), as(key), 200)
+    expect((await post(orders(), anOrder, as(fresh))).status).to.equal(403)
+    const list = await make('api-key')
+    for (const key of [old, fresh]) expect(list).to.contain(prefixOf(key)).and.not.contain(key)
+    await make('api-key', `REVOKE=${prefixOf(old)}`)
+    await until(orders(), as(old), 401)
+    expect((await send(orders(), { headers: as(fresh) })).status).to.equal(200)
+  })
+
+  it('refuses to make or revoke what is none', async () => {
+    expect(failed(await stack.make('api-key', 'NAME=shop'))).to.match(/SCOPES is missing.*\nnext: make api-key NAME/)
+    expect(failed(await stack.make('api-key', 'NAME=shop', 'SCOPES=orders:all'))).to.contain(
+      'orders:all: no such scope',
+    )
+    expect(failed(await stack.make('api-key', 'SCOPES=orders:read'))).to.contain('NAME is missing')
+    expect(failed(await stack.make('api-key', 'REVOKE=nothing'))).to.contain('no key has the prefix nothing')
+  })
+
+  it('runs make demo with a key, of an order that another tenant knows nothing of', async () => {
+    const all = `SCOPES=${scopes.join(' ')}`
+    const [own, rival] = [
+      await newKey('NAME=demo', 'TENANT=acme', all),
+      await newKey('NAME=rival', 'TENANT=rival', all),
+    ]
+    await until(orders(), as(rival), 200)
+    const printed = await make('demo', `API_KEY=${own}`)
+    expect(printed).to.contain('the order is paid')
+    const id = /order ([\da-f-]{36}) is/.exec(printed)?.[1] ?? ''
+    const payments = `${paymentUrl(stack)}/v1/payments`
+    const paid = await send<{ items: Payment[] }>(`${payments}?orderId=${id}`, { headers: as(own) })
+    expect(paid.body.items).to.have.length(1)
+    const [payment] = paid.body.items
+    for (const path of [`${orders()}/${id}`, `${payments}/${payment?.id}`]) {
+      expect((await send(path, { headers: as(own) })).status, path).to.equal(200)
+      expect((await send(path, { headers: as(rival) })).status, path).to.equal(404)
+    }
+    expect((await post(`${orders()}/${id}/cancel`, undefined, as(rival))).status).to.equal(404)
+    const others = await send<{ items: Payment[] }>(`${payments}?orderId=${id}`, { headers: as(rival) })
+    expect(others.body.items).to.deep.equal([])
+    expect((await post<Order>(`${orders()}/${id}/cancel`, undefined, as(own))).body.status).to.equal('Cancelled')
+    await until(`${payments}/${payment?.id}`, as(own), 200)
+  })
+
+  it('makes another order of another tenant of the same Idempotency-Key', async () => {
+    const all = `SCOPES=${scopes.join(' ')}`
+    const [own, rival] = [await newKey('NAME=a', 'TENANT=acme', all), await newKey('NAME=b', 'TENANT=rival', all)]
+    await until(orders(), as(rival), 200)
+    const place = async (key: string) =>
+      (await post<Order>(orders(), anOrder, { ...as(key), 'idempotency-key': 'the-same' })).body.id
+    const ids = [await place(own), await place(rival), await place(own)]
+    expect(ids[0]).to.equal(ids[2]).and.not.equal(ids[1])
+  })
+
+  describe('in a browser', () => {
+    let browser: Browser
+    let page: Page
+    const refused: string[] = []
+    before(async () => {
+      browser = await openBrowser()
+    })
+    after(() => browser?.close())
+    beforeEach(async () => {
+      page = await browser.newPage()
+      page.on(
+        'console',
+        (message) => message.text().includes('Content Security Policy') && refused.push(message.text()),
+      )
+      await page.goto(`${orderUrl(stack)}/docs/`)
+      await page.locator('.auth-wrapper .authorize').click()
+    })
+    afterEach(() => page.close())
+
+    /** Presses Execute of an operation with its example, and reads the status of the answer. */
+    async function statusOf(operation: string): Promise<number> {
+      await page.locator('.dialog-ux .close-modal').click()
+      const status = (await execute(page, operation)).locator('.live-responses-table .response-col_status').last()
+      return Number.parseInt((await status.textContent()) ?? '', 10)
+    }
+
+    it('a person signs in at the issuer, which asks for PKCE, and places an order for her tenant', async () => {
+      const popup = page.context().waitForEvent('page')
+      const form = page.locator('.auth-container', { hasText: 'authorizationCode' })
+      await form.locator('button', { hasText: 'Authorize' }).click()
+      const login = await popup
+      await login.locator('input[name=login]').fill('ada')
+      await login.locator('input[name=password]').fill('any')
+      await login.getByRole('button').click()
+      await login.getByRole('button', { name: 'Continue' }).click()
+      await form.locator('button', { hasText: 'Logout' }).waitFor()
+      expect(await statusOf('POST /v1/orders')).to.equal(201)
+      const key = await newKey('NAME=reader', 'TENANT=acme', 'SCOPES=orders:read')
+      await until(orders(), as(key), 200)
+      const isPaid = async () => {
+        const { body } = await send<{ items: Order[] }>(orders(), { headers: as(key) })
+        return body.items[0]?.status === 'Paid' || undefined
+      }
+      await eventually(isPaid, 'the newest order of her tenant to be Paid')
+      expect(refused).to.deep.equal([])
+    })
+
+    it('a program’s key is tried out', async () => {
+      const key = await newKey('NAME=page', 'SCOPES=orders:write')
+      await until(`${orders()}/${crypto.randomUUID()}/cancel`, as(key), 405)
+      const form = page.locator('.auth-container', { hasText: 'API key' })
+      await form.locator('input').fill(key)
+      await form.locator('button', { hasText: 'Authorize' }).click()
+      expect(await statusOf('POST /v1/orders')).to.equal(201)
+    })
+  })
+})
