@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { anOrder, orderWith, paymentsOf, post } from '@orderflow/chaos/clients/api'
+import { anOrder, post, send } from '@orderflow/chaos/clients/api'
+import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { eventually, partitions, testFolder } from '@orderflow/stack'
 import { describeInContainers } from '@orderflow/test/containers'
 import { expect } from 'chai'
@@ -15,6 +16,10 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kill-7', 'kill-8']
 const containerApps = ['orders', 'payments', 'by-hand', ...killed]
 const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'container'])), legacy: 'heroku-24' }
+
+const scopes = ['orders:read', 'orders:write', 'payments:read']
+const key = createApiKey({ name: 'test', scopes, tenant: '' }, new Date())
+const authorization = { authorization: `Bearer ${key.key}` }
 
 describeInContainers('releases, on a real registry and with real containers', function () {
   this.timeout(600_000)
@@ -32,7 +37,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       onProgress: () => {},
       interfere: (request, response, next) => (interfere ? interfere(request, response, next) : next()),
     })
-    env = { ...rehearsal.env, RELEASE_FOLDER: temporaryFolder() }
+    env = { ...rehearsal.env, Auth__ApiKeys: JSON.stringify([key.record]), RELEASE_FOLDER: temporaryFolder() }
     operator = createOperator(env)
   })
   after(() => rehearsal?.close())
@@ -80,6 +85,11 @@ describeInContainers('releases, on a real registry and with real containers', fu
       ['a registry nobody vouches for', { NODE_EXTRA_CA_CERTS: '' }, /error: the certificate of \S+ is not trusted/],
       ['a wrong setting', { Stream__SaslMechanism: 'SCRAM' }, /error: config vars .*\n {2}- Stream__SaslMechanism: /],
       [
+        'nobody who gets in',
+        { Auth__ApiKeys: '' },
+        /error: config vars .*\n {2}- Auth__Issuer: .*\n {2}- Auth__ApiKeys: /,
+      ],
+      [
         'no engine',
         { DOCKER_HOST: 'unix:///no/engine' },
         /error: docker version failed \(1\):[\s\S]*next: start the Docker/,
@@ -124,10 +134,15 @@ describeInContainers('releases, on a real registry and with real containers', fu
         expect(status).to.equal(0)
         expect(stateOf(app ?? '')).to.deep.include({ version: 3, quantity: 1, states: ['up'] })
       }
-      const { status, body } = await post<{ id: string }>(`${urlOf('orders')}/v1/orders`, anOrder)
+      expect((await post(`${urlOf('orders')}/v1/orders`, anOrder)).status).to.equal(401)
+      const { status, body } = await post<{ id: string }>(`${urlOf('orders')}/v1/orders`, anOrder, authorization)
       expect(status).to.equal(201)
-      await orderWith(urlOf('orders'), body.id, 'Paid')
-      expect(await paymentsOf(urlOf('payments'), body.id)).to.have.length(1)
+      const get = async <T>(url: string) => (await send<T>(url, { headers: authorization })).body
+      const isPaid = async () =>
+        (await get<{ status: string }>(`${urlOf('orders')}/v1/orders/${body.id}`)).status === 'Paid' || undefined
+      await eventually(isPaid, `order ${body.id} to be Paid`)
+      const payments = `${urlOf('payments')}/v1/payments?orderId=${body.id}`
+      expect((await get<{ items: object[] }>(payments)).items).to.have.length(1)
     })
 
     it('runs what was pushed, with what was set, as the platform does', async () => {

@@ -17,6 +17,8 @@ const settings = {
   DAPR_HOST_IP: '127.0.0.1',
   Stream__Brokers: 'not-used:9092',
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
+  // Nobody reaches it.
+  Auth__Mode: 'open',
 }
 /** Up, and nothing is missing but the stream: without a network there is no Kafka to ask. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${port}/' + path)).json()

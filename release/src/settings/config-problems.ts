@@ -5,8 +5,8 @@ import type { ConfigVars } from './config-vars.ts'
 export async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
   // Only who asks this needs what a service is made of, which takes a while to load.
   const { serviceProblems } = await import('../../image/service-settings.ts')
-  // The image is given a PORT by the platform.
-  const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1' })
+  // The image is given a PORT by the platform, and listens to all who reach it.
+  const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
   return [...own, ...localProblems(vars), ...hostedProblems(vars)]
 }
 
