@@ -1,4 +1,5 @@
 import type { Part } from '../support/part.ts'
+import { access } from './access.ts'
 import { compare } from './compare.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
@@ -10,8 +11,16 @@ import { post } from './post.ts'
 import { replicas } from './replicas.ts'
 
 /** In the order they run. */
-export const parts = { post, outside, loop, latency, outbox, growth, replicas, network, compare } satisfies Record<
-  string,
-  Part
->
+export const parts = {
+  post,
+  access,
+  outside,
+  loop,
+  latency,
+  outbox,
+  growth,
+  replicas,
+  network,
+  compare,
+} satisfies Record<string, Part>
 export type PartName = keyof typeof parts

@@ -34,10 +34,18 @@ interface AutocannonResult {
 /** Posts orders as fast as they are answered, from a process of its own (autocannon), for a time or a number of them. */
 export async function postOrders(
   url: string,
-  { connections, ...until }: { connections: number } & ({ seconds: number } | { amount: number }),
+  {
+    connections,
+    authorization,
+    ...until
+  }: { connections: number; authorization?: string | undefined } & ({ seconds: number } | { amount: number }),
 ): Promise<Load> {
   const limit = 'seconds' in until ? ['-d', String(until.seconds)] : ['-a', String(until.amount)]
-  const headers = ['-H', 'content-type=application/json']
+  const headers = [
+    '-H',
+    'content-type=application/json',
+    ...(authorization ? ['-H', `authorization=${authorization}`] : []),
+  ]
   // It notices its end, and then takes the time, once per sampling interval; the default is a second.
   const args = ['-j', '-n', '-L', '10', '-c', String(connections), ...limit, '-m', 'POST', ...headers, '-b', body, url]
   const autocannon = createRequire(import.meta.url).resolve('autocannon')

@@ -1,0 +1,96 @@
+import { orderEvents } from '@orderflow/envelope-schema'
+import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { startIssuer } from '@orderflow/service-kit/testing'
+import { withBenchStack } from '../support/bench-stack.ts'
+import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
+import { type Load, postOrders } from '../support/load.ts'
+import { inTurn, type Part } from '../support/part.ts'
+import { startOrderService } from '../support/programs.ts'
+import { median } from '../support/statistics.ts'
+import { openStream } from '../support/stream.ts'
+
+const connections = 256
+const scope = 'orders:write'
+
+/**
+ * What does it cost to ask who somebody is? Three replicas of order-service at one sidecar: one that asks nobody, one with an API key, one with
+ * a token. The payment side is stopped; the events are taken by a fourth, which nobody posts to.
+ */
+export const access: Part = {
+  title: `POST /v1/orders by whom, ${connections} connections`,
+
+  measure: (run) =>
+    withBenchStack(['kafka', 'order-service', 'order-sidecar'], run.tell, async (stack) => {
+      const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 7, seconds: 6 }
+      const stream = openStream(stack.kafka)
+      const issuer = await startIssuer()
+      const { key, record } = createApiKey({ name: 'bench', scopes: [scope], tenant: '' }, new Date())
+      const token = await issuer.token({ scope, exp: Math.floor(Date.now() / 1000) + 3_600 })
+      const closed = { Auth__Mode: 'closed' }
+      const ofKeys = { ...closed, Auth__ApiKeys: JSON.stringify([record]) }
+      const ofTokens = { ...closed, Auth__Issuer: issuer.url, Auth__Audience: 'orderflow' }
+      const contenders = [
+        { name: 'anybody', url: await startOrderService(stack, 'open', {}), authorization: undefined },
+        { name: 'a key', url: await startOrderService(stack, 'keys', ofKeys), authorization: `Bearer ${key}` },
+        { name: 'a token', url: await startOrderService(stack, 'tokens', ofTokens), authorization: `Bearer ${token}` },
+      ]
+
+      const caughtUp = () =>
+        stack.wait('order-service to catch up', [stack.specOf('order-sidecar')], async () => {
+          const lag = await stream.lag(orderEvents, 'order-service')
+          return lag > 0 ? `${lag} events behind` : undefined
+        })
+      run.tell('warming up')
+      for (const { url, authorization } of contenders) {
+        await postOrders(url, { connections, authorization, seconds: Math.min(5, seconds) })
+      }
+      const loads = await inTurn(run, contenders, rounds, async ({ url, authorization }) => {
+        await caughtUp()
+        return postOrders(url, { connections, authorization, seconds })
+      })
+      await Promise.all([stream.close(), issuer.stop()])
+      return findings([...loads].map(([{ name }, samples]) => ({ name, samples })))
+    }),
+}
+
+function findings(contenders: { name: string; samples: Load[] }[]): Findings {
+  const [open] = contenders
+  const summaries = contenders.map(({ name, samples }) => ({
+    name,
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    // Of each round by itself: its loads had the machine at the same time.
+    ofAnybody: median(
+      samples.map(({ perSecond }, round) => perSecond / (open?.samples[round]?.perSecond ?? Number.NaN)),
+    ),
+    p99: median(samples.map(({ p99 }) => p99)),
+    failed: samples.reduce((sum, { failed }) => sum + failed, 0),
+    samples,
+  }))
+  const ratio = (wanted: string) => summaries.find(({ name }) => name === wanted)?.ofAnybody ?? Number.NaN
+  return {
+    tables: [
+      {
+        title: 'Medians of the rounds; failed of all rounds',
+        head: ['asked of', 'requests/s', 'of anybody', 'p99 ms', 'failed'],
+        rows: summaries.map(({ name, perSecond, ofAnybody, p99, failed }) => [
+          name,
+          number(perSecond),
+          number(ofAnybody, 3),
+          number(p99),
+          number(failed),
+        ]),
+      },
+    ],
+    goals: [
+      atLeast('a key / anybody', ratio('a key'), 0.95, 3),
+      atLeast('a token / anybody', ratio('a token'), 0.95, 3),
+      atMost(
+        'requests that failed',
+        summaries.reduce((sum, { failed }) => sum + failed, 0),
+        0,
+      ),
+    ],
+    charts: [],
+    figures: summaries,
+  }
+}
