@@ -23,6 +23,7 @@ COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
 COPY envelope-schema /app/envelope-schema
 COPY service-kit /app/service-kit
+COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}
 # glibc gives every thread an arena of its own: 15 MB a service for nothing.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2
@@ -49,6 +50,8 @@ COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
 COPY release/image /app/release/image
+# The platform's router: it says in X-Forwarded-For whom a request comes from.
+ENV Web__Proxies=1
 ENTRYPOINT ["/app/release/image/start"]
 
 # What is built without --target.

@@ -52,10 +52,16 @@ images: ## Bring every image: pull or build here what others make, and build tho
 	@$(stack) images
 
 ##@ Look after it
-.PHONY: publish dead-letters rebuild scale restart partitions api-key
+.PHONY: publish publisher acls dead-letters rebuild retention scale restart partitions api-key
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
+
+publisher: ## Let an application outside publish: NAME=legacy [ROTATE=1: another password] [REMOVE=1]; without NAME list them
+	@$(stack) publisher $${NAME:+"$$NAME"}
+
+acls: ## Print the commands that let each service, and nobody else, use a Kafka of yours: [NAME=legacy: an application outside]
+	@$(stack) acls $${NAME:+"$$NAME"}
 
 dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
 	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+"--values=$$VALUES"} \
@@ -63,6 +69,9 @@ dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], 
 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}
+
+retention: ## Say for how long events and dead letters are kept, or have them kept for some time: [DAYS=30, or forever]
+	@$(stack) retention $${DAYS:+"$$DAYS"}
 
 scale: ## Run a service N times, in containers: SERVICE=payment-service N=3
 	@$(stack) scale "$${SERVICE-}" "$${N-}"
@@ -77,7 +86,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check unit unit-tests test-local test-containers test test-stores test-release coverage mutation model chaos format hashes sbom
+.PHONY: check unit unit-tests test-local test-containers test test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
@@ -92,7 +101,7 @@ unit-tests: ## The unit tests alone
 
 test-local: ## The tests that start programs, and need no containers (5 minutes)
 	@$(stack) provision browser
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' \
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql,security/*}.e2e.test.ts' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
@@ -106,13 +115,17 @@ test-stores: ## The tests that run the system, with PostgreSQL as its store, as 
 	@$(bin)/mocha test/postgresql.e2e.test.ts
 	@STORE=postgresql $(bin)/mocha test/local.e2e.test.ts test/testcontainers.e2e.test.ts
 
+test-security: ## Look for weaknesses, with tools: code, history, operations, TLS, events (20 minutes)
+	@$(stack) provision browser testssl
+	@$(bin)/mocha 'test/security/*.e2e.test.ts'
+
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
 	@$(bin)/mocha 'release/test/*.e2e.test.ts'
 
 coverage: ## Run the unit tests and say which lines they reach
 	@$(run) test/measure/coverage.ts
 
-mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|stream]
+mutation: ## Change the source in small ways and count what no unit test notices: [PART=contract|domains|state|trust|stream]
 	@$(run) test/measure/mutation.ts $${PART-}
 
 model: ## Check the protocol's models, and that each guard is needed (2 minutes): [MODEL=Batch] [WITHOUT=Etag shows the counterexample]

@@ -20,7 +20,8 @@ const shared = read('common.json').$defs ?? {}
  * definition into a type of its own, numbered where two schemas use the same one.
  */
 function withoutRefs(schema: Schema): Schema {
-  const { title: _, not: __, ...filled } = inline(schema, shared)
+  const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
+  if (isPersonal) filled.description = `${filled.description} Personal data (x-pii).`
   const properties = Object.entries(filled.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
   if (properties.length > 0) return { ...filled, properties: Object.fromEntries(properties) }
   return filled.type === 'object' ? { ...filled, additionalProperties: true } : filled

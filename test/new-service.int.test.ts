@@ -12,13 +12,14 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes five files and adds its own, none of which git ignores', async () => {
+  it('changes six files and adds its own, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
     const { changed, added } = await changesIn(copy)
     expect(changed).to.have.members([
       '.devcontainer/devcontainer.json',
+      'components/trust/publishers.json',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'package-lock.json',

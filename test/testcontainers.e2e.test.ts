@@ -1,5 +1,7 @@
+import { access } from './containers/access.ts'
 import { describeInContainers } from './containers/available.ts'
 import { commands } from './containers/commands.ts'
+import { forgers } from './containers/forgers.ts'
 import { images } from './containers/images.ts'
 import { isolation } from './containers/isolation.ts'
 import { containersOperator } from './containers/operator.ts'
@@ -33,7 +35,9 @@ describeInContainers('in containers', () => {
     rebuiltStores(stack, operator)
     networkSpecs(stack)
     for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
+    forgers(stack)
     isolation(stack)
+    access(stack)
     storedDocuments(stack)
     describe('of a database server', () => storeOfContainers(stack))
     survival(stack)

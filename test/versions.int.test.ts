@@ -19,8 +19,8 @@ describe('the code of a second version of OrderCreated', () => {
     const files = tests.map((folder) => `${folder}/**/*.unit.test.ts`)
     const [compiled, tested] = await Promise.all([compile(), copy.run('mocha', files)])
     expect(compiled).to.include({ code: 0, stdout: '' })
+    expect(tested.code, failuresIn(tested.stdout)).to.equal(0)
     expect(tested.stdout).to.match(/^[1-9]\d* passed, 0 failed$/m)
-    expect(tested.code, tested.stdout).to.equal(0)
   })
 
   it('does not compile where a receiver takes it for version 1', async () => {
@@ -41,3 +41,6 @@ describe('the code of a second version of OrderCreated', () => {
     expect(await compile()).to.include({ code: 0, stdout: '' })
   })
 })
+
+/** What a run of tests says of those that failed. */
+const failuresIn = (printed: string) => printed.slice(printed.search(/^ +\d+ failing$/m)).slice(0, 4_000)

@@ -83,6 +83,7 @@ function findings(contenders: { name: string; samples: Load[] }[]): Findings {
     ],
     goals: [
       atLeast('a key / anybody', ratio('a key'), 0.95, 3),
+      atLeast('a token / anybody', ratio('a token'), 0.95, 3),
       atMost(
         'requests that failed',
         summaries.reduce((sum, { failed }) => sum + failed, 0),

@@ -9,6 +9,7 @@ import { outbox } from './outbox.ts'
 import { outside } from './outside.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
+import { secured } from './secured.ts'
 
 /** In the order they run. */
 export const parts = {
@@ -20,6 +21,7 @@ export const parts = {
   outbox,
   growth,
   replicas,
+  secured,
   network,
   compare,
 } satisfies Record<string, Part>

@@ -12,14 +12,14 @@ import { countArrivals, openStore } from '../support/store.ts'
 import { copyTopic, distance, openStream, type Stream } from '../support/stream.ts'
 
 /** One way of paying the orders in Kafka: the processes that do it, where they publish and where they store. */
-interface Contender {
+export interface Contender {
   name: string
   specs: ProcessSpec[]
   topic: string
   database: string
 }
 
-interface Sample {
+export interface Sample {
   /** From the start of the processes to the first look at which payments were published. */
   startSeconds: number
   /** From there to the look at which all were stored and published; those of the first look do not count. */
@@ -90,7 +90,7 @@ async function createContenders(stack: BenchStack): Promise<Contender[]> {
 const payments = '%payment/%'
 
 /** Lets a contender pay what waits for it, from the start of its processes to their end. */
-async function pay(
+export async function pay(
   stack: BenchStack,
   stream: Stream,
   { name, specs, topic, database }: Contender,

@@ -10,6 +10,7 @@ export interface ProblemBody {
   title: string
   status: number
   detail: string
+  instance: string
   errors?: { pointer: string; detail: string }[]
   orderId?: string
   paymentId?: string

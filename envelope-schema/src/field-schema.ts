@@ -1,12 +1,15 @@
 import { fieldOf, isGuid, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventType } from './types.ts'
 
-/** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema. */
-const keywords = ['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description']
+/** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema, and an extension of ours. */
+const keywords = [
+  ...['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description'],
+  'x-pii',
+]
 
 /**
  * A payload field's schema for an OpenAPI 3.0 document, without references: a GUID is `format: uuid`, a date is
- * `format: date-time`. It describes the field; what is accepted is for `fieldValidator` to say.
+ * `format: date-time`. One that is personal has `x-pii: true`. It describes the field; what is accepted is for `fieldValidator` to say.
  * @throws {Error} when the type's schema does not name the field
  */
 export function fieldSchema(type: EventType, field: string): Record<string, unknown> {

@@ -6,8 +6,8 @@ import type { Problem } from './error.ts'
  */
 const maxLevels = 64
 
-/** Keys that are safe to print; a pointer ends before any other, which may be long, or hold personal data. */
-const plainKey = /^\w{1,64}$/
+/** Whether a key may be printed: it is made like a name. A pointer ends before any other, which may be long, or hold personal data. */
+export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 
 /** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
 const pointerLevels = 2
@@ -57,7 +57,7 @@ export function limitProblems(document: unknown): Problem[] {
     if (level > maxLevels) return [{ pointer: '', message: `nests deeper than ${maxLevels} levels` }]
     for (const [key, child] of Object.entries(value)) {
       report(pointer, key)
-      const named = next.named && level <= pointerLevels && plainKey.test(key)
+      const named = next.named && level <= pointerLevels && isPlainKey(key)
       const childPointer = named ? `${pointer}/${key}` : pointer
       report(childPointer, child)
       if (isObject(child)) waiting.push({ value: child, level: level + 1, pointer: childPointer, named })

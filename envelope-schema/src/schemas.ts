@@ -16,24 +16,31 @@ function read(path: string): AnySchemaObject {
  */
 const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, ownProperties: true })
 ajv.addFormat('date-time', fullFormats['date-time'])
+// Says what a field is, and refuses nothing: see personal.ts.
+ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
 const common = read('common.json')
 ajv.addSchema(common)
 
 /** Rules of common.json by name: the very objects that Ajv's errors point to as their `parentSchema`. */
 export const sharedRules = common.$defs as Record<'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank', AnySchemaObject>
 
+const received = read('envelope.received.json')
+
 /** Validators of the envelope alone, compiled once. */
 export const envelopeValidators = {
   full: ajv.compile(read('envelope.full.json')),
-  received: ajv.compile(read('envelope.received.json')),
+  received: ajv.compile(received),
 } as const
+
+/** The schema of each field of the envelope; see `fieldsOf`. */
+export const envelopeFields = fieldsOf(received)
 
 /** Which of the two envelope schemas a document is held against. */
 export type Variant = keyof typeof envelopeValidators
 
 export interface PayloadSchema {
   validate: ValidateFunction
-  /** The schema of each field that the payload's schema names, in its order, with all references filled in. */
+  /** See `fieldsOf`. */
   fields: ReadonlyMap<string, AnySchemaObject>
   /** The fields that hold a GUID, which receivers lower-case. */
   guidFields: readonly string[]
@@ -50,8 +57,7 @@ function readPayloadSchemas(): Map<string, PayloadSchema> {
   for (const file of readdirSync(new URL('events/', folder)).sort()) {
     const [name, version] = file.split('.')
     const schema = read(`events/${file}`)
-    const properties = Object.entries(schema.properties as Record<string, AnySchemaObject>)
-    const fields = new Map(properties.map(([field, own]) => [field, inline(own, common.$defs)]))
+    const fields = fieldsOf(schema)
     byType.set(`${name}@${version}`, {
       validate: ajv.compile(schema),
       fields,
@@ -59,6 +65,12 @@ function readPayloadSchemas(): Map<string, PayloadSchema> {
     })
   }
   return byType
+}
+
+/** The schema of each field that an object's schema names, in its order, with all references filled in. */
+export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
+  const fields = Object.entries(properties as Record<string, AnySchemaObject>)
+  return new Map(fields.map(([field, own]) => [field, inline(own, common.$defs)]))
 }
 
 /** Whether a schema is the one of a GUID, itself or by reference. */

@@ -5,10 +5,15 @@
  */
 export interface FullEnvelope {
   /**
-   * Extra metadata. A reaction to another event carries that event's Id in CausationId.
+   * Extra metadata, and no personal data. A reaction to another event carries that event's Id in CausationId.
    */
   Headers?: {
-    [k: string]: unknown
+    /**
+     * The Id of the event that this one is a reaction to.
+     */
+    CausationId?: {
+      [k: string]: unknown
+    }
   }
   /**
    * The event's unique id, made by the publisher.
@@ -53,7 +58,7 @@ export interface FullEnvelope {
    */
   TenantID?: string
   /**
-   * Who of the tenant caused it; may be empty.
+   * Who of the tenant caused it, a person; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
@@ -63,10 +68,15 @@ export interface FullEnvelope {
  */
 export interface ReceivedEnvelope {
   /**
-   * Extra metadata. A reaction to another event carries that event's Id in CausationId.
+   * Extra metadata, and no personal data. A reaction to another event carries that event's Id in CausationId.
    */
   Headers?: {
-    [k: string]: unknown
+    /**
+     * The Id of the event that this one is a reaction to.
+     */
+    CausationId?: {
+      [k: string]: unknown
+    }
   }
   /**
    * The event's unique id, made by the publisher.
@@ -111,7 +121,7 @@ export interface ReceivedEnvelope {
    */
   TenantID?: string
   /**
-   * Who of the tenant caused it; may be empty.
+   * Who of the tenant caused it, a person; may be empty. Personal data (x-pii).
    */
   TenantUserID?: string
 }
@@ -135,11 +145,11 @@ export type OrderCreatedV1 = {
    */
   OrderId: string
   /**
-   * The customer's name, 1 to 200 characters, not blank.
+   * The customer's name, 1 to 200 characters, not blank. Personal data (x-pii).
    */
   CustomerName: string
   /**
-   * The customer's tax id, free text of 1 to 64 characters, not blank. Personal data: keep it out of logs.
+   * The customer's tax id, free text of 1 to 64 characters, not blank. Personal data (x-pii).
    */
   CustomerTaxId: string
   /**
@@ -191,7 +201,7 @@ export type PaymentRefundedV1 = {
    */
   Amount: number
   /**
-   * Why it was given back. At most 1000 characters.
+   * Why it was given back. At most 1000 characters, and no personal data.
    */
   Reason: string
 }
@@ -221,7 +231,7 @@ export type PaymentRejectedV1 = {
    */
   Source: 'OrderCreated' | 'Manual'
   /**
-   * Why the policy said no. At most 1000 characters.
+   * Why the policy said no. At most 1000 characters, and no personal data.
    */
   Reason: string
 }

@@ -7,7 +7,18 @@ import { orderCreated } from './support/documents.ts'
 
 const files = readdirSync(new URL('../schemas/events/', import.meta.url))
 const types = files.map((file) => file.replace(/\.(\d+)\.json$/, '@$1') as EventType)
-const openApi30 = ['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description']
+const openApi30 = [
+  'type',
+  'format',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'enum',
+  'pattern',
+  'description',
+  'x-pii',
+]
 
 describe('fieldSchema', () => {
   it('fills the shared rules in, under the description of the field', () => {
@@ -40,6 +51,10 @@ describe('fieldSchema', () => {
     })
   })
 
+  it('says what is personal', () => {
+    expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ 'x-pii': true })
+  })
+
   for (const type of types) {
     it(`describes every field of ${type} with what OpenAPI 3.0 understands`, () => {
       for (const field of payloadFields(type)) {
@@ -55,6 +70,7 @@ describe('fieldSchema', () => {
     const properties = Object.fromEntries(names.map((name) => [name, fieldSchema('OrderCreated@1', name)]))
     const ajv = new Ajv({ strict: true })
     formats.default(ajv)
+    ajv.addKeyword('x-pii')
     const validate = ajv.compile({ type: 'object', required: names, properties })
     expect(validate(orderCreated)).to.equal(true)
     expect(validate({ ...orderCreated, OrderId: 'x' })).to.equal(false)

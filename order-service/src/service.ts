@@ -1,3 +1,4 @@
+import { orderEvents } from '@orderflow/envelope-schema'
 import { defineService, guidText } from '@orderflow/service-kit'
 import { createCommands } from './commands.ts'
 import { createReactions } from './reactions.ts'
@@ -7,7 +8,7 @@ import { createStore } from './store.ts'
 export const service = defineService({
   root: new URL('..', import.meta.url),
   description: 'Orders, and what became of them. An order is paid a moment after it is created: get it again.',
-  personal: ['customerName', 'customerTaxId', 'CustomerName', 'CustomerTaxId'],
+  produces: [orderEvents],
   refusals: {
     'not-found': { status: 404, title: 'Order not found' },
     'not-cancellable': { status: 409, title: 'The order cannot be cancelled' },

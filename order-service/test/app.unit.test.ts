@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
 import { type App, createApp, readSettings, SidecarError } from '@orderflow/service-kit'
-import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
+import { capturedLog, FakeSidecar, post, publisherOf, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import type { Order } from '../src/domain/order.ts'
 import { service } from '../src/service.ts'
@@ -85,10 +85,17 @@ describe('order-service when its platform fails', () => {
       payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1, ...changes },
     })
 
+  /** One of the service's own, or who says so. */
+  const ownOrder = (changes: object) => ({
+    ...outsideOrder(changes),
+    AppId: settings.App.Id,
+    AppName: settings.App.Name,
+  })
+
   /** An announcement as payment-service makes them. */
   const approved = (OrderId: string, Amount: number, date: string) =>
     createEnvelope({
-      app: { id: randomUUID(), name: 'payment-service' },
+      app: publisherOf('paymentevents'),
       type: 'PaymentApproved@1',
       creationDate: new Date(date),
       payload: { OrderId, PaymentId: randomUUID(), Amount, Policy: 'p', Source: 'OrderCreated' },
@@ -207,7 +214,7 @@ describe('order-service when its platform fails', () => {
     useDocumentsOneByOne()
     const orderId = deterministicId('order', settings.App.Id, 'key-10')
     const { customerName: CustomerName, customerTaxId: CustomerTaxId, total: Total } = anOrder
-    const claim = outsideOrder({ OrderId: orderId, CustomerName, CustomerTaxId, Total })
+    const claim = ownOrder({ OrderId: orderId, CustomerName, CustomerTaxId, Total })
     raceWith(`order/${orderId}/claim`, claim)
     expect((await create('key-10')).status).to.equal(201)
     expect(told()).to.deep.equal([JSON.stringify(claim)])
@@ -292,7 +299,7 @@ describe('order-service when its platform fails', () => {
     await loseRace()
     sidecar.readTogether(2)
     const orderId = randomUUID()
-    const claimed = (Total: number) => ({ ...outsideOrder({ OrderId: orderId, Total }), AppId: settings.App.Id })
+    const claimed = (Total: number) => ownOrder({ OrderId: orderId, Total })
     await Promise.all([take(replica, 'orderevents', claimed(1)), take(app, 'orderevents', claimed(2))])
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['conflicting-order'])
     expect((await get(orderId)).body.total).to.equal(3 - JSON.parse(told()[0] ?? '').Payload.Total)

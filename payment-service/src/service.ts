@@ -1,3 +1,4 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
 import { defineService, guidText, section } from '@orderflow/service-kit'
 import { createCommands } from './commands.ts'
 import { amountLimit } from './domain/policy.ts'
@@ -17,6 +18,7 @@ export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
   description: 'Payments of orders: one per order, decided by a policy when the order arrives, or made by hand.',
   sections: { Policy: section({ ApproveUpTo: { type: 'number', minimum: 0, maximum: maxAmount } }) },
+  produces: [paymentEvents],
   refusals: {
     'not-found': { status: 404, title: 'Payment not found' },
     'payment-exists': { status: 409, title: 'The order has its payment already' },

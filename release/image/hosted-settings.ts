@@ -7,7 +7,9 @@ type Variables = Record<string, string | undefined>
  * would end with a word about its component, and name no variable. Used before a release and at every start.
  */
 export function hostedProblems(variables: Variables): string[] {
-  return [...brokerProblems(variables), ...certificateProblems(variables), ...storeProblems(variables)]
+  return [brokerProblems, certificateProblems, keyProblems, storeProblems].flatMap((problemsOf) =>
+    problemsOf(variables),
+  )
 }
 
 function brokerProblems({ Stream__Brokers: brokers }: Variables): string[] {
@@ -25,6 +27,13 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   } catch {
     return ['Stream__CaCert: must be a PEM certificate, its line breaks included']
   }
+}
+
+/** Others write to a hosted stream, so what our services write is signed. */
+function keyProblems({ Trust__SigningKeys: keys }: Variables): string[] {
+  return keys
+    ? []
+    : ['Trust__SigningKeys: is missing; set this variable, to the same for all services (openssl rand -base64 32)']
 }
 
 function storeProblems({ State__ConnectionString: uri }: Variables): string[] {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readSettings, type ServiceDefinition } from '@orderflow/service-kit'
+import { readSettings, readTrust, type ServiceDefinition } from '@orderflow/service-kit'
 
 type Variables = Record<string, string | undefined>
 
@@ -19,12 +19,13 @@ export async function serviceProblems(folder: string, variables: Variables): Pro
 }
 
 /**
- * Reads the settings as the service in `folder` does at its start. It is loaded by its folder, since neither an image nor a
+ * Reads the settings, and whom to trust, as the service in `folder` does at its start. It is loaded by its folder, since neither an image nor a
  * release knows beforehand which services there are.
  */
 async function readServiceSettings(folder: string, variables: Variables): Promise<void> {
   const { service } = (await import(pathToFileURL(join(folder, 'src/service.ts')).href)) as {
     service: ServiceDefinition
   }
-  readSettings(service, variables)
+  const { Trust } = readSettings(service, variables)
+  readTrust(service.root, Trust)
 }

@@ -9,6 +9,7 @@ const hosted = {
   Stream__SaslUsername: 'me',
   Stream__SaslPassword: 'secret',
   State__ConnectionString: 'mongodb+srv://me:secret@store.example.com/',
+  Trust__SigningKeys: 'secret-of-all-services-of-32-chars',
 }
 const issuer = { Auth__Issuer: 'https://login.example.com', Auth__Audience: 'orderflow' }
 const usual = { ...hosted, ...issuer }
@@ -56,6 +57,8 @@ describe('config vars', () => {
     ['Auth__Issuer', 'http://login.example.com', /begin with https/],
     ['Auth__Mode', 'shut', /one of/],
     ['Policy__ApproveUpTo', 'much', /number/],
+    ['Trust__SigningKeys', 'too-short', /pattern/],
+    ['Trust__File', '../components/no-such-file.json', /cannot be read/],
     ['Stream__Broker', 'a:1', /no such setting/],
   ]
   for (const [name, value, problem] of wrong) {
@@ -98,6 +101,12 @@ describe('config vars', () => {
       API_TOKEN: 'word',
       EMPTY_PASSWORD: null,
     }
-    expect(secretsOf(vars)).to.have.members(['secret', hosted.State__ConnectionString, 'redis://:word@host', 'word'])
+    expect(secretsOf(vars)).to.have.members([
+      'secret',
+      hosted.State__ConnectionString,
+      hosted.Trust__SigningKeys,
+      'redis://:word@host',
+      'word',
+    ])
   })
 })

@@ -9,6 +9,7 @@ const settings = {
   PORT: '8080',
   Stream__Brokers: 'broker.example.com:9093',
   State__ConnectionString: 'mongodb+srv://me:a-secret@store.example.com/',
+  Trust__SigningKeys: 'a-secret-of-all-services-of-32-chars',
 }
 
 describe('the settings of an image, before anything runs in it', () => {

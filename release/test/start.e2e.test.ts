@@ -12,6 +12,7 @@ describeInContainers('the start of a release image', () => {
     Stream__Brokers: 'broker.example.com:9093',
     State__ConnectionString: 'mongodb+srv://me:a-secret@store.example.com/',
     Auth__Mode: 'open',
+    Trust__SigningKeys: 'a-secret-of-all-services-of-32-chars',
   }
 
   before(() => buildImage(serviceNamed('payment'), image, { onLine: () => {} }))
@@ -36,6 +37,7 @@ describeInContainers('the start of a release image', () => {
     [{ Stream__CaCert: 'not a certificate' }, /- Stream__CaCert: must be a PEM certificate/],
     [{ Auth__Mode: 'loopback' }, /- Auth__Mode: must be closed, since others reach 0\.0\.0\.0/],
     [{ Auth__Mode: 'closed', Auth__Issuer: 'https://login.example.com' }, /- Auth__Audience: is missing/],
+    [{ Trust__SigningKeys: '' }, /- Trust__SigningKeys: is missing/],
     [{ Policy__ApproveUpTo: 'much' }, /- Policy__ApproveUpTo: must be number/],
     [{ Stream__Broker: 'x:1' }, /- Stream__Broker: no such setting/],
   ]

@@ -16,6 +16,7 @@ const commands: Record<string, Command> = {
   scale: async ([service = '', count = '']) => (await ofStack()).scale(service, count, interruption()),
   restart: async ([service]) => (await ofStack()).restart(service, interruption()),
   partitions: async () => (await import('./commands/partitions.ts')).partitions(process.env),
+  retention: async ([days]) => (await import('./commands/retention.ts')).retention(days, process.env),
   'api-key': async () => (await import('./commands/api-key.ts')).apiKey(process.env),
   demo: async () => (await import('./commands/demo.ts')).demo(process.env),
   publish: async ([file, key]) => {
@@ -23,6 +24,8 @@ const commands: Record<string, Command> = {
     const [{ publish }, { saysYes }] = await Promise.all([import('./commands/publish.ts'), import('./lib/says-yes.ts')])
     await publish({ file, key, raw: saysYes(process.env, 'RAW') })
   },
+  publisher: async ([name]) => (await import('./commands/publisher.ts')).publisher(name, process.env),
+  acls: async ([name]) => (await import('./commands/acls.ts')).acls(name),
   'dead-letters': async (args) => (await ofOperator()).deadLetters(args),
   rebuild: async ([service, ...range]) => (await ofOperator()).rebuild(service, range),
   generate: async () => (await import('./commands/generate.ts')).generate(),
@@ -32,11 +35,11 @@ const commands: Record<string, Command> = {
   'new-service': async ([name = '']) => (await import('./commands/new-service.ts')).newService(name),
   doctor: async () => (await import('./commands/doctor.ts')).doctor(process.env, interruption()),
   provision: async (args) => {
-    const [{ provision }, { timed }] = await Promise.all([
+    const [{ provision, testToolsOf }, { timed }] = await Promise.all([
       import('./provision/provision.ts'),
       import('./lib/terminal.ts'),
     ])
-    await provision({ onProgress: timed(), browser: args.includes('browser'), signal: interruption() })
+    await provision({ onProgress: timed(), tests: testToolsOf(args), signal: interruption() })
   },
   engine: async () => (await ofEngine()).engine(interruption()),
   images: async () => (await ofEngine()).images(interruption()),

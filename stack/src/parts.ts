@@ -1,6 +1,14 @@
 // The parts a stack is made of, for those who run some of them beside programs of their own (test/, bench/, chaos/, release/).
 
-export { localKafka } from './kafka/connection.ts'
+export {
+  ensureAccess,
+  readPublishers,
+  removePublisher,
+  setPublisher,
+} from './kafka/access.ts'
+export { brokerSecurity } from './kafka/broker-security.ts'
+export { brokerVariable } from './kafka/broker-settings.ts'
+export { localKafka, securedKafka, streamSettings } from './kafka/connection.ts'
 export { membersOf } from './kafka/lanes.ts'
 export {
   groupMembers,
@@ -10,8 +18,10 @@ export {
   membersMissing,
   serviceMissing,
 } from './kafka/readiness.ts'
+export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/users.ts'
 export { javaCommand } from './lib/java.ts'
 export { daprdFile, versions } from './lib/paths.ts'
+export { bodyOf, pemOf } from './lib/pem.ts'
 export { localPorts } from './lib/ports.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { timed } from './lib/terminal.ts'
@@ -42,5 +52,6 @@ export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner
 export { waitUntil } from './processes/wait.ts'
 export type { Provisioned, ProvisionOptions } from './provision/options.ts'
 export { provision, provisionTools } from './provision/provision.ts'
+export { gitleaksTool, schemathesisTool, semgrepTool } from './provision/security.ts'
 export { ensureTlc } from './provision/tlc.ts'
 export { go, java, maven, npm } from './provision/tools.ts'

@@ -62,6 +62,7 @@ export async function startContainers(): Promise<RunningContainers> {
     return {
       ...settings.addresses,
       tokens: settings.tokens,
+      signingKeys: entryOf(settings.secrets, 'SIGNING_KEYS'),
       project,
       settings,
       stores,

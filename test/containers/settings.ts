@@ -4,13 +4,14 @@ import {
   type Addresses,
   addressAt,
   entryOf,
+  type KafkaConnection,
   ofServices,
   type StackPorts,
   type StackTokens,
   services,
 } from '@orderflow/stack'
-import { variableOf } from '@orderflow/stack/containers'
-import { postgresqlUri } from '@orderflow/stack/parts'
+import { kafkaPasswords, variableOf } from '@orderflow/stack/containers'
+import { operatorUser, pemOf, postgresqlUri, securedKafka } from '@orderflow/stack/parts'
 
 /** How a stack of containers is reached, and the secrets that `make up` has made for it. */
 export interface ComposeSettings {
@@ -18,6 +19,8 @@ export interface ComposeSettings {
   secrets: Record<string, string>
   tokens: StackTokens
   addresses: Addresses
+  /** Kafka as one of its users reaches it, with the password of `.env` unless another is given. */
+  kafkaAs: (user: string, password?: string) => KafkaConnection
   /** The sidecars' database server, reached from this machine. */
   storeUri: string
 }
@@ -49,21 +52,23 @@ const mongoPort = ({ kafkaController }: StackPorts) => kafkaController
 /** @param envFile that `make up` wrote */
 export function composeSettings(envFile: string, ports: StackPorts): ComposeSettings {
   const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
-  const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN)$/.test(name)
+  const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN|KEYS?)$/.test(name)
   const secrets = Object.fromEntries(Object.entries(variables).filter(isSecret))
   const token = (service: (typeof services)[number], which: 'APP_TOKEN' | 'DAPR_TOKEN') =>
     entryOf(secrets, variableOf(service, which))
-  const password = entryOf(secrets, 'KAFKA_PASSWORD')
+  const certificate = pemOf('CERTIFICATE', entryOf(variables, 'KAFKA_CERTIFICATE'))
+  const kafkaAs: ComposeSettings['kafkaAs'] = (
+    username,
+    password = entryOf(secrets, entryOf(kafkaPasswords, username)),
+  ) => securedKafka(`127.0.0.1:${ports.kafka}`, { username, password }, certificate)
   return {
     secrets,
     tokens: ofServices((service) => ({ app: token(service, 'APP_TOKEN'), dapr: token(service, 'DAPR_TOKEN') })),
     addresses: {
       services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
-      kafka: {
-        bootstrapBrokers: [`127.0.0.1:${ports.kafka}`],
-        sasl: { mechanism: 'PLAIN', username: 'orderflow', password },
-      },
+      kafka: kafkaAs(operatorUser),
     },
+    kafkaAs,
     storeUri:
       storeServer === 'postgresql'
         ? postgresqlUri('127.0.0.1', ports.postgresql, entryOf(secrets, 'POSTGRESQL_PASSWORD'))

@@ -8,5 +8,6 @@ export const parts = {
   },
   domains: { mutate: ['*-service/src/domain/**/*.ts'], tests: '*-service/test/*.unit.test.ts' },
   state: { mutate: ['service-kit/src/state/**/*.ts'], tests: 'service-kit/test/state/*.unit.test.ts' },
+  trust: { mutate: ['service-kit/src/trust/**/*.ts'], tests: 'service-kit/test/trust/*.unit.test.ts' },
   stream: { mutate: ['service-kit/src/stream/**/*.ts'], tests: 'service-kit/test/stream/*.unit.test.ts' },
 } as const

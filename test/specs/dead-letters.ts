@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { deterministicId, paymentEvents } from '@orderflow/envelope-schema'
+import { service } from '@orderflow/order-service/service'
+import { readSettings, readTrust } from '@orderflow/service-kit'
 import {
   type Entry,
   type LogReader,
@@ -11,11 +13,15 @@ import {
   readDeadLetters,
   resendDeadLetters,
 } from '@orderflow/service-kit/operations'
+import { publisherOf } from '@orderflow/service-kit/testing'
 import { eventually, type RunningStack, services } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 
 const topic = 'orderevents'
+
+/** As of a service of the stack, whose file takes in whoever is not listed. */
+const trust = readTrust(service.root, readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }).Trust)
 
 const bytesOf = (document: object) => Buffer.from(JSON.stringify(document))
 
@@ -68,7 +74,7 @@ export function deadLetters(running: () => RunningStack): void {
 
     async function resend(entries: Entry[], options = {}) {
       const outcomes = []
-      for await (const outcome of resendDeadLetters(stack.kafka, entries, options)) outcomes.push(outcome)
+      for await (const outcome of resendDeadLetters(stack.kafka, entries, { trust, ...options })) outcomes.push(outcome)
       return outcomes
     }
     const ends = async () =>
@@ -101,9 +107,11 @@ export function deadLetters(running: () => RunningStack): void {
       const { OrderId } = event.Payload
       await publish({ value: bytesOf(event) })
       await orderWith(orderUrl(stack), OrderId, 'PaymentRejected')
+      // Of whom it must be: nobody else is believed there.
+      const { id: AppId, name: AppName } = publisherOf(paymentEvents)
       const approved = (Amount: unknown) => {
         const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
-        return bytesOf({ ...event, Name: 'PaymentApproved', Payload })
+        return bytesOf({ ...event, AppId, AppName, Name: 'PaymentApproved', Payload })
       }
       const place = await publish({ value: approved('20000') }, 'paymentevents')
       const entries = await eventually(async () => {

@@ -60,7 +60,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         for (const role of roles) {
           const [dead, documents] = [deadIn(letters, role), await operator().documents(role)]
           for (const [index, record] of records.entries()) {
-            const [place = '', end] = [places[index], endOf(role, record)]
+            const [place = '', end] = [places[index], endOf(role, record, false)]
             if (dead.has(place)) continue
             if (typeof end === 'object' && end.key in documents) stored[role].add(place)
             else if (end !== 'unnoticed') open.push(`${place} in ${role}-service`)
@@ -79,7 +79,7 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
     for (const [what, { key, headers }] of Object.entries(large)) {
       it(`may send ${what}, with an order and with what is none, and hold up nobody`, async () => {
         const orderId = randomUUID()
-        const common = { topic: 'orderevents', orderId, key, headers }
+        const common = { topic: 'orderevents', orderId, key, headers, isSigned: false }
         const value = Buffer.from(JSON.stringify(reduced({ OrderId: orderId })))
         const [, place = ''] = await publish(stack, [
           { ...common, value },

@@ -55,6 +55,12 @@ export function localCommands(running: () => StartedCheckout): void {
       expect(failed(scaled)).to.contain('replicas need the stack in containers')
     })
 
+    it('make publisher says that Kafka asks nobody, and refuses a name that could not be a user elsewhere', async () => {
+      const printed = succeeded(await running().make('publisher', 'NAME=legacy'))
+      expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} asks nobody who he is`)
+      expect(failed(await running().make('publisher', 'NAME=order-service'))).to.match(/^error: .*services\nnext: /m)
+    })
+
     it('make restart restarts a service and its sidecar, and nothing else', async () => {
       const before = await running().parts()
       expect(succeeded(await running().make('restart', 'SERVICE=payment-service'))).to.contain(

@@ -1,9 +1,12 @@
 import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
 import type { OrderEvent } from '@orderflow/order-service/domain'
 import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
+import { service as orderService } from '@orderflow/order-service/service'
 import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
+import { service as paymentService } from '@orderflow/payment-service/service'
 import { paymentIdOf } from '@orderflow/payment-service/store'
-import type { Reactions } from '@orderflow/service-kit'
+import { type BaseSettings, type Reactions, readSettings } from '@orderflow/service-kit'
+import { type Service, serviceNamed } from '@orderflow/stack'
 import fc from 'fast-check'
 import type { Role } from './world.ts'
 
@@ -16,7 +19,15 @@ export interface HostileRecord {
   /** Null for a tombstone. */
   value: Buffer | null
   headers: [Buffer, Buffer][]
+  /** Whether it has the signature of our services, where they sign. */
+  isSigned: boolean
 }
+
+/** Our services as envelopes name them, with what they publish. */
+const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map((service) => {
+  const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+  return { ...App, publishes: serviceNamed(App.Name).publishes }
+})
 
 /** Names that one of the services handles: order-service handles all of them. */
 type HandledName = OrderEvent['Name']
@@ -69,10 +80,10 @@ function regularPayload(name: HandledName, orderId: string): Record<string, stri
 }
 
 /** An event whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
-function oddEvent(name: HandledName, orderId: string): fc.Arbitrary<string> {
+function oddEvent(name: HandledName, orderId: string, claimed: { Id: string; Name: string }): fc.Arbitrary<string> {
   const fields: Record<string, string> = {
-    AppId: `"${orderId}"`,
-    AppName: '"hostile"',
+    AppId: `"${claimed.Id}"`,
+    AppName: `"${claimed.Name}"`,
     Version: '1',
     Name: `"${name}"`,
     CreationDate: '"2026-11-21T09:30:00+01:00"',
@@ -95,8 +106,12 @@ function oddEvent(name: HandledName, orderId: string): fc.Arbitrary<string> {
   })
 }
 
-function hostileValue(name: HandledName, orderId: string): fc.Arbitrary<Buffer | null> {
-  const text = oddEvent(name, orderId)
+function hostileValue(
+  name: HandledName,
+  orderId: string,
+  claimed: { Id: string; Name: string },
+): fc.Arbitrary<Buffer | null> {
+  const text = oddEvent(name, orderId, claimed)
   const damaged = fc
     .tuple(text, fc.nat(), fc.nat(5), fc.uint8Array({ maxLength: 4 }))
     .map(([whole, at, removed, noise]) => {
@@ -118,7 +133,15 @@ const textBytes = (...texts: string[]) => fc.constantFrom(...texts).map((text) =
 
 /** Names that mean something to somebody on the way: Kafka clients, Dapr, gRPC, HTTP, ourselves. */
 const headerName = fc.oneof(
-  textBytes('traceparent', 'tracestate', 'replayed-from', 'deadletter-id', 'deadletter-app', 'deadletter-reason'),
+  textBytes(
+    'traceparent',
+    'tracestate',
+    'signature',
+    'replayed-from',
+    'deadletter-id',
+    'deadletter-app',
+    'deadletter-reason',
+  ),
   textBytes('__offset', '__partition', '__key', '__topic', '__timestamp', 'partitionKey', 'rawPayload', 'ttlInSeconds'),
   textBytes(
     'content-type',
@@ -177,20 +200,36 @@ const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
   },
 )
 
-const hostileRecord = fc.tuple(topicAndName, fc.uuid()).chain(([[topic, name], orderId]) =>
-  fc.record<HostileRecord>({
-    topic: fc.constant(topic),
-    orderId: fc.constant(orderId),
-    key: fc.option(
-      fc.oneof(fc.constant(Buffer.from(orderId)), anyBytes(30), textBytes('', 'k'.repeat(2_000), '%2', 'a||b')),
-      {
-        nil: undefined,
-      },
-    ),
-    value: hostileValue(name, orderId).filter((value) => (value?.length ?? 0) <= maxValueBytes),
-    headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
-  }),
-)
+/** Who says that he wrote it: mostly one whose topic it is, since nobody else is believed there. */
+const claimedOn = (topic: string, orderId: string) => {
+  const stranger = { Id: orderId, Name: 'hostile' }
+  const owners = ours.filter(({ publishes }) => topic in publishes)
+  return fc.oneof<fc.WeightedArbitrary<{ Id: string; Name: string }>[]>(
+    { weight: topic === orderEvents ? 6 : 1, arbitrary: fc.constant(stranger) },
+    { weight: topic === orderEvents ? 1 : 6, arbitrary: fc.constantFrom(...owners) },
+    { weight: 1, arbitrary: fc.constantFrom(...ours, ...ours.map(({ Id }) => ({ ...stranger, Id }))) },
+    { weight: 1, arbitrary: fc.constantFrom(...ours.map(({ Name }) => ({ ...stranger, Name }))) },
+  )
+}
+
+const hostileRecord = fc
+  .tuple(topicAndName, fc.uuid())
+  .chain(([[topic, name], orderId]) => fc.tuple(fc.constant({ topic, name, orderId }), claimedOn(topic, orderId)))
+  .chain(([{ topic, name, orderId }, claimed]) =>
+    fc.record<HostileRecord>({
+      topic: fc.constant(topic),
+      orderId: fc.constant(orderId),
+      key: fc.option(
+        fc.oneof(fc.constant(Buffer.from(orderId)), anyBytes(30), textBytes('', 'k'.repeat(2_000), '%2', 'a||b')),
+        {
+          nil: undefined,
+        },
+      ),
+      value: hostileValue(name, orderId, claimed).filter((value) => (value?.length ?? 0) <= maxValueBytes),
+      headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
+      isSigned: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    }),
+  )
 
 /** Records that fuzz all that a publisher decides: events, bytes, depth, size, numbers, unicode, keys and header names. */
 export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
@@ -198,15 +237,31 @@ export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arb
 
 /**
  * How a record may end in a service without a dead letter: `unnoticed` when the service does not listen to its topic or
- * handle its name, or in a document. Undefined for what has no name that is text, or one that is misspelt.
+ * handle its name, or in a document. Undefined for what has no name that is text, or one that is misspelt, and for what only pretends to
+ * be of one of our services or of a topic that is theirs.
+ * @param signs whether our services sign what they publish
  */
-export function endOf(role: Role, { topic, orderId, value }: HostileRecord): 'unnoticed' | { key: string } | undefined {
+export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
+  const { topic, orderId, value } = record
   const names = handled[role][topic]
   if (!names) return 'unnoticed'
-  const { name, id = orderId } = eventIn(value)
+  const { name, id = orderId, ...claimed } = eventIn(value)
   if (name === undefined) return undefined
   if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
+  if (!isBelieved(topic, name, claimed, record.isSigned || !signs)) return undefined
   return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
+}
+
+/** The rules of docs/trust.md, with a file that takes in whoever is not listed. */
+function isBelieved(
+  topic: string,
+  name: string,
+  claimed: { appId?: string; appName?: string },
+  isSigned: boolean,
+): boolean {
+  const service = ours.find(({ Id }) => Id === claimed.appId)
+  if (!service) return topic === orderEvents && !ours.some(({ Name }) => Name === claimed.appName)
+  return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
 }
 
 /** Whether a receiver that handles `names` takes this one for one of them, misspelt. */
@@ -221,13 +276,15 @@ function isMisspelt(name: string, names: HandledName[]): boolean {
 }
 
 /** What a value says of itself. A damaged byte may have made another GUID of the order's. */
-function eventIn(value: Buffer | null): { name?: string; id?: string } {
+function eventIn(value: Buffer | null): { name?: string; id?: string; appId?: string; appName?: string } {
   try {
-    const { Name, Payload } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))
+    const { Name, Payload, AppId, AppName } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))
     const id = Payload?.OrderId
     return {
       ...(typeof Name === 'string' && { name: Name }),
       ...(typeof id === 'string' && { id: id.toLowerCase() }),
+      ...(typeof AppId === 'string' && { appId: AppId.toLowerCase() }),
+      ...(typeof AppName === 'string' && { appName: AppName }),
     }
   } catch {
     return {}

@@ -26,6 +26,7 @@ import {
   type Publish,
   type Reactions,
   readSettings,
+  readTrust,
   recordOf,
   type ServiceDefinition,
   SidecarError,
@@ -37,6 +38,8 @@ import { domainDocuments } from './documents.ts'
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
 const silent = createLog('world', 'silent')
+/** Both services have the same keys, and the default file: whoever is not listed may write orderevents. */
+export const trust = readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32) })
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
@@ -79,7 +82,7 @@ export class World {
     const consume = replica.consumers[role][topic]
     if (!consume || records.length === 0) return []
     const statuses = await consume(
-      records.map(({ partition, offset, value, key, headers }, index) => ({
+      records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
         entryId: String(index),
         event: value.toString('base64'),
         metadata: {
@@ -87,6 +90,7 @@ export class World {
           ...(key && { __key: queryEscape(key) }),
           __partition: String(partition),
           __offset: String(offset),
+          __timestamp: String(timestamp),
         },
       })),
     )
@@ -110,6 +114,7 @@ export class World {
     for (const [topic, handlers] of Object.entries(reactions)) {
       await rebuildTopic(topic, handlers, {
         app: settings[role].App.Name,
+        trust,
         refusals: refusals[role],
         log,
         range: {},
@@ -144,10 +149,10 @@ export class World {
     const newId = () => guid(`new ${++this.#ids}`)
     const parts = (role: Role) => {
       const publishRecord = createPublisher(this.stores[role])
-      const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope))
+      const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope, trust))
       const { Id: id, Name: name } = settings[role].App
-      const consumers = (reactions: Reactions) =>
-        createConsumers(reactions, { app: name, publish: publishRecord, refusals: refusals[role], log: silent, now })
+      const options = { app: name, publish: publishRecord, trust, refusals: refusals[role], log: silent, now }
+      const consumers = (reactions: Reactions) => createConsumers(reactions, options)
       const documents = createDocuments(this.stores[role], now, true)
       return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }
     }

@@ -1,4 +1,4 @@
-import { repository } from '@orderflow/stack'
+import { newSecret, repository } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
 import { pause } from '../lib/pause.ts'
 import { docker } from './docker.ts'
@@ -19,6 +19,7 @@ const settings = {
   State__ConnectionString: 'mongodb://not-used/?replicaSet=none',
   // Nobody reaches it.
   Auth__Mode: 'open',
+  Trust__SigningKeys: newSecret(),
 }
 /** Up, and nothing is missing but the stream: without a network there is no Kafka to ask. */
 const probe = `const ask = async (path) => (await fetch('http://127.0.0.1:${port}/' + path)).json()

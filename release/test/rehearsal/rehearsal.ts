@@ -99,6 +99,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       Stream__SaslPassword: password,
       Stream__CaCert: certificate.certificate,
       State__ConnectionString: connectionString,
+      Trust__SigningKeys: newSecret(),
     }
     return { platform, env, kafka, close }
   } catch (error) {

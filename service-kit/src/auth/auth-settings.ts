@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isLoopback } from './loopback.ts'
 
 /** Who may use the public listener. */
 export interface AuthSettings {
@@ -60,9 +60,5 @@ export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string
 
 function isSecure(issuer: string): boolean {
   const url = URL.parse(issuer)
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
 }

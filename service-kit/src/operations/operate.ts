@@ -1,10 +1,11 @@
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
 import { readSettings } from '../runtime/read-settings.ts'
-import { SettingsError } from '../runtime/settings.ts'
+import { failureText } from '../runtime/run.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createLog } from '../telemetry/log.ts'
+import { readTrust } from '../trust/read-trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
 import { kafkaConnection } from './kafka-connection.ts'
 import { OperationError } from './operation-error.ts'
@@ -24,9 +25,9 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   try {
     process.exitCode = await command(service, process.argv.slice(2))
   } catch (error) {
-    if (!(error instanceof OperationError || error instanceof SettingsError)) throw error
-    process.stderr.write(`error: ${error.message}\n`)
-    if (error instanceof OperationError && error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
+    const isExpected = error instanceof OperationError
+    process.stderr.write(`error: ${isExpected ? error.message : failureText(error)}\n`)
+    if (isExpected && error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
     process.exitCode = 1
   }
 }
@@ -34,7 +35,8 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
 async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
-  if (name === 'dead-letters') return await deadLettersCommand(args, kafka)
+  const trust = readTrust(service.root, settings.Trust)
+  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, trust)
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: usage })
   const now = () => new Date()
   const { rebuild } = createParts(service, {
@@ -50,6 +52,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   await rebuildCommand(args, {
     app: settings.App.Name,
     kafka,
+    trust,
     refusals: new Set(Object.keys(service.refusals)),
     rebuild,
   })

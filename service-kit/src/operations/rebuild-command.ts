@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Reactions } from '../stream/intake.ts'
+import type { Trust } from '../trust/trust.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
 import { openLog } from './log-reader.ts'
 import { OperationError } from './operation-error.ts'
@@ -12,6 +13,7 @@ a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the 
 export interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
+  trust: Trust
   refusals: ReadonlySet<string>
   /** What the service rebuilds from, by topic in the order in which they are read. */
   rebuild: Reactions<boolean>
@@ -20,7 +22,7 @@ export interface RebuildCommandOptions {
 /** Runs `rebuild`: rebuilds the service's store from the log, and says what came of it. */
 export async function rebuildCommand(
   args: string[],
-  { app, kafka, refusals, rebuild }: RebuildCommandOptions,
+  { app, kafka, trust, refusals, rebuild }: RebuildCommandOptions,
 ): Promise<void> {
   const { topic, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
@@ -35,6 +37,7 @@ export async function rebuildCommand(
       const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
       const counts = await rebuildTopic(name, own, {
         app,
+        trust,
         refusals,
         log,
         range,

@@ -6,6 +6,8 @@ import { createIntake, type Handlers } from '../stream/intake.ts'
 import { placeText } from '../stream/place.ts'
 import { resentFrom } from '../stream/record-headers.ts'
 import { slices } from '../stream/slices.ts'
+import { signatureHeader } from '../trust/signature.ts'
+import type { Trust } from '../trust/trust.ts'
 import { readLetters } from './dead-letters/letter.ts'
 import type { LogReader, TimeRange } from './log-reader.ts'
 import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
@@ -29,6 +31,8 @@ export interface RebuildCounts {
 export interface RebuildOptions {
   /** The service's name, as on its dead letters. */
   app: string
+  /** Asked for what always holds, and not for what the trust file says today: the service had decided that when the event came. */
+  trust: Pick<Trust, 'requireGenuine'>
   /** Codes of its domain's errors. */
   refusals: ReadonlySet<string>
   log: LogReader
@@ -53,13 +57,13 @@ const maxSliceEvents = 500
 export async function rebuildTopic(
   topic: string,
   handlers: Handlers<boolean>,
-  { app, refusals, log, range, onProgress, onWait }: RebuildOptions,
+  { app, trust, refusals, log, range, onProgress, onWait }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
   const total = spans.reduce((sum, { start, end }) => sum + end - start, 0n)
   const aside = await asideOf(app, topic, log)
-  const intake = createIntake(handlers)
+  const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
   onProgress(topic, counts, total)
 
   async function settle(record: LogRecord): Promise<void> {
@@ -67,7 +71,12 @@ export async function rebuildTopic(
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const origin = originOf(placeOf(record), headerOf(record, resentFrom))
-      const changed = await patiently(() => intake(record.value, origin))
+      const evidence = {
+        value: record.value,
+        signature: headerOf(record, signatureHeader),
+        arrivedAt: record.timestamp,
+      }
+      const changed = await patiently(() => intake(evidence, origin))
       counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error

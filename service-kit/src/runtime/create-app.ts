@@ -1,12 +1,15 @@
 import type { RequestListener } from 'node:http'
+import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createPublisher, type Publish, recordOf } from '../stream/publisher.ts'
+import { readTrust } from '../trust/read-trust.ts'
 import { createWeb } from '../web/web.ts'
 import type { ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
+import { limitsOf } from './limits.ts'
 import { createReadiness } from './readiness.ts'
 import { createStreamCheck } from './stream-check.ts'
 
@@ -21,15 +24,19 @@ export interface App {
   channel: RequestListener
 }
 
-/** Makes a service of its definition. */
+/**
+ * Makes a service of its definition.
+ * @throws {TrustFileError} when what it shall trust is not usable
+ */
 export function createApp<S extends object>(
   service: ServiceDefinition<S>,
   { sidecar, ...dependencies }: AppDependencies<S>,
 ): App {
   const { settings, log, now } = dependencies
   const auth = createAuth(settings.Auth, now, (err) => log.error({ err }, 'the API keys are those of before'))
+  const trust = readTrust(service.root, settings.Trust)
   const publishRecord = createPublisher(sidecar)
-  const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope))
+  const publish: Publish = async (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope, trust))
   const parts = createParts(service, {
     ...dependencies,
     publish,
@@ -37,9 +44,12 @@ export function createApp<S extends object>(
   })
 
   const { App: app, AppChannel: channel } = settings
-  const group = Object.keys(parts.reactions).length > 0 ? app.Name : undefined
+  const reads = Object.keys(parts.reactions)
+  const writes = [...service.produces, ...reads.map(deadLetterTopic)]
+  const group = reads.length > 0 ? app.Name : undefined
   const refusals = new Set(Object.keys(service.refusals))
-  const consumers = createConsumers(parts.reactions, { app: app.Name, publish: publishRecord, refusals, log, now })
+  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now }
+  const consumers = createConsumers(parts.reactions, options)
   return {
     web: createWeb({
       title: app.Name,
@@ -47,8 +57,10 @@ export function createApp<S extends object>(
       routes: parts.routes,
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
-      readiness: createReadiness(sidecar, createStreamCheck(settings.Stream, group)),
+      readiness: createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes })),
       auth,
+      proxies: settings.Web.Proxies,
+      limits: limitsOf(settings),
       log,
     }),
     channel: createAppChannel({ token: channel.Token, consumers, log }),

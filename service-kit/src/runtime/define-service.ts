@@ -40,8 +40,8 @@ export interface ServiceDefinition<S extends object = object> {
   description: string
   /** Sections of the settings besides those that every service has: a JSON Schema each. */
   sections?: Record<keyof S & string, Section>
-  /** Names of fields that are personal data, masked should they come into the log. */
-  personal?: string[]
+  /** The topics that it publishes to, besides those of its dead letters. services.json says the same, and a test compares. */
+  produces: readonly string[]
   /** The errors of its domain, by `code`: what a request is answered with. To an event they are the reason of a dead letter. */
   refusals: Refusals
   /** What its problem details may have besides the members that all have, such as the id of the order in question. */

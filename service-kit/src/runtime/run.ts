@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { ApiKeysError } from '../auth/api-keys.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createLog, stackOf } from '../telemetry/log.ts'
+import { maskedText } from '../telemetry/mask.ts'
+import { TrustFileError } from '../trust/trust-file.ts'
 import { createApp } from './create-app.ts'
 import type { ServiceDefinition } from './define-service.ts'
 import { PortTakenError } from './listener.ts'
@@ -11,9 +13,14 @@ import { SettingsError } from './settings.ts'
 
 /** Runs a service until it is told to stop. What keeps it from starting is told on standard error, and ends it with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
+  // Node's own way would print all that hangs on an error, such as documents.
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${failureText(error)}\n`)
+    process.exit(1)
+  })
   try {
     const settings = readSettings(service, process.env)
-    const log = createLog(settings.App.Name, settings.Log.Level, { personal: service.personal ?? [] })
+    const log = createLog(settings.App.Name, settings.Log.Level)
     const sidecar = createSidecar(settings)
     const app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: randomUUID })
     await serve(app, settings, log)
@@ -25,7 +32,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
 
 /** A few lines for what the environment can mend; all else is a mistake of ours, which only its stack leads to. */
 export function failureText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const isExplained = [SettingsError, PortTakenError, ApiKeysError].some((type) => error instanceof type)
-  return isExplained ? error.message : stackOf(error)
+  if (!(error instanceof Error)) return maskedText(String(error))
+  const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
+  return explained.some((type) => error instanceof type) ? error.message : maskedText(stackOf(error))
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import type { Logger } from '../telemetry/log.ts'
-import { channelTimeouts, type Listener, listen, publicTimeouts } from './listener.ts'
+import { limitsOf } from './limits.ts'
+import { channelTimeouts, type Listener, listen, publicBounds } from './listener.ts'
 import type { BaseSettings } from './settings.ts'
 
 /** A service without its listeners: `web` for the public, `channel` for the sidecar. */
@@ -17,11 +18,11 @@ const drainMs = 9_000
  * Opens a service's listeners; SIGTERM and SIGINT let the requests in flight finish, then end the process.
  * @throws {PortTakenError} naming the setting to change
  */
-export async function serve(app: App, settings: ListenerSettings, log: Logger): Promise<void> {
+export async function serve(app: App, settings: ServerSettings, log: Logger): Promise<void> {
   const listeners = await openListeners(app, settings)
   const { Web: web, AppChannel: channel, Auth: auth } = settings
-  const https = web.CertificateFile ? web.HttpsPort : undefined
-  log.info({ http: web.HttpPort, https, channel: channel.Port, callers: callersIn[auth.Mode] }, 'up')
+  const ports = { http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }
+  log.info({ ...ports, callers: callersIn[auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' }, 'up')
 
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
@@ -39,24 +40,25 @@ const callersIn = {
   closed: 'who has a token or a key',
 }
 
-type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Auth'>
+type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel'>
+type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
 /** Public http, the sidecar's channel and, when a certificate is set, public https; in this order, and all or none. */
 export async function openListeners(
   app: App,
-  { Web: web, AppChannel: channel }: Pick<ListenerSettings, 'Web' | 'AppChannel'>,
+  { Web: web, AppChannel: channel }: ListenerSettings,
 ): Promise<Listener[]> {
   const listeners: Listener[] = []
   const open = async (...[listener, options, address]: Parameters<typeof listen>) => {
     listeners.push(await listen(listener, options, address))
   }
   try {
-    await open(app.web, publicTimeouts, { host: web.Host, port: web.HttpPort, variable: 'Web__HttpPort' })
+    await open(app.web, publicBounds, { host: web.Host, port: web.HttpPort, variable: 'Web__HttpPort' })
     await open(app.channel, channelTimeouts, { host: channel.Host, port: channel.Port, variable: 'AppChannel__Port' })
     if (web.CertificateFile) {
       const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
       const address = { host: web.Host, port: web.HttpsPort, variable: 'Web__HttpsPort' }
-      await open(app.web, { ...publicTimeouts, ...tls }, address)
+      await open(app.web, { ...publicBounds, ...tls }, address)
     }
     return listeners
   } catch (error) {

@@ -3,17 +3,22 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
+import type { TrustSettings } from '../trust/read-trust.ts'
 import { guid } from '../web/guid.ts'
+import type { Limits } from '../web/rate-limits.ts'
 
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
-  Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string }
+  /** `Proxies`: how many are in front, whose word is taken for whom a request comes from. */
+  Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string; Proxies: number }
   Auth: AuthSettings['Auth']
+  Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
   Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
   State: SidecarSettings['State']
+  Trust: TrustSettings
   Log: { Level: string }
 }
 
@@ -31,6 +36,7 @@ export class SettingsError extends Error {
 const text = { type: 'string' }
 const required = { type: 'string', minLength: 1 }
 const port = { type: 'integer', minimum: 1, maximum: 65535 }
+const count = { type: 'integer', minimum: 0 }
 const id = { type: 'string', pattern: guid.source }
 
 export type Section = {
@@ -65,14 +71,33 @@ const stream: Section = {
   then: { properties: { SaslUsername: required, SaslPassword: required } },
 }
 
+/** Keys are texts that need no escape in a variable or a list, of 192 bits at least when they are random. */
+const trust = section({
+  File: required,
+  SigningKeys: { type: 'string', pattern: '^([\\w+/=-]{32,}(,[\\w+/=-]{32,})*)?$' },
+  SignedSince: {
+    type: 'string',
+    pattern: '^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
+  },
+})
+
 const baseSections: Record<keyof BaseSettings, Section> = {
   App: section({ Id: id, Name: required }),
-  Web: section({ Host: required, HttpPort: port, HttpsPort: port, CertificateFile: text, KeyFile: text }),
+  Web: section({
+    Host: required,
+    HttpPort: port,
+    HttpsPort: port,
+    CertificateFile: text,
+    KeyFile: text,
+    Proxies: count,
+  }),
   Auth: section(authProperties),
+  Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
   State: section({ Store: required, ConnectionString: text }),
+  Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
 }
 

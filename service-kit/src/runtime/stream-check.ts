@@ -1,14 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AdminOptions } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
+import { type TopicUse, topicUses } from './topic-uses.ts'
 
 /** What keeps a service from its stream, in words that may be public; undefined when nothing does. */
 export type StreamCheck = () => Promise<string | undefined>
 
-/** What is asked of Kafka: @platformatic/kafka's Admin has it. */
-export interface GroupAdmin {
-  listTopics(): Promise<unknown>
+/** What a service does at the stream. */
+export interface StreamUse {
+  /** The consumer group of its sidecar: its app id (components/kafka.yaml, consumerGroup); undefined when it consumes nothing. */
+  group: string | undefined
+  reads: readonly string[]
+  writes: readonly string[]
+}
+
+/** What is asked of Kafka. */
+export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
+  /** What this user may do with topics, as far as the broker says so; also how to ask whether it answers. */
+  topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
   close(): Promise<void>
 }
 
@@ -23,44 +33,66 @@ const readyForMs = 2_000
 const missingForMs = 500
 
 /** A group's coordinator moves, or loads its log, within this: no reason yet. */
-const patience = { retries: 5, retryDelay: 300, connectTimeout: 1_000, timeout: 1_000, requestTimeout: 2_000 }
+const patience = { retries: 5, delayMs: 300 }
+// Longer than `deadlineMs`, which tells it: a broker that hangs has taken the connection.
+const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
 /** Loaded when first asked for: its modules take 55 MB and most of a second, which a start and its tests can do without. */
-async function openAdmin(connection: KafkaConnection): Promise<GroupAdmin> {
+async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {
     clientId: 'orderflow-readiness',
     ...connection,
-    ...patience,
+    ...timeouts,
+    // It would try again what no time changes, such as a wrong password, and whoever asks would not hear of it in time.
+    retries: 0,
   }
-  return new Admin(options)
+  const admin = new Admin(options)
+  return {
+    describeGroups: (asked) => patiently(() => admin.describeGroups(asked)),
+    topicUses: (topics) => topicUses(admin, topics),
+    close: () => admin.close(),
+  }
+}
+
+async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.retries): Promise<Answer> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (retries === 0 || protocolErrors(error).some((name) => name.endsWith('_FAILED'))) throw error
+  }
+  await delay(patience.delayMs, undefined, { ref: false })
+  return patiently(ask, retries - 1)
 }
 
 /**
- * Whether the service can use the stream: its sidecar's health stays green when the broker is away and when its group is denied, so
- * Kafka itself is asked. Without a group, whether the broker answers; with one, whether the group consumes: it may be described and has
- * members. A rebalance is no reason, since all replicas are in it whenever one of them starts.
+ * Whether the service can use the stream: its sidecar's health stays green when the broker is away and when its group or a topic is
+ * denied, so Kafka itself is asked. Whether the group consumes: it may be described and has members. A rebalance is no reason, since all
+ * replicas are in it whenever one of them starts. And whether the topics may be read and written that the service reads and writes.
  *
  * Each question has a connection of its own: one that stays open would have to survive brokers that die and come back elsewhere, and
  * nobody asks more often than every two seconds. Callers at the same time share one.
- * @param group the consumer group of the service's sidecar: its app id (components/kafka.yaml, consumerGroup)
  */
 export function createStreamCheck(
   settings: StreamSettings,
-  group: string | undefined,
-  open: (connection: KafkaConnection) => Promise<GroupAdmin> = openAdmin,
+  { group, reads, writes }: StreamUse,
+  open: (connection: KafkaConnection) => Promise<StreamAdmin> = openAdmin,
 ): StreamCheck {
   const connection = connectionOf(settings)
   if (!connection) return async () => 'no broker is named: set Stream__Brokers'
 
   async function ask(): Promise<string | undefined> {
-    let admin: GroupAdmin | undefined
+    let admin: StreamAdmin | undefined
+    let asked = 'the topics'
     try {
       admin = await open(connection as KafkaConnection)
-      if (group === undefined) await admin.listTopics()
-      else return groupMissing(group, await admin.describeGroups({ groups: [group] }))
+      const uses = await admin.topicUses([...new Set([...reads, ...writes])])
+      const missing = denied(reads, 'read', uses) ?? denied(writes, 'write', uses)
+      if (missing || group === undefined) return missing
+      asked = `consumer group ${group}`
+      return groupMissing(group, await admin.describeGroups({ groups: [group] }))
     } catch (error) {
-      return reasonOf(error, group)
+      return reasonOf(error, asked)
     } finally {
       // Not waited for: with a broker that hangs it takes as long as the question did.
       admin?.close().catch(() => {})
@@ -86,20 +118,25 @@ function shared(ask: StreamCheck): StreamCheck {
   }
 }
 
-function groupMissing(name: string, groups: Awaited<ReturnType<GroupAdmin['describeGroups']>>): string | undefined {
+/** The first topic that this user may not use so. */
+function denied(topics: readonly string[], use: keyof TopicUse, uses: ReadonlyMap<string, TopicUse>) {
+  const topic = topics.find((name) => uses.get(name)?.[use] === false)
+  return topic && `to ${use} topic ${topic} is denied to this user`
+}
+
+function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['describeGroups']>>): string | undefined {
   const group = groups.get(name)
   const isRebalancing = group?.state === 'PreparingRebalance' || group?.state === 'CompletingRebalance'
   return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
 /** The protocol's own errors have names; all else never came as far as an answer. */
-function reasonOf(error: unknown, group: string | undefined): string {
+function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
-  if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `consumer group ${group} is denied to this user`
+  if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `${asked} is denied to this user`
   if (names.includes('SASL_AUTHENTICATION_FAILED')) return 'the broker does not accept the user and its password'
   if (names.length === 0) return 'the broker does not answer'
-  const what = group === undefined ? 'the topics cannot be listed' : `consumer group ${group} cannot be described`
-  return `${what}: ${names.at(-1)}`
+  return `${asked} cannot be described: ${names.at(-1)}`
 }
 
 /** The client wraps errors in lists of errors and causes. */

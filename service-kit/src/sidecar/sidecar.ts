@@ -242,8 +242,9 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 function parse(key: string, data: Uint8Array): unknown {
   try {
     return JSON.parse(asBuffer(data).toString())
-  } catch (error) {
-    throw new SidecarError(`read ${key}`, error)
+  } catch {
+    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    throw new SidecarError(`read ${key}`, 'the document is not JSON')
   }
 }
 

@@ -1,8 +1,10 @@
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
+import { whileHandling } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
+import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, minimalDeadLetter } from './dead-letter.ts'
 import { type BulkEntry, type Delivery, readDelivery } from './delivery.ts'
-import { faultOf, isInfrastructure } from './fault.ts'
+import { type Fault, faultOf, isInfrastructure } from './fault.ts'
 import { createIntake, type Handlers, type Reactions } from './intake.ts'
 import type { PublishRecord } from './publisher.ts'
 import { slices } from './slices.ts'
@@ -12,6 +14,7 @@ export interface ConsumerOptions {
   /** The service's name, as on its dead letters. */
   app: string
   publish: PublishRecord
+  trust: Pick<Trust, 'requireTrusted'>
   /** Codes of the domain's errors, which become the reasons of dead letters. */
   refusals: ReadonlySet<string>
   log: Logger
@@ -35,19 +38,28 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  * delivered again too, so that what comes again comes in order.
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
-  const { app, publish, refusals, log, now } = options
-  const intake = createIntake(handlers, createUnhandledCounter(topic, log))
+  const { app, publish, trust, refusals, log, now } = options
+  const intake = createIntake(
+    handlers,
+    (envelope, evidence) => trust.requireTrusted(topic, envelope, evidence),
+    createUnhandledCounter(topic, log),
+  )
 
   async function settle(delivery: Delivery): Promise<void> {
+    const fault = await whileHandling(delivery.value, () => handle(delivery))
+    if (!fault) return
+    await publishLetter(deadLetterOf(delivery, fault, app, now()), () => minimalDeadLetter(delivery, fault, app, now()))
+    log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+  }
+
+  /** Answers why the event can never be handled; nothing when it was. */
+  async function handle(delivery: Delivery): Promise<Fault | undefined> {
     try {
-      await intake(delivery.value, delivery.origin)
+      await intake(delivery, delivery.origin)
+      return undefined
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      const fault = faultOf(error, refusals)
-      await publishLetter(deadLetterOf(delivery, fault, app, now()), () =>
-        minimalDeadLetter(delivery, fault, app, now()),
-      )
-      log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+      return faultOf(error, refusals)
     }
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope-schema'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
+import { signatureHeader } from '../trust/signature.ts'
 import type { Delivery } from './delivery.ts'
 import type { Fault } from './fault.ts'
 import { type Place, placeText } from './place.ts'
@@ -24,10 +25,11 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place): 
  * another limit may still refuse it.
  */
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
-  const { key, escapedKey, traceparent, value } = delivery
+  const { key, escapedKey, traceparent, signature, value } = delivery
   const headers = {
     ...storyOf(delivery, fault, app, now, maxDetailLength),
     ...(traceparent && { traceparent }),
+    ...(signature && { [signatureHeader]: signature }),
     // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
     ...(key === undefined && escapedKey && { [letterHeaders.key]: escapedKey }),
   }

@@ -1,9 +1,11 @@
 import { traceIdFrom } from '../telemetry/trace.ts'
+import { signatureHeader, signatureIn } from '../trust/signature.ts'
+import type { Evidence } from '../trust/trust.ts'
 import { type Place, parsePlace, precedes } from './place.ts'
 import { resentFrom } from './record-headers.ts'
 
 /** One Kafka record as it reached this service. */
-export interface Delivery {
+export interface Delivery extends Evidence {
   entryId: string
   place: Place
   /** Where the event first stood: another place than its own when it is a dead letter that was resent. */
@@ -31,7 +33,7 @@ export interface BulkEntry {
  * place.
  */
 export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: string): Delivery {
-  const { __partition: partition, __offset: offset, __key: escapedKey, traceparent } = metadata
+  const { __partition: partition, __offset: offset, __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
   if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
   const place = { topic, partition: Number(partition), offset }
   return {
@@ -41,6 +43,8 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
     key: unescaped(escapedKey),
     escapedKey,
     traceparent: traceIdFrom(traceparent) && traceparent,
+    signature: signatureIn(unescaped(metadata[signatureHeader])),
+    arrivedAt: Number(arrivedAt),
     value: Buffer.from(event ?? '', 'base64'),
   }
 }

@@ -1,8 +1,10 @@
 import { EnvelopeError } from '@orderflow/envelope-schema'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
+import { maskedText } from '../telemetry/mask.ts'
+import { UntrustedError } from '../trust/untrusted-error.ts'
 
-/** Why an event can never be handled. `code` is stable and groups dead letters; `detail` tells what to mend. */
+/** Why an event can never be handled. `code` is stable and groups dead letters; `detail` tells what to mend, without personal data. */
 export interface Fault {
   code: string
   detail: string
@@ -17,16 +19,18 @@ export function isInfrastructure(error: unknown): boolean {
 }
 
 /**
- * What can never succeed: an invalid event, one that breaks a rule of the domain, or a bug in the handler that this event
- * meets.
+ * What can never succeed: an invalid event, one that its publisher may not say or that breaks a rule of the domain, or a bug in the handler that
+ * this event meets.
  * @param refusals codes of the domain's errors
  */
 export function faultOf(error: unknown, refusals: ReadonlySet<string>): Fault {
   if (error instanceof EnvelopeError) return { code: error.code, detail: JSON.stringify(error.problems) }
-  if (error instanceof SidecarError) return { code: 'refused', detail: error.message }
+  if (error instanceof SidecarError) return { code: 'refused', detail: maskedText(error.message) }
+  if (error instanceof UntrustedError) return { code: error.code, detail: maskedText(error.message) }
   const code = refusalCode(error, refusals)
-  if (code !== undefined) return { code, detail: (error as Error).message }
-  return { code: 'handler-error', detail: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' }
+  if (code !== undefined) return { code, detail: maskedText((error as Error).message) }
+  const detail = error instanceof Error ? maskedText(`${error.name}: ${error.message}`) : 'unknown'
+  return { code: 'handler-error', detail }
 }
 
 /** The code of an error that the domain threw, when it is one of its refusals. */

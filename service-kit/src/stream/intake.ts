@@ -4,9 +4,11 @@ import {
   type EventType,
   type FullEvent,
   parseEnvelope,
+  type ReceivedEnvelope,
   selectEvent,
   typeOf,
 } from '@orderflow/envelope-schema'
+import type { Evidence } from '../trust/trust.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -18,26 +20,35 @@ export type Handlers<R = unknown> = { readonly [T in EventType]?: (event: FullEv
 /** The same by topic. */
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
+/** Asked about each event that is to be handed over. @throws {UntrustedError} */
+export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
+
 /**
  * Parses the event in a record's value and hands it over. Answers what the handler did; undefined for an event that none of
- * them is for, whose payload is nobody's business here.
+ * them is for, whose payload and publisher are nobody's business here.
  * @param origin where the event first stood in the log
  * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
+ * @throws {UntrustedError} whoever wrote it may not say it
  */
-export type Intake<R> = (value: Uint8Array, origin: Place) => Promise<R | undefined>
+export type Intake<R> = (record: Evidence, origin: Place) => Promise<R | undefined>
 
 /** @param onUnhandled told the `Name@Version` of each event that no handler is for */
-export function createIntake<R>(handlers: Handlers<R>, onUnhandled: (type: string) => void = () => {}): Intake<R> {
+export function createIntake<R>(
+  handlers: Handlers<R>,
+  judge: Judge,
+  onUnhandled: (type: string) => void = () => {},
+): Intake<R> {
   const types = Object.keys(handlers) as EventType[]
   const byType = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventType>) => Promise<R>>
-  return async (value, origin) => {
-    const envelope = parseEnvelope(value)
+  return async (record, origin) => {
+    const envelope = parseEnvelope(record.value)
     const event = selectEvent(envelope, types)
     const handle = event && byType.get(typeOf(event))
     if (!handle) {
       onUnhandled(typeOf(envelope))
       return undefined
     }
+    judge(event, record)
     try {
       return await handle(completeEnvelope(event, origin) as FullEvent<EventType>)
     } catch (error) {

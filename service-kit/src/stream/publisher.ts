@@ -2,6 +2,8 @@ import type { Envelope } from '@orderflow/envelope-schema'
 import { createBatcher } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import { traceparentOf } from '../telemetry/trace.ts'
+import { signatureHeader } from '../trust/signature.ts'
+import type { Trust } from '../trust/trust.ts'
 
 /**
  * Publishes one record; resolves when the broker has it.
@@ -49,9 +51,18 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
 }
 
-/** An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace. */
-export function recordOf(topic: string, key: string, envelope: Envelope): OutgoingEvent {
+/**
+ * An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace and with the signature of our services.
+ * @throws {Error} a service publishes what nobody knows that it does
+ */
+export function recordOf(topic: string, key: string, envelope: Envelope, trust: Pick<Trust, 'sign'>): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
   const traceparent = traceparentOf(envelope.TraceId)
-  return { topic, key, value, headers: traceparent === undefined ? {} : { traceparent } }
+  const signature = trust.sign(topic, envelope, value)
+  return {
+    topic,
+    key,
+    value,
+    headers: { ...(traceparent && { traceparent }), ...(signature && { [signatureHeader]: signature }) },
+  }
 }

@@ -1,8 +1,11 @@
-// For the tests of services: a sidecar and a log in memory, a log's lines, an app that listens, a client of it.
+// For the tests of services: a sidecar and a log in memory, a log's lines, an app that listens, a client of it, who publishes what, and
+// how it is signed.
+export { createSigner, signatureHeader } from '../trust/signature.ts'
 export * from './captured-log.ts'
 export * from './fake-log.ts'
 export * from './fake-sidecar.ts'
 export * from './http.ts'
 export * from './issuer.ts'
+export * from './publisher-of.ts'
 export * from './serve-app.ts'
 export type * from './subject.ts'

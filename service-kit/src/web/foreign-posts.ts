@@ -14,9 +14,3 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
     detail: `A browser sent this from a page of ${origin ?? 'another site'}, and only pages of ${host} may. Programs send no Origin header.`,
   })
 }
-
-/** Shown in a frame of another site, our page could be made to send what its visitor never meant, and as its own. */
-export const unframed: RequestHandler = (_request, response, next) => {
-  response.set('content-security-policy', "frame-ancestors 'none'")
-  next()
-}

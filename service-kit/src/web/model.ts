@@ -1,4 +1,5 @@
 import { type EventType, fieldSchema } from '@orderflow/envelope-schema'
+import { inheritPersonal } from '../telemetry/personal.ts'
 
 /** A JSON Schema as OpenAPI 3.0 has it. */
 export type Schema = { [keyword: string]: unknown }
@@ -27,9 +28,11 @@ export function model<T>(name: string, fields: { [K in keyof T & string]-?: Fiel
 /** Where the page's document keeps a model's schema. */
 export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The schemas of fields, by name. */
+/** The schemas of fields, by name. One that is personal in the contract is so here, whatever its name. */
 export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
+  const schemas = Object.entries(fields).map(([name, field]) => [name, schemaOf(field)] as const)
+  for (const [name, schema] of schemas) if (schema['x-pii']) inheritPersonal(name)
+  return Object.fromEntries(schemas)
 }
 
 function schemaOf(field: Field): Schema {

@@ -68,11 +68,11 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
 }
 
 /**
- * By rule: what the inputs may be, 403 for a POST from a page of another site, 503 when the platform fails; and what the domain
- * refuses, in its words.
+ * By rule: what the inputs may be, 403 for a POST from a page of another site, 429 for too many, 503 when the platform fails; and what
+ * the domain refuses, in its words.
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
-  const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 503]
+  const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
   const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to mend it.']))
   for (const code of codes) {
     const refusal = refusals[code]

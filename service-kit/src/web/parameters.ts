@@ -46,7 +46,12 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
       throw invalid([{ pointer: name, detail: `takes 1 to ${maxKeyLength} visible ASCII characters` }])
     },
     parameters: [
-      { name, in: 'header', schema: { type: 'string', minLength: 1, maxLength: maxKeyLength }, ...described },
+      {
+        name,
+        in: 'header',
+        schema: { type: 'string', minLength: 1, maxLength: maxKeyLength, pattern: '^[\\x21-\\x7e]+$' },
+        ...described,
+      },
     ],
     problems: [400, 422],
   }

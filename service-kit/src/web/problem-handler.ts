@@ -1,7 +1,9 @@
 import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../telemetry/log.ts'
+import { maskedFields } from '../telemetry/mask.ts'
 import { problemOf } from './problem-of.ts'
 import type { Refusals } from './refusals.ts'
+import type { ShownPath } from './shown-path.ts'
 
 /**
  * The last middleware: whatever was thrown leaves as `application/problem+json`, without internals.
@@ -32,20 +34,21 @@ import type { Refusals } from './refusals.ts'
  *               pointer: { type: string, description: 'JSON pointer into the body, or the name of a parameter.' }
  *               detail: { type: string }
  */
-export function problemHandler(refusals: Refusals, log: Logger): ErrorRequestHandler {
+export function problemHandler(refusals: Refusals, shown: ShownPath, log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { status, code, title, options } = problemOf(error, refusals)
-    if (status >= 500) log.error({ err: error, method: request.method, path: request.path }, title)
+    const path = shown(request.path)
+    if (status >= 500) log.error({ err: error, method: request.method, path }, title)
     // Half an answer must not look like a whole one. Express would break off too, but print the error as plain text.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`
-    const members = { type, title, status, detail, instance: request.originalUrl, ...(errors && { errors }) }
+    const members = { type, title, status, detail, instance: path, ...(errors && { errors }) }
     response
       .status(status)
       .set(headers ?? {})
       .type('application/problem+json')
       // An extension member takes the place of no other, whatever its name.
-      .send(JSON.stringify({ ...members, ...extra, ...members }))
+      .send(JSON.stringify({ ...members, ...(maskedFields(extra) as object), ...members }))
   }
 }

@@ -1,7 +1,7 @@
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import { UncertainError } from '../sidecar/uncertain-error.ts'
-import { bodyProblem } from './body.ts'
+import { maskedText } from '../telemetry/mask.ts'
 import { HttpProblem, invalid, unavailable } from './problem.ts'
 import { type Refusals, refusalProblem } from './refusals.ts'
 
@@ -12,14 +12,13 @@ export function problemOf(error: unknown, refusals: Refusals): HttpProblem {
     platformProblem(error) ??
     cursorProblem(error) ??
     refusalProblem(error, refusals) ??
-    bodyProblem(error) ??
     pathProblem(error) ??
     new HttpProblem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
   )
 }
 
 function platformProblem(error: unknown): HttpProblem | undefined {
-  if (error instanceof UncertainError) return unavailable(error.message, error.details, error.cause)
+  if (error instanceof UncertainError) return unavailable(maskedText(error.message), error.details, error.cause)
   if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
   if (!(error instanceof SidecarError)) return undefined
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')

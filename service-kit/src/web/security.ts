@@ -1,4 +1,5 @@
 import type { Auth } from '../auth/auth.ts'
+import type { PageSignIn } from './docs.ts'
 import { type OpenApi, problemAnswer } from './openapi.ts'
 import type { Route } from './route.ts'
 
@@ -42,9 +43,15 @@ async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]):
   return { type: 'oauth2', flows: { authorizationCode } }
 }
 
-/** How the page signs people in: as a public client, which has no secret (RFC 7636). */
-export function pageSignIn({ clientId }: Issuer, routes: readonly Route[]): object {
-  return { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }
+/** How the page signs people in: as a public client, which has no secret (RFC 7636). Undefined when it is none. */
+export function pageSignIn({ clientId, discover }: Issuer, routes: readonly Route[]): PageSignIn | undefined {
+  if (!clientId) return undefined
+  const oauth = { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }
+  const origins = async () => {
+    const { token_endpoint: tokens } = await discover().catch(() => ({ token_endpoint: undefined }))
+    return tokens ? [new URL(tokens).origin] : []
+  }
+  return { oauth, origins }
 }
 
 const scopesOf = (routes: readonly Route[]): string[] => [...new Set(routes.map(({ operation }) => operation.scope))]

@@ -1,43 +1,49 @@
 import express, { type Express } from 'express'
-import swaggerUi from 'swagger-ui-express'
 import type { Auth } from '../auth/auth.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { authenticate } from './authenticate.ts'
-import { refuseForeignPosts, unframed } from './foreign-posts.ts'
+import { docs } from './docs.ts'
+import { refuseForeignPosts } from './foreign-posts.ts'
+import { answerHeaders } from './headers.ts'
 import { healthRoutes, type Readiness } from './health.ts'
 import { type Documented, openapiOf } from './openapi.ts'
 import { problemHandler } from './problem-handler.ts'
+import { type Limits, rateLimits } from './rate-limits.ts'
 import { routerOf, unknownPath } from './router.ts'
 import { pageSignIn, secured } from './security.ts'
+import { shownPath } from './shown-path.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
   /** Undefined where nobody is asked who they are. */
   auth: Auth | undefined
+  /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
+  proxies: number
+  limits: Limits | undefined
   log: Logger
 }
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
-export function createWeb({ readiness, auth, log, ...documented }: WebOptions): Express {
+export function createWeb({ readiness, auth, proxies, limits, log, ...documented }: WebOptions): Express {
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
-  const page = {
-    customSiteTitle: title,
-    swaggerUrl: '/openapi.json',
-    swaggerOptions: auth?.issuer?.clientId ? { oauth: pageSignIn(auth.issuer, routes) } : {},
-  }
+  const { byAddress, byCaller, byTenant } = rateLimits(limits)
   // No client asks with If-None-Match, and a hash of each answer costs as much as validating the request.
-  const app = express().disable('x-powered-by').disable('etag')
+  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
+  app.use(answerHeaders())
+  // Before the limits: a platform asks from the address that its users' requests come from, too.
+  app.use(healthRoutes(readiness))
+  app.use(byAddress)
   app.get('/', (_request, response) => response.redirect('/docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
   })
-  app.use('/docs', unframed, swaggerUi.serve, swaggerUi.setup(undefined, page))
-  app.use(healthRoutes(readiness))
-  if (auth) app.use(authenticate(auth))
+  app.use('/docs', docs(title, auth?.issuer && pageSignIn(auth.issuer, routes)))
   app.use(refuseForeignPosts)
+  if (auth) app.use(authenticate(auth))
+  app.use(byCaller, byTenant)
   app.use(routerOf(routes))
-  app.use(unknownPath)
-  app.use(problemHandler(refusals, log))
+  app.use(unknownPath(routes))
+  app.use(problemHandler(refusals, shownPath(routes), log))
   return app
 }

@@ -7,6 +7,9 @@ import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import type { Place } from '../../src/stream/place.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
+import { createSigner } from '../../src/trust/signature.ts'
+import { createTrust } from '../../src/trust/trust.ts'
+import { openTrust } from '../support/open-trust.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 type Created = FullEvent<'OrderCreated@1'>
@@ -42,10 +45,15 @@ describe('a rebuild from a topic', () => {
   const append = (value: string, headers = {}) => log.append({ topic: 'orderevents', value, headers })
   const totals = () => seen.map(({ Payload }) => Payload.Total)
 
-  function rebuild(range = {}, onProgress: (counts: RebuildCounts, total: bigint) => void = () => {}) {
+  function rebuild(
+    range = {},
+    onProgress: (counts: RebuildCounts, total: bigint) => void = () => {},
+    trust = openTrust,
+  ) {
     const handlers = { 'OrderCreated@1': (event: Created) => take(event) }
     return rebuildTopic('orderevents', handlers, {
       app: 'order-service',
+      trust,
       refusals: new Set(['conflicting-order']),
       log,
       range,
@@ -56,7 +64,8 @@ describe('a rebuild from a topic', () => {
 
   /** The dead letter that an app has of a record. */
   function deadLetter(place: Place, app: string, origin = place): void {
-    const delivery = { entryId: '', key: undefined, escapedKey: undefined, traceparent: undefined }
+    const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, signature: undefined }
+    const delivery = { entryId: '', ...unknown, arrivedAt: 0 }
     const fault = { code: 'conflicting-order', detail: '' }
     const letter = deadLetterOf({ ...delivery, place, origin, value: Buffer.from('') }, fault, app, new Date())
     log.append({ ...letter, topic: deadLetterTopic('orderevents') })
@@ -107,6 +116,32 @@ describe('a rebuild from a topic', () => {
     seen = []
     await rebuild()
     expect(seen[0]?.Id).to.equal(resent)
+  })
+
+  it('takes no event that only pretends to be ours, and asks of all others nothing that was decided when they came', async () => {
+    const own = randomUUID()
+    const signer = createSigner(['k'.repeat(32)])
+    const trust = createTrust({
+      publishers: {
+        outside: ['orderevents'],
+        services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
+      },
+      file: { unlisted: 'set-aside', publishers: {} },
+      signer,
+      signedSince: 100,
+    })
+    const ours = (total: number) => created(total, { AppId: own, AppName: 'shop' })
+    const signed = ours(1)
+    const at = (timestamp: number, value: string, headers = {}) =>
+      log.append({ topic: 'orderevents', timestamp, value, headers })
+    at(99, ours(0))
+    at(100, signed, { signature: signer.sign(Buffer.from(signed)) })
+    at(101, ours(2), { signature: signer.sign(Buffer.from(signed)) })
+    at(102, ours(3))
+    at(103, created(4))
+    const counts = await rebuild({}, () => {}, trust)
+    expect(totals()).to.deep.equal([0, 1, 4])
+    expect(counts).to.deep.include({ read: 5, applied: 3, faulty: { untrusted: 2 } })
   })
 
   it('counts what is faulty and goes on', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { PortTakenError } from '../../src/runtime/listener.ts'
 import { failureText } from '../../src/runtime/run.ts'
 import { SettingsError } from '../../src/runtime/settings.ts'
+import { TrustFileError } from '../../src/trust/trust-file.ts'
 
 describe('what keeps a service from starting', () => {
   it('is told with its stack and its cause when nobody expected it', () => {
@@ -10,9 +11,12 @@ describe('what keeps a service from starting', () => {
     expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
   })
 
-  it('is told without one when it is the environment: wrong settings, a taken port', () => {
+  it('is told without one when it is the environment: wrong settings, a wrong trust file, a taken port', () => {
     expect(failureText(new SettingsError('file', ['PORT: must be integer']))).to.equal(
       'settings are not usable (file):\n  - PORT: must be integer',
+    )
+    expect(failureText(new TrustFileError(new URL('file:///a/trust.json'), ['/unlisted: is missing']))).to.equal(
+      'trust is not usable (/a/trust.json):\n  - /unlisted: is missing',
     )
     const address = { host: '127.0.0.1', port: 5000, variable: 'Web__HttpPort' }
     expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')))).to.equal(

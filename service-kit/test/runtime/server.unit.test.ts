@@ -1,14 +1,13 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { channelTimeouts, listen, publicTimeouts } from '../../src/runtime/listener.ts'
+import { channelTimeouts, listen, publicBounds } from '../../src/runtime/listener.ts'
 import { openListeners } from '../../src/runtime/server.ts'
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port
+import { portOf } from './support/port.ts'
 
 function settingsWith(httpPort: number, channelPort = 0) {
-  const Web = { Host: '127.0.0.1', HttpPort: httpPort, HttpsPort: 0, CertificateFile: '', KeyFile: '' }
+  const Web = { Host: '127.0.0.1', HttpPort: httpPort, HttpsPort: 0, CertificateFile: '', KeyFile: '', Proxies: 0 }
   return { Web, AppChannel: { Host: '127.0.0.1', Port: channelPort, Token: 'app' } }
 }
 const answer: RequestListener = (_request, response) => response.end('ok')
@@ -28,7 +27,7 @@ describe('the listeners', () => {
   })
 
   it('have limits for requests that do not arrive, and look for them often enough', () => {
-    for (const limits of [publicTimeouts, channelTimeouts]) {
+    for (const limits of [publicBounds, channelTimeouts]) {
       expect(limits.headersTimeout).to.be.at.most(limits.requestTimeout)
       expect(limits.connectionsCheckingInterval).to.be.below(limits.headersTimeout)
     }

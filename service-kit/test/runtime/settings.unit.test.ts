@@ -7,8 +7,9 @@ import { loadSettings, SettingsError, section } from '../../src/runtime/settings
 
 const settings = {
   App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },
-  Web: { Host: '127.0.0.1', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '' },
+  Web: { Host: '127.0.0.1', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '', Proxies: 0 },
   Auth: { Mode: 'loopback', Issuer: '', Audience: '', TenantClaim: 'tenant_id', ClientId: '', ApiKeys: '' },
+  Limits: { AddressPerMinute: 600, CallerPerMinute: 300, TenantPerMinute: 600 },
   AppChannel: { Host: '127.0.0.1', Port: 5100 },
   Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 3502 },
   Stream: {
@@ -23,6 +24,7 @@ const settings = {
     SessionTimeout: '3s',
   },
   State: { Store: 'statestore', ConnectionString: '' },
+  Trust: { File: 'trust.json', SigningKeys: '', SignedSince: '' },
   Policy: { ApproveUpTo: 10_000 },
   Log: { Level: 'info' },
 }
@@ -94,6 +96,22 @@ describe('settings', () => {
       'Stream__DisableTls: must be true or false',
       'Stream__SessionTimeout: must match pattern "^[1-9]\\d*s$"',
     ])
+  })
+
+  it('take keys that are long enough, several separated by commas, and a moment with an offset', () => {
+    const [key, other] = ['k'.repeat(32), 'o'.repeat(44)]
+    for (const SigningKeys of ['', key, `${key},${other}`]) {
+      expect(load({ ...tokens, Trust__SigningKeys: SigningKeys }).Trust.SigningKeys).to.equal(SigningKeys)
+    }
+    for (const SignedSince of ['2026-11-21T10:00Z', '2026-11-21T10:00:00.123+01:00']) {
+      expect(load({ ...tokens, Trust__SignedSince: SignedSince }).Trust.SignedSince).to.equal(SignedSince)
+    }
+    const wrong = ['k'.repeat(31), `${key},`, `${key}, ${other}`].map((text) => ({ Trust__SigningKeys: text }))
+    const late = ['2026-11-21', '2026-11-21T10:00', 'yes'].map((text) => ({ Trust__SignedSince: text }))
+    for (const variables of [...wrong, ...late]) {
+      const [name = ''] = Object.keys(variables)
+      expect(problemsOf({ ...tokens, ...variables }).map((problem) => problem.split(':')[0])).to.deep.equal([name])
+    }
   })
 
   it('name every problem with the variable that mends it', () => {

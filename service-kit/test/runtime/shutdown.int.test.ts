@@ -42,7 +42,11 @@ describe('a service that is told to stop', () => {
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
     const [HttpPort, HttpsPort, Port] = [await freePort(), await freePort(), await freePort()]
     const Host = '127.0.0.1'
-    const settings = { Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile }, AppChannel: { Host, Port } }
+    const settings = {
+      Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile },
+      Auth: { Mode: 'loopback' },
+      AppChannel: { Host, Port },
+    }
     urls = {
       http: `http://${Host}:${HttpPort}`,
       https: `https://${Host}:${HttpsPort}`,

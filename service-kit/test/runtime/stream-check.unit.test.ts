@@ -1,21 +1,25 @@
 import { expect } from 'chai'
-import { createStreamCheck, type GroupAdmin } from '../../src/runtime/stream-check.ts'
+import { createStreamCheck, type StreamAdmin } from '../../src/runtime/stream-check.ts'
+import type { TopicUse } from '../../src/runtime/topic-uses.ts'
 import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 const settings = { Brokers: 'a:1', AuthType: 'none' } as StreamSettings
 
 describe('what keeps a service from its stream', () => {
-  const calls = { opened: 0, described: 0, listed: 0, closed: 0 }
-  beforeEach(() => Object.assign(calls, { opened: 0, described: 0, listed: 0, closed: 0 }))
+  const calls = { opened: 0, described: 0, asked: 0, closed: 0 }
+  beforeEach(() => Object.assign(calls, { opened: 0, described: 0, asked: 0, closed: 0 }))
   const time = virtualTime()
 
-  /** A Kafka whose groups are given, or that fails. */
-  function check(answer: () => Promise<[state: string, members: number]>, group: string | undefined = 'a-service') {
-    const admin: GroupAdmin = {
-      async listTopics() {
-        calls.listed += 1
-        await answer()
+  const use = { group: 'a-service', reads: ['in'], writes: ['out', 'in.dead'] }
+  const all = { read: true, write: true }
+
+  /** A Kafka whose groups are given, and what may be done with topics, or that fails. */
+  function check(answer: () => Promise<[state: string, members: number]>, uses: Record<string, TopicUse> = {}) {
+    const admin: StreamAdmin = {
+      async topicUses(topics) {
+        calls.asked += 1
+        return new Map(topics.map((topic) => [topic, uses[topic] ?? all]))
       },
       async describeGroups({ groups }) {
         calls.described += 1
@@ -26,7 +30,7 @@ describe('what keeps a service from its stream', () => {
         calls.closed += 1
       },
     }
-    return createStreamCheck(settings, group, async () => {
+    return createStreamCheck(settings, use, async () => {
       calls.opened += 1
       return admin
     })
@@ -68,12 +72,42 @@ describe('what keeps a service from its stream', () => {
   }
 
   it('is only the broker for a service that consumes nothing', async () => {
-    const brokerOnly = createStreamCheck(settings, undefined, async () => ({
-      listTopics: () => Promise.reject(new Error('x')),
-      describeGroups: () => Promise.reject(new Error('not asked')),
+    const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
+      createStreamCheck(settings, { group: undefined, reads: [], writes: [] }, async () => ({
+        topicUses,
+        describeGroups: () => Promise.reject(new Error('not asked')),
+        close: async () => {},
+      }))()
+    expect(await brokerOnly(async () => new Map())).to.equal(undefined)
+    expect(await brokerOnly(() => Promise.reject(new Error('x')))).to.equal('the broker does not answer')
+    expect(await brokerOnly(() => Promise.reject(kafkaError('CLUSTER_AUTHORIZATION_FAILED')))).to.equal(
+      'the topics cannot be described: CLUSTER_AUTHORIZATION_FAILED',
+    )
+  })
+
+  const denials = {
+    'to read topic in is denied to this user': { in: { read: false, write: true } },
+    'to write topic out is denied to this user': { out: { read: true, write: false } },
+    'to write topic in.dead is denied to this user': { 'in.dead': { read: false, write: false } },
+  }
+  for (const [words, uses] of Object.entries(denials)) {
+    it(`is told as "${words}"`, async () => {
+      expect(await check(async () => ['Stable', 1], uses)()).to.equal(words)
+    })
+  }
+
+  it('is nothing when a topic is denied only for what the service does not do', async () => {
+    const uses = { in: { read: true, write: false }, out: { read: false, write: true } }
+    expect(await check(async () => ['Stable', 1], uses)()).to.equal(undefined)
+  })
+
+  it('is nothing when the broker does not say what may be done, as one without rights does', async () => {
+    const silent = createStreamCheck(settings, use, async () => ({
+      topicUses: async () => new Map(),
+      describeGroups: async () => new Map([['a-service', { state: 'Stable', members: { size: 1 } }]]),
       close: async () => {},
     }))
-    expect(await brokerOnly()).to.equal('the broker does not answer')
+    expect(await silent()).to.equal(undefined)
   })
 
   it('is told within three seconds by a broker that hangs', async () => {
@@ -86,7 +120,7 @@ describe('what keeps a service from its stream', () => {
   })
 
   it('is the missing setting when no broker is named', async () => {
-    expect(await createStreamCheck({ ...settings, Brokers: '' }, 'a-service')()).to.match(/set Stream__Brokers/)
+    expect(await createStreamCheck({ ...settings, Brokers: '' }, use)()).to.match(/set Stream__Brokers/)
   })
 
   it('is asked once by callers at the same time, and again when the answer is old', async () => {
@@ -102,6 +136,6 @@ describe('what keeps a service from its stream', () => {
     expect(await ask()).to.match(/no members/)
     await time.pass(600)
     expect(await ask()).to.equal(undefined)
-    expect(calls).to.deep.equal({ opened: 3, described: 3, listed: 0, closed: 3 })
+    expect(calls).to.deep.equal({ opened: 3, described: 3, asked: 3, closed: 3 })
   })
 })

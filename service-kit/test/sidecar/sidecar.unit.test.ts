@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import {
   create,
   type DescMessage,
@@ -103,6 +104,14 @@ describe('sidecar client', () => {
   it('does not take a document that is not JSON for an error of whoever reads it', async () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
     expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
+  })
+
+  it('does not say what it holds either, which may be personal', async () => {
+    handlers.GetState = () => ({ data: Buffer.from('{"Name": SECRET}'), etag: '1' })
+    const error = await sidecar.readOne('a').catch((thrown: unknown) => thrown)
+    expect(inspect(error, { depth: null, showHidden: true }))
+      .to.contain('read a: the document is not JSON')
+      .and.not.to.contain('SECRET')
   })
 
   it('saves each document on its own condition', async () => {

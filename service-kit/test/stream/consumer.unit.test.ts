@@ -8,6 +8,9 @@ import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { createSigner } from '../../src/trust/signature.ts'
+import { createTrust } from '../../src/trust/trust.ts'
+import { openTrust } from '../support/open-trust.ts'
 
 const orderId = randomUUID()
 const envelope = {
@@ -47,6 +50,7 @@ describe('consumer', () => {
     app: 'order-service',
     refusals: new Set(['broken-rule']),
     publish: createPublisher(sidecar),
+    trust: openTrust,
     log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
     now: () => new Date('2026-11-21T10:00:00Z'),
   })
@@ -75,6 +79,64 @@ describe('consumer', () => {
     offset = 0
     await consume(entry(envelope))
     expect(handled[again]?.Id).to.equal(first?.Id)
+  })
+
+  describe('when somebody may not say what he says', () => {
+    const own = randomUUID()
+    const signer = createSigner(['k'.repeat(32)])
+    const trust = createTrust({
+      publishers: { outside: [], services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } } },
+      file: { unlisted: 'taken-in', publishers: {} },
+      signer,
+      signedSince: Date.parse('2026-11-21T09:00:00Z'),
+    })
+    const ours = { ...envelope, AppId: own.toUpperCase(), AppName: 'shop' }
+    async function consumeTrusted(...entries: BulkEntry[]) {
+      await createConsumer('orderevents', handlers, { ...options(), trust })(entries)
+      return sidecar.published.map(({ headers }) => headers['deadletter-reason'])
+    }
+    /** With headers as the sidecar hands them over: URL-escaped. */
+    const withHeaders = (record: BulkEntry, headers: Record<string, string>) => {
+      Object.assign(record.metadata, headers)
+      return record
+    }
+    const signatureOf = ({ event }: BulkEntry) => signer.sign(Buffer.from(event ?? '', 'base64')) ?? ''
+    const signed = (record: BulkEntry) => withHeaders(record, { signature: signatureOf(record) })
+
+    it('makes a dead letter of it that says what would mend it, and calls no handler', async () => {
+      expect(await consumeTrusted(entry(envelope))).to.deep.equal(['untrusted'])
+      const [letter] = sidecar.published
+      expect(letter?.headers['deadletter-detail']).to.equal('only shop publishes to orderevents')
+      expect(handled).to.deep.equal([])
+      expect(lines()[0]).to.include({ reason: 'untrusted' })
+    })
+
+    it('asks for the signature of the very bytes, and for none of what came before services signed', async () => {
+      const old = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T08:59:59Z')) })
+      const young = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T09:00:00Z')) })
+      const other = withHeaders(entry({ ...ours, Note: 1 }), { signature: signatureOf(entry(ours)) })
+      expect(await consumeTrusted(signed(entry(ours)), old, young, other)).to.deep.equal(['untrusted', 'untrusted'])
+      expect(handled).to.have.length(2)
+    })
+
+    it('keeps the signature with a dead letter, and nothing else under its name', async () => {
+      handle = async () => {
+        throw new Error('a bug')
+      }
+      const record = signed(entry(ours))
+      const long = withHeaders(entry(envelope), { signature: 'x'.repeat(100_000) })
+      expect(await consumeTrusted(record)).to.deep.equal(['handler-error'])
+      expect(await consumeTrusted(long)).to.deep.equal(['handler-error', 'untrusted'])
+      const signatures = sidecar.published.map(({ headers }) => headers.signature)
+      expect(signatures).to.deep.equal([record.metadata.signature, undefined])
+    })
+
+    it('says first what is wrong with an event, and nothing of one that nobody here handles', async () => {
+      const wrong = { ...envelope, Payload: {} }
+      expect(await consumeTrusted(entry({ ...envelope, Name: 'OrderShipped' }), entry(wrong))).to.deep.equal([
+        'invalid-payload',
+      ])
+    })
   })
 
   it('lets events pass that it does not handle, whatever their payload', async () => {
@@ -219,6 +281,25 @@ describe('consumer', () => {
     expect(lines()[0].detail).to.contain('/Version')
     expect(lines()[1]).to.include({ ...place, offset: '2', reason: 'not-json' })
   })
+
+  const telling: Record<string, () => Error> = {
+    'a bug': () => new TypeError('no SECRET-TAX-ID in tax-id'),
+    'a rule': () => Object.assign(new Error('broken by SECRET-TAX-ID'), { code: 'broken-rule' }),
+    'a store that refuses': () => new SidecarError('write', new Error('too long: SECRET-TAX-ID'), 'refused'),
+  }
+  for (const [what, thrown] of Object.entries(telling)) {
+    it(`tells of ${what} without what it says of the event: in the dead letter and in the log`, async () => {
+      handle = async () => {
+        throw thrown()
+      }
+      await consume(entry(envelope))
+      const details = [sidecar.published[0]?.headers['deadletter-detail'], lines()[0].detail]
+      for (const detail of details)
+        expect(detail)
+          .to.contain('***')
+          .and.not.to.match(/SECRET|TAX/i)
+    })
+  }
 
   it('dead-letters an event whose document or record is refused for good', async () => {
     handle = async () => {

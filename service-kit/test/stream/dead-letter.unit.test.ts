@@ -13,6 +13,8 @@ const delivery: Delivery = {
   key: 'k',
   escapedKey: 'k',
   traceparent: undefined,
+  signature: undefined,
+  arrivedAt: 0,
   value: Buffer.from('{'),
 }
 const fault = { code: 'not-json', detail: 'd' }

@@ -9,12 +9,14 @@ const event = (topic: string, value: string, headers = {}): OutgoingEvent => {
   return { topic, key: 'k', value: Buffer.from(value), headers }
 }
 
+const unsigned = { sign: () => undefined }
+
 describe('publisher', () => {
   const time = virtualTime()
 
   it('writes an envelope as it is, in its own trace', () => {
     const envelope = { TraceId: '0AF76519-16cd-43dd-8448-eb211c80319c', Name: 'Done' } as unknown as Envelope
-    const { headers, value, ...record } = recordOf('a', 'k', envelope)
+    const { headers, value, ...record } = recordOf('a', 'k', envelope, unsigned)
     expect(record).to.deep.equal({ topic: 'a', key: 'k' })
     expect(Buffer.from(value).toString()).to.equal(JSON.stringify(envelope))
     expect(headers.traceparent).to.match(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
@@ -22,7 +24,15 @@ describe('publisher', () => {
 
   it('begins no trace for an envelope whose TraceId is none', () => {
     const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
-    expect(recordOf('a', 'k', envelope).headers).to.deep.equal({})
+    expect(recordOf('a', 'k', envelope, unsigned).headers).to.deep.equal({})
+  })
+
+  it('signs the very bytes that it writes', () => {
+    const envelope = { TraceId: '', Name: 'Done', Payload: { Text: 'ü' } } as unknown as Envelope
+    const sign = (topic: string, { Name }: { Name: string }, value: Uint8Array) =>
+      `${topic} ${Name} ${Buffer.from(value)}`
+    const { headers, value } = recordOf('a', 'k', envelope, { sign })
+    expect(headers.signature).to.equal(`a Done ${Buffer.from(value)}`)
   })
 
   it('sends each topic its own events, in the order of the calls', async () => {

@@ -64,6 +64,11 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('A1@1', later, 2), line('(others)', later, 10)])
   })
 
+  it('have no name in the log that is no name of an event: it may be about somebody', () => {
+    for (const type of ['Ada Lovelace ordered@1', 'ada@lovelace@1', 'Zoë@1']) count(type)
+    expect(lines()).to.deep.equal([line('(no plain name)', first)])
+  })
+
   it('have a name of at most 80 characters in the log', () => {
     count('A'.repeat(200))
     expect(lines()).to.deep.equal([line('A'.repeat(80), first)])

@@ -1,45 +1,130 @@
 import { expect } from 'chai'
-import { createLog } from '../../src/telemetry/log.ts'
+import { capturedLog } from '../../src/testing/captured-log.ts'
 
-/** A log and the records written to it so far. */
-function captured(personal: readonly string[] = []) {
-  const records: Record<string, unknown>[] = []
-  const destination = { write: (line: string) => void records.push(JSON.parse(line)) }
-  return { log: createLog('test', 'info', { personal, destination }), records }
+const orderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
+const secret = 'SECRET-TAX-ID'
+
+/** What the log writes of this, as text and as it is read. */
+function logged(fields: object, message = 'seen') {
+  const { log, records } = capturedLog()
+  log.info(fields, message)
+  expect(records).to.have.lengthOf(1)
+  return { record: records[0] ?? {}, text: JSON.stringify(records) }
 }
 
 describe('log', () => {
-  const personal = ['customerName', 'CustomerName', 'customerTaxId', 'CustomerTaxId']
-  const sensitive = {
-    customerName: 'Ada',
-    CustomerName: 'Ada',
-    customerTaxId: 'GB-1',
-    CustomerTaxId: 'GB-1',
-    token: 's3cret',
-    Token: 's3cret',
-    password: 's3cret',
-    ConnectionString: 's3cret',
-    authorization: 's3cret',
+  it('has a line with level, time and app, and what is told', () => {
+    const { record } = logged({ topic: 'orderevents', offset: '17', orderId, count: 3 }, 'the order is stored')
+    const told = { level: 'info', app: 'test', topic: 'orderevents', offset: '17', orderId, count: 3 }
+    expect(record).to.include({ ...told, msg: 'the order is stored' })
+    expect(record.time).to.match(/^\d{4}-.*Z$/)
+  })
+
+  const named = ['CustomerName', 'customerName', 'customertaxid', 'CustomerTaxID', 'customer_tax_id', 'CutsomerName']
+  const credentials = [
+    'token',
+    'Token',
+    'SaslPassword',
+    'ConnectionString',
+    'authorization',
+    'set-cookie',
+    'X-Api-Key',
+    'SigningKeys',
+    'client_secret',
+  ]
+  for (const name of [...named, ...credentials]) {
+    const ways: Record<string, object> = {
+      'at the top': { [name]: secret },
+      'five levels deep': { a: { b: { c: { d: { [name]: secret } } } } },
+      'in a list': { list: [{ ok: 1 }, { [name]: [secret, { x: secret }] }] },
+      'in a JSON text': { text: JSON.stringify({ a: [{ [name]: secret }] }) },
+      'in a JSON text inside of another': { text: `got ${JSON.stringify(JSON.stringify({ [name]: secret, ok: 1 }))}` },
+      'in a broken JSON text': { text: `{"${name}": "${secret}` },
+      'in a query': { url: `/v1/orders?limit=1&${name}=${secret}&x=1` },
+      'as objects are printed': { text: `{ ${name.replace(/\W/g, '_')}: '${secret}', ok: 1 }` },
+      'in an error': { err: new Error('failed', { cause: new Error(`for {"${name}":"${secret}"}`) }) },
+      'on an error': { err: Object.assign(new Error('failed'), { [name]: secret, body: { [name]: secret } }) },
+      'in a child of the log': {},
+    }
+    for (const [where, fields] of Object.entries(ways)) {
+      it(`masks ${name} ${where}`, () => {
+        expect(logged(fields).text).not.to.contain('SECRET')
+      })
+    }
+
+    it(`masks ${name} in a message, and as what a child of the log always tells`, () => {
+      expect(logged({}, `stored with ${name}=${secret}`).text).not.to.contain('SECRET')
+      const { log, records } = capturedLog()
+      log.child({ [name]: secret }).info('seen')
+      expect(JSON.stringify(records)).to.contain('***').and.not.to.contain('SECRET')
+    })
   }
-  const masked = Object.fromEntries(Object.keys(sensitive).map((key) => [key, '***']))
 
-  it('masks credentials and what its service calls personal down to the third level, and nothing else', () => {
-    const { log, records } = captured(personal)
-    const orderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'
-    log.info({ ...sensitive, orderId, event: { ...sensitive, Name: 'OrderCreated', Payload: sensitive } }, 'seen')
-    expect(records[0]).to.deep.include({ ...masked, orderId, app: 'test', level: 'info' })
-    expect(records[0]?.event).to.deep.equal({ ...masked, Name: 'OrderCreated', Payload: masked })
+  it('masks of an event all but what the contract lets be shown, whatever else its publisher put there', () => {
+    const Payload = { OrderId: orderId, Total: 1, Note: secret, nested: { deep: [secret] }, CustomerName: secret }
+    const event = { Name: 'OrderCreated', Headers: { CausationId: orderId, who: secret }, Payload }
+    const { record, text } = logged({ event })
+    expect(text).not.to.contain('SECRET')
+    expect(record.event).to.deep.include({ Name: 'OrderCreated' })
+    expect(record.event).to.have.nested.include({ 'Payload.OrderId': orderId, 'Payload.Total': 1 })
+    expect(record.event).to.have.nested.include({ 'Headers.CausationId': orderId })
+    expect(logged({ payload: { ssn: secret }, headers: { cookie: secret, from: secret } }).text).not.to.contain(
+      'SECRET',
+    )
+    expect(logged({ text: JSON.stringify({ Name: 'Foreign', Payload: { ssn: secret } }) }).text).not.to.contain(
+      'SECRET',
+    )
   })
 
-  it('leaves the text of a message alone', () => {
-    const { log, records } = captured()
-    log.info({ token: 'x' }, 'the token and CustomerName are missing')
-    expect(records[0]).to.include({ token: '***', msg: 'the token and CustomerName are missing' })
+  it('masks bytes, which may be an event', () => {
+    for (const value of [Buffer.from(secret), new Uint8Array(Buffer.from(secret))]) {
+      expect(logged({ value }).record.value).to.equal('*** (bytes)')
+    }
   })
 
-  it('knows no field of any domain by itself', () => {
-    const { log, records } = captured()
-    log.info({ CustomerName: 'Ada', password: 'x' })
-    expect(records[0]).to.include({ CustomerName: 'Ada', password: '***' })
+  it('does not say what a text was that is no JSON', () => {
+    const { err } = logged({ err: thrownBy(() => JSON.parse(`[${secret}]`)) }).record as { err: { message: string } }
+    expect(err).to.deep.include({ type: 'SyntaxError', message: 'what was read is not valid JSON' })
+  })
+
+  it('leaves alone what only speaks of a field', () => {
+    const problems = JSON.stringify([{ pointer: '/Payload/CustomerName', message: 'is missing' }])
+    const { record } = logged({ token: 'x', detail: problems }, 'the token and CustomerName are missing')
+    expect(record).to.include({ token: '***', detail: problems, msg: 'the token and CustomerName are missing' })
+  })
+
+  it('keeps an error’s type, message, stack and causes', () => {
+    const { err } = logged({ err: new TypeError('no', { cause: new Error('14 UNAVAILABLE: down') }) }).record as {
+      err: Record<string, string>
+    }
+    expect(err).to.include({ type: 'TypeError', message: 'no: 14 UNAVAILABLE: down' })
+    expect(err.stack).to.match(/^TypeError: no\n {4}at .*log\.unit\.test\.ts.*caused by: Error: 14 UNAVAILABLE/s)
+  })
+
+  it('cuts a text that nobody reads to its end', () => {
+    expect(String(logged({ text: 'a '.repeat(100_000) }).record.text)).to.have.length.below(9_000)
+  })
+
+  it('is written however long somebody made it', () => {
+    const hostile = [
+      'a',
+      'a.',
+      '\\',
+      '"',
+      ' ',
+      'CustomerName',
+      'CustomerName:',
+      '{"CustomerName":{',
+      'Unexpected token ',
+    ]
+    for (const piece of hostile) expect(logged({ text: piece.repeat(100_000) }).text).to.have.length.below(30_000)
   })
 })
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}

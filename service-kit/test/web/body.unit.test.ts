@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { call, post } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
@@ -60,6 +61,39 @@ describe('reading a body', () => {
     const answer = await post(app, url, '{"name": "Ada Lovelace"')
     expect(problemOf(answer)).to.deep.equal([400, 'not-json'])
     expect(answer.text).not.to.contain('Ada')
+  })
+
+  for (const [encoding, pack] of Object.entries({ gzip: gzipSync, deflate: deflateSync, none: Buffer.from })) {
+    it(`refuses a body that says it is packed as ${encoding}, however small, and says how to send it`, async () => {
+      const body = pack(JSON.stringify({ orderId: thingId, amount: 1 }))
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+      const answer = await call(app, url, { method: 'POST', headers, body })
+      expect(problemOf(answer)).to.deep.equal([415, 'encoded'])
+      expect(answer.headers['accept-encoding']).to.equal('identity')
+      expect(answer.json.detail).to.contain('without Content-Encoding')
+    })
+  }
+
+  it('takes what is as deep as it is long for what it is: no JSON, no object, or no text', async () => {
+    const depth = 32 * 1024 - 50
+    const deep = '['.repeat(depth) + ']'.repeat(depth)
+    expect(problemOf(await post(app, url, '['.repeat(64 * 1024)))).to.deep.equal([400, 'not-json'])
+    expect(problemOf(await post(app, url, deep))).to.deep.equal([400, 'invalid-request'])
+    const objects = 10_000
+    const nested = `${'{"a":'.repeat(objects)}1${'}'.repeat(objects)}`
+    for (const value of [deep, nested]) {
+      const answer = await post(app, url, `{"orderId":"${thingId}","amount":${value}}`)
+      expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+      expect(answer.text).to.contain('/amount').and.to.have.length.below(1_000)
+    }
+  })
+
+  it('takes names that every object has for fields that it does not know, or that are missing', async () => {
+    const body = `{"__proto__":{"orderId":"${thingId}","amount":1},"constructor":{"prototype":{"amount":1}}}`
+    expect((await post(app, url, body)).json.detail).to.equal('/orderId: is missing; /amount: is missing')
+    const known = `{"orderId":"${thingId}","amount":1,"__proto__":{"admin":true},"toString":1}`
+    expect((await post(app, url, known)).json).to.have.all.keys('orderId', 'amount')
+    expect(Object.prototype).not.to.have.property('admin')
   })
 
   it('refuses what is larger than any request needs', async () => {

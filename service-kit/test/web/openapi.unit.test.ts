@@ -25,10 +25,20 @@ describe('the page’s document', () => {
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
   it('has each operation with its answers, and the problems that follow from its inputs', () => {
-    expect(statusesOf('/v1/things', 'post')).to.deep.equal(['201', '202', '400', '403', '413', '415', '422', '503'])
-    expect(statusesOf('/v1/things', 'get')).to.deep.equal(['200', '400', '503'])
-    expect(statusesOf('/v1/things/{id}', 'get')).to.deep.equal(['200', '400', '404', '503'])
-    expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '503'])
+    expect(statusesOf('/v1/things', 'post')).to.deep.equal([
+      '201',
+      '202',
+      '400',
+      '403',
+      '413',
+      '415',
+      '422',
+      '429',
+      '503',
+    ])
+    expect(statusesOf('/v1/things', 'get')).to.deep.equal(['200', '400', '429', '503'])
+    expect(statusesOf('/v1/things/{id}', 'get')).to.deep.equal(['200', '400', '404', '429', '503'])
+    expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '429', '503'])
   })
 
   it('says what the domain refuses in the words that a client gets', () => {

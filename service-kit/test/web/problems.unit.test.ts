@@ -3,7 +3,7 @@ import { OverloadError } from '../../src/sidecar/batcher.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { UncertainError } from '../../src/sidecar/uncertain-error.ts'
 import { notFound } from '../../src/web/problem.ts'
-import { call } from './support/call.ts'
+import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 
 /** An error as a domain throws it. */
@@ -38,6 +38,43 @@ describe('what is thrown', () => {
       thingId,
     })
     expect([status, records]).to.deep.equal([409, []])
+  })
+
+  /** The answer, and what was logged, when making a thing of this body throws an error. */
+  async function thrownOver(body: object, error: unknown) {
+    const [make, ...others] = thingRoutes()
+    if (!make) throw new Error('no routes')
+    const { app, records } = thingsApp(undefined, [{ ...make, handle: () => Promise.reject(error) }, ...others])
+    return { ...(await post(app, '/v1/things', JSON.stringify(body))), records }
+  }
+  const personal = { customerName: 'SECRET NAME', list: [{ note: 'SECRET NOTE' }] }
+
+  it('by the domain says nothing personal of the request that it refuses', async () => {
+    const details = { thingId, customerName: 'SECRET', nested: [{ buyer_customer_tax_id: 'SECRET' }] }
+    const error = new DomainError('too-heavy', 'SECRET NAME with its secret-note is too heavy', details)
+    const { text, json } = await thrownOver(personal, error)
+    expect([json.detail, json.thingId]).to.deep.equal(['*** *** with its ***-*** is too heavy', thingId])
+    expect(text).not.to.match(/secret/i)
+  })
+
+  it('by a bug says nothing personal of the request in the log', async () => {
+    const { text, records } = await thrownOver(personal, new TypeError('no SECRET', { cause: new Error('NAME') }))
+    expect(text + JSON.stringify(records)).not.to.match(/SECRET|NAME|NOTE/)
+    expect(records[0]).to.have.nested.property('err.message', 'no ***: ***')
+  })
+
+  it('tells of a path only the words of its operations and GUIDs, and nothing of a query', async () => {
+    for (const [method, path, shown] of [
+      ['GET', '/v1/things/SECRET?customerName=SECRET', '/v1/things/***'],
+      ['DELETE', '/V1/Things/SECRET', '/V1/Things/***'],
+      ['GET', `/v1/things/${thingId}/SECRET`, `/v1/things/${thingId}/***`],
+      ['GET', '/SECRET%20', '/***'],
+    ] as const) {
+      const { status, json, text } = await call(thingsApp().app, path, { method })
+      expect(status).to.be.within(400, 405)
+      expect(json.instance).to.equal(shown)
+      expect(text, path).not.to.contain('SECRET')
+    }
   })
 
   for (const [what, error] of Object.entries({

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { createWeb } from '../../src/web/web.ts'
 import { call } from './support/call.ts'
-import { thingId, thingRoutes, thingsApp } from './support/things.ts'
+import { thingId, thingRoutes, thingsApp, webWith } from './support/things.ts'
 
 describe('the public listener', () => {
   const { app } = thingsApp()
@@ -69,24 +68,11 @@ describe('the public listener', () => {
       const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       expect((await call(app, '/v1/things', { headers })).status).to.equal(200)
     })
-
-    it('cannot come from our own page in a frame of another site', async () => {
-      const { headers } = await call(app, '/docs/')
-      expect(headers['content-security-policy']).to.equal("frame-ancestors 'none'")
-    })
   })
 
   it('is ready, or says in words what is missing', async () => {
     const missing: { store?: string; stream?: string } = {}
-    const options = {
-      title: 't',
-      description: 'd',
-      refusals: {},
-      problemMembers: {},
-      auth: undefined,
-      log: undefined as never,
-    }
-    const web = createWeb({ ...options, routes: [], readiness: async () => missing })
+    const web = webWith({ readiness: async () => missing })
     expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready' })
     missing.stream = 'consumer group a-service has no members'
     const { status, json } = await call(web, '/readyz')
@@ -109,8 +95,7 @@ describe('the public listener', () => {
 
   it('does not begin with a refusal that has no status', () => {
     const [, , , drop] = thingRoutes()
-    const options = { title: 't', description: 'd', problemMembers: {}, auth: undefined, readiness: async () => ({}) }
-    const begin = () => createWeb({ ...options, routes: drop ? [drop] : [], refusals: {}, log: undefined as never })
+    const begin = () => webWith({ routes: drop ? [drop] : [] })
     expect(begin).to.throw('post /v1/things/{id}/drop may be refused as too-heavy')
   })
 })

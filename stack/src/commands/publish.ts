@@ -1,9 +1,10 @@
-import { describeProblem, EnvelopeError, parseEvent, paymentEvents } from '@orderflow/envelope-schema'
-import { Producer } from '@platformatic/kafka'
+import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope-schema'
+import { findErrorBy, Producer } from '@platformatic/kafka'
 import { StackError } from '../lib/error.ts'
 import '@orderflow/service-kit/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type Addresses, urlOf } from '../kafka/addresses.ts'
+import { outsideTopics } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
@@ -11,30 +12,42 @@ import { type EventRecord, readEventFile } from './event-file.ts'
 export interface PublishOptions {
   file: string
   key: string | undefined
-  /** Sends what the schema refuses, to see a dead letter. */
+  /** Sends what the schema or a topic of ours alone refuses, to see a dead letter. */
   raw: boolean
 }
 
 /** `make publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
   const event = readEventFile(file, key)
-  if (!raw) requireValid(event.value)
+  if (!raw) requireAccepted(event)
   const addresses = await requireRunning(['kafka'])
-  const { partition, offset } = await send(addresses.kafka, event)
+  const { partition, offset } = await send(addresses.publisher, event).catch((error: Error) => refused(error, event))
   print(`published to ${event.topic}, partition ${partition}, offset ${offset}, key ${event.key ?? '(none)'}`)
   print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
 }
 
-function nextStep({ key, topic }: EventRecord, addresses: Addresses): string {
+/** Where Kafka asks who somebody is, an outside application may not write everything. */
+function refused(error: Error, { topic }: EventRecord): never {
+  if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
+  throw new StackError('denied', `${topic} is not for applications outside: they may write ${outsideTopics.join()}`, {
+    nextStep: 'docs/publishing.md says who may write what',
+    cause: error,
+  })
+}
+
+function nextStep({ key }: EventRecord, addresses: Addresses): string {
   const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
   if (!key) return 'next: make logs SERVICE=order-service'
-  if (topic === paymentEvents) return `next: curl ${orderUrl}/v1/orders/${key}`
   return `next: curl ${orderUrl}/v1/orders/${key} and curl '${paymentUrl}/v1/payments?orderId=${key}'`
 }
 
-function requireValid(value: Buffer): void {
+function requireAccepted({ topic, value }: EventRecord): void {
   try {
     parseEvent(value)
+    if (outsideTopics.includes(topic)) return
+    throw new StackError('usage', `nobody outside publishes to ${topic} (docs/trust.md)`, {
+      nextStep: 'send it as it is with RAW=1 to see a dead letter',
+    })
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error
     const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)

@@ -5,12 +5,14 @@ import { type LogOptions, logLines } from '../lib/log-options.ts'
 import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
-import { type Project, readProject, recordStore } from './project.ts'
+import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
 import { composeFiles, readReplicaCounts, removeReplicas, writeReplicas } from './replicas.ts'
 import { dockerUp } from './up.ts'
 
 /** Removes the containers; volumes, and so all data, stay. */
 export async function dockerDown(): Promise<void> {
+  // Of an earlier version it may lack variables, without which Compose does nothing.
+  await ensureEnvFile()
   await compose(composeFiles(), ['down', '--remove-orphans'])
 }
 

@@ -2,29 +2,38 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { type Addresses, addressAt } from '../kafka/addresses.ts'
+import { securedKafka } from '../kafka/connection.ts'
+import { operatorUser, publishUser } from '../kafka/users.ts'
+import { isLasting, makeCertificate } from '../lib/certificate.ts'
 import type { ComposeStore } from '../lib/image-names.ts'
 import { repository } from '../lib/paths.ts'
+import { bodyOf, pemOf } from '../lib/pem.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { newSecret } from '../lib/secret.ts'
 import { ofServices, services } from '../lib/services.ts'
-import { variableOf } from './variables.ts'
+import { kafkaPasswords, variableOf } from './variables.ts'
 
 /** What `.env` says of the Compose project: its name and store, and where its containers are reached from this machine. */
 export interface Project extends Addresses {
   name: string
   store: ComposeStore
+  /** Kafka as the outside application reaches it that `make publish` is. */
+  publisher: KafkaConnection
+  /** By which clients know Kafka; PEM. */
+  kafkaCertificate: string
 }
 
 const envFile = (folder: string) => join(folder, '.env')
 
 /**
- * Writes `.env` from `.env.example` when there is none, with random secrets, and those that one of an earlier version lacks; true when
- * it wrote something.
+ * Writes `.env` from `.env.example` when there is none, with random secrets and a certificate for Kafka, and what one of an earlier
+ * version lacks; true when it wrote something.
  */
-export function ensureEnvFile(folder = repository): boolean {
+export async function ensureEnvFile(folder = repository): Promise<boolean> {
   const existing = existsSync(envFile(folder)) ? readFileSync(envFile(folder), 'utf8') : undefined
-  const text = withSecrets(existing ?? newText())
+  const text = await withCertificate(withSecrets(existing ?? newText()))
   if (text === existing) return false
   writeFileSync(envFile(folder), text, { mode: 0o600 })
   return true
@@ -38,12 +47,36 @@ function newText(): string {
     .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
 }
 
+/** How long the services of a version before may go on publishing without a signature, once there is a key. */
+const unsignedForMs = 15 * 60_000
+
 function withSecrets(text: string): string {
   const known = parseEnv(text)
   const tokens = services.flatMap((service) => [variableOf(service, 'APP_TOKEN'), variableOf(service, 'DAPR_TOKEN')])
-  const missing = ['POSTGRESQL_PASSWORD', ...tokens].filter((name) => !known[name])
-  if (missing.length === 0) return text
-  return `${text.trimEnd()}\n${missing.map((name) => `${name}=${newSecret()}\n`).join('')}`
+  const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
+  const missing = [...passwords, ...tokens].filter((name) => !known[name])
+  // There is a log that has events without.
+  const since = known.SIGNING_KEYS ? {} : { SIGNED_SINCE: new Date(Date.now() + unsignedForMs).toISOString() }
+  return withVariables(text, { ...Object.fromEntries(missing.map((name) => [name, newSecret()])), ...since })
+}
+
+/** A certificate of Kafka's own, when there is none or it is about to end. Compose starts anew whatever has another one. */
+async function withCertificate(text: string): Promise<string> {
+  const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
+  if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
+  const { certificate, key } = await makeCertificate(['kafka'])
+  return withVariables(text, { KAFKA_CERTIFICATE: bodyOf(certificate), KAFKA_KEY: bodyOf(key) })
+}
+
+/** With these variables at the end, in place of any that have their names. */
+function withVariables(text: string, variables: Record<string, string>): string {
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
+  if (lines.length === 0) return text
+  const others = Object.keys(variables).reduce(
+    (rest, name) => rest.replace(new RegExp(`^${name}=.*\\n?`, 'm'), ''),
+    text,
+  )
+  return `${others.trimEnd()}\n${lines.join('')}`
 }
 
 /** What Compose reads besides docker-compose.yml when the store is PostgreSQL. */
@@ -66,6 +99,13 @@ export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
   const port = (name: string, usual: number) => Number(env[name] ?? usual)
+  const kafkaCertificate = pemOf('CERTIFICATE', env.KAFKA_CERTIFICATE ?? '')
+  const kafkaOf = (username: string) =>
+    securedKafka(
+      `localhost:${port('KAFKA_PORT', defaultPorts.kafka)}`,
+      { username, password: env[kafkaPasswords[username] ?? ''] ?? '' },
+      kafkaCertificate,
+    )
   return {
     name: env.COMPOSE_PROJECT_NAME ?? 'orderflow',
     store: env.COMPOSE_FILE?.split(':').includes(postgresqlFile) ? 'postgresql' : 'mongodb',
@@ -75,9 +115,8 @@ export function readProject(folder = repository): Project | undefined {
         https: port(variableOf(service, 'HTTPS_PORT'), service.https),
       }),
     ),
-    kafka: {
-      bootstrapBrokers: [`localhost:${port('KAFKA_PORT', defaultPorts.kafka)}`],
-      sasl: { mechanism: 'PLAIN', username: 'orderflow', password: env.KAFKA_PASSWORD ?? '' },
-    },
+    kafka: kafkaOf(operatorUser),
+    publisher: kafkaOf(publishUser),
+    kafkaCertificate,
   }
 }

@@ -25,7 +25,7 @@ export interface DockerUpOptions {
 export async function dockerUp({ store, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine, or make up STACK=local' })
-  if (ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
+  if (await ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
   if (readProject()?.store !== store) recordStore(store)
   // Made from the Compose files, which may have changed.
   await writeReplicas(readReplicaCounts())

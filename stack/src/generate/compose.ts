@@ -1,5 +1,6 @@
 import { podOf } from '../containers/replicas.ts'
-import { variableOf } from '../containers/variables.ts'
+import { kafkaPasswords, variableOf } from '../containers/variables.ts'
+import { brokerSecurity } from '../kafka/broker-security.ts'
 import { brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
 import { serviceImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
@@ -11,11 +12,12 @@ import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
  * written by hand.
  */
 export function composeFile(text: string): string {
-  return replacePart(
-    replacePart(text, 'stack/src/kafka/broker-settings.ts', brokerPart()),
-    'services.json',
-    services.map(servicePart).join(''),
-  )
+  const parts = {
+    'stack/src/kafka': brokerPart(),
+    'stack/src/containers/variables.ts': passwordsPart(),
+    'services.json': services.map(servicePart).join(''),
+  }
+  return Object.entries(parts).reduce((changed, [source, content]) => replacePart(changed, source, content), text)
 }
 
 function replacePart(text: string, source: string, content: string): string {
@@ -27,16 +29,44 @@ function replacePart(text: string, source: string, content: string): string {
   return text.slice(0, from) + content + text.slice(to)
 }
 
+/** Where the broker listens: inside the network, for programs on this machine, and on its own loopback. */
+const listeners = {
+  clients: { INSIDE: ':19092', HOST: ':9092' },
+  broker: 'localhost:9094',
+  controller: 'localhost:9093',
+}
+
 function brokerPart(): string {
-  return Object.entries(brokerSettings)
-    .map(([setting, value]) => `      ${brokerVariable(setting)}: ${value === false ? '"false"' : value}\n`)
+  const secrets = {
+    // The two that others need, too, are asked for there.
+    password: `\${KAFKA_BROKER_PASSWORD}`,
+    certificate: `\${KAFKA_CERTIFICATE}`,
+    key: fromEnv('KAFKA_KEY'),
+  }
+  return Object.entries({ ...brokerSettings, ...brokerSecurity(listeners, secrets) })
+    .map(([setting, value]) => `      ${brokerVariable(setting)}: ${scalar(value)}\n`)
     .join('')
 }
+
+/** Variables are texts to Compose, and YAML takes many a text for something else. */
+function scalar(value: string | number | boolean): string {
+  if (typeof value === 'boolean') return `"${value}"`
+  return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
+}
+
+function passwordsPart(): string {
+  return Object.values(kafkaPasswords)
+    .map((variable) => `      ${variable}: ${fromEnv(variable)}\n`)
+    .join('')
+}
+
+/** A value that Compose takes from `.env`, and without which it does nothing. */
+const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
   const { name, role, http, https } = service
   const [pod, sidecar] = podOf(service)
-  const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN') => `\${${variableOf(service, what)}:?is not set; see .env.example}`
+  const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN' | 'KAFKA_PASSWORD') => fromEnv(variableOf(service, what))
   const published = `\${${variableOf(service, 'HTTP_PORT')}:-${http}}:${http}`
   const publishedTls = `\${${variableOf(service, 'HTTPS_PORT')}:-${https}}:${https}`
   return `
@@ -55,6 +85,8 @@ function servicePart(service: Service): string {
       setup: { condition: service_completed_successfully }
     environment:
       <<: *component-settings
+      Stream__SaslUsername: ${name}
+      Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
       DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}
     command:
@@ -68,11 +100,15 @@ ${sidecarCommand(name, 'mongodb')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
-      <<: [*stream-settings, *auth-settings]
+      <<: [*stream-settings, *auth-settings, *trust-settings]
+      Stream__SaslUsername: ${name}
+      Stream__SaslPassword: *${role}-kafka-password
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
+      # Published on loopback only, so all come from this machine, and through the bridge from one address.
+      Limits__AddressPerMinute: "0"
     healthcheck:
       # Ready: its sidecar, the store behind it and Kafka answer, and its consumer group consumes.
       # By bash: to start Node every other second would cost a tenth of a core.

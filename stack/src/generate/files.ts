@@ -8,6 +8,7 @@ import { composeFile } from './compose.ts'
 import { composePostgresqlFile } from './compose-postgresql.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
+import { publishersFile } from './publishers.ts'
 import { resiliencyFile } from './resiliency.ts'
 import { settingsFile } from './settings.ts'
 import { subscriptionsFile } from './subscriptions.ts'
@@ -23,6 +24,7 @@ export function generatedFiles(): Map<string, string | undefined> {
       (service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const,
     ),
     ['components/kafka.yaml', kafkaFile()],
+    ['components/trust/publishers.json', publishersFile()],
     ['components/resiliency.yaml', resiliencyFile()],
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],

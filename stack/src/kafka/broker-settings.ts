@@ -23,7 +23,7 @@ export const brokerSettings = {
 /** The heap is Kafka's need at this size, measured; its own default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/** How Kafka's image takes a setting: as a variable. */
+/** How Kafka's image takes a setting: as a variable, in which three underscores are a dash. */
 export function brokerVariable(setting: string): string {
-  return `KAFKA_${setting.toUpperCase().replaceAll('.', '_')}`
+  return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }

@@ -6,6 +6,37 @@ export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }
 
+/** Who somebody is at a Kafka that asks everybody. */
+export interface KafkaUser {
+  username: string
+  password: string
+}
+
+/**
+ * A user's way to a broker of ours that asks, by TLS.
+ * @param certificate the broker's own, PEM
+ */
+export function securedKafka(address: string, user: KafkaUser, certificate: string): KafkaConnection {
+  return {
+    bootstrapBrokers: [address],
+    sasl: { mechanism: 'SCRAM-SHA-512', ...user },
+    tls: { ca: certificate },
+  }
+}
+
+/** The settings of section `Stream` that describe such a user's connection, as variables: the other way round than `kafkaConnection`. */
+export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection): Record<string, string> {
+  return {
+    Stream__Brokers: bootstrapBrokers.join(),
+    Stream__AuthType: 'password',
+    Stream__SaslMechanism: 'SHA-512',
+    Stream__SaslUsername: sasl?.username ?? '',
+    Stream__SaslPassword: sasl?.password ?? '',
+    Stream__DisableTls: 'false',
+    Stream__CaCert: tls?.ca ?? '',
+  }
+}
+
 /**
  * The connection that the settings of section `Stream` describe, as the sidecar reads them (components/README.md).
  * @throws {StackError} `usage` naming the variable that is missing or wrong

@@ -37,9 +37,12 @@ export async function localCertificate(folder: string): Promise<CertificateFiles
 }
 
 function isUsable({ certificate, key }: CertificateFiles): boolean {
-  if (!existsSync(certificate) || !existsSync(key)) return false
-  const validTo = Date.parse(new X509Certificate(readFileSync(certificate)).validTo)
-  return validTo > Date.now() + 7 * dayMs
+  return existsSync(certificate) && existsSync(key) && isLasting(readFileSync(certificate, 'utf8'))
+}
+
+/** Whether a certificate, PEM, is good for a week still. */
+export function isLasting(certificate: string): boolean {
+  return Date.parse(new X509Certificate(certificate).validTo) > Date.now() + 7 * dayMs
 }
 
 /** A new certificate that nobody signed: for this machine's names for itself, and for the hosts of `names` besides. */

@@ -13,6 +13,7 @@ export type StackErrorCode =
   | 'not-running'
   | 'still-running'
   | 'invalid-event'
+  | 'denied'
   | 'demo-failed'
   | 'usage'
 

@@ -24,6 +24,8 @@ export interface Versions {
   kafka: string
   compose: string
   actionlint: string
+  /** Looks for secrets in what git has. */
+  gitleaks: string
   /** Testcontainers' reaper, as testcontainers asks for it. */
   ryuk: string
   /** The model checker of TLA+. */

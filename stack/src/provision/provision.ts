@@ -5,7 +5,7 @@ import { withLock } from '../lib/pid-lock.ts'
 import { daprdTool } from './daprd.ts'
 import { kafkaTool } from './kafka.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
-import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool } from './tools.ts'
+import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
 const lockTimeoutMs = 45 * 60 * 1000
@@ -17,14 +17,28 @@ export function toolsOfProcesses(): Tool[] {
 
 const parts = () => [daprdTool(), kafkaTool()]
 
+/** What only tests need, by the name that `provision` is asked for it. */
+const ofTests = { browser, testssl }
+export type TestTool = keyof typeof ofTests
+
 /**
- * Makes sure daprd, Kafka and Java are there (and the browser that tests drive, or PostgreSQL, if asked for). Fast when they are.
+ * Makes sure daprd, Kafka and Java are there (and what tests need, or PostgreSQL, if asked for). Fast when they are.
  * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
-export async function provision(options: ProvisionOptions & { browser?: boolean; store?: string }): Promise<void> {
-  const more = [...(options.browser ? [browser] : []), ...(options.store === 'postgresql' ? [postgresql] : [])]
+export async function provision(
+  options: ProvisionOptions & { tests?: readonly TestTool[]; store?: string },
+): Promise<void> {
+  const { tests = [], store } = options
+  const more = [...tests.map((name) => ofTests[name]), ...(store === 'postgresql' ? [postgresql] : [])]
   await requireTools([...toolsOfProcesses(), ...more])
   await provisionTools(parts(), options)
+}
+
+/** @throws {StackError} `usage` for a name that is none */
+export function testToolsOf(names: readonly string[]): TestTool[] {
+  const unknown = names.find((name) => !Object.hasOwn(ofTests, name))
+  if (unknown === undefined) return names as TestTool[]
+  throw new StackError('usage', `unknown tool ${unknown}`, { nextStep: `one of ${Object.keys(ofTests).join(', ')}` })
 }
 
 /**

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
 import { findBrowser } from './browser.ts'
 import { findPostgresql } from './postgresql.ts'
+import { findTestssl } from './testssl.ts'
 
 /** A program the machine must have, how its version is read, and what brings it. */
 export interface Tool {
@@ -111,6 +112,18 @@ export const curl: Tool = {
   apt: 'curl',
   brew: 'curl',
   otherwise: 'install curl from https://curl.se/',
+}
+
+/** Looks for what is weak in a listener of TLS. */
+export const testssl: Tool = {
+  label: 'testssl',
+  command: findTestssl() ?? 'testssl.sh',
+  args: ['--version'],
+  version: /testssl(?:\.sh)?\s+(?:version\s+)?(\d+)\.(\d+)/,
+  minimum: [3, 0],
+  apt: 'testssl.sh',
+  brew: 'testssl',
+  otherwise: 'install testssl.sh from https://testssl.sh/',
 }
 
 const bringDocker = {

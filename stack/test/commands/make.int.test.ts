@@ -32,6 +32,8 @@ describe('make', () => {
     ['restart', { SERVICE: 'payment-service' }, ['payment-service']],
     ['restart', {}, ['']],
     ['partitions', {}, []],
+    ['retention', {}, []],
+    ['retention', { DAYS: '30' }, ['30']],
     ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
     [
       'rebuild',

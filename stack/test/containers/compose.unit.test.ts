@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
 import { replicaServices } from '../../src/containers/replicas.ts'
+import { variableOf } from '../../src/containers/variables.ts'
 import { brokerSettings } from '../../src/kafka/broker-settings.ts'
 import { serviceImage } from '../../src/lib/image-names.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
@@ -64,6 +65,53 @@ describe('docker-compose.yml', () => {
       expect(service?.environment, name).to.include(Object.fromEntries(settings))
       expect(sidecar?.environment, name).to.include.keys('State__ConnectionString')
     }
+  })
+
+  it('gives services, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
+    for (const { name } of registered) {
+      expect(services[name]?.environment?.Trust__SigningKeys, name).to.match(/^\$\{SIGNING_KEYS:\?/)
+      expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
+    }
+    const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
+    expect(told.map(([name]) => name)).to.have.members(registered.map(({ name }) => name))
+  })
+
+  it('makes each service, with its sidecar, a user of Kafka by its own name and password, over TLS', () => {
+    for (const service of registered) {
+      const password = variableOf(service, 'KAFKA_PASSWORD')
+      for (const name of [service.name, sidecarOf(service)]) {
+        const { environment = {} } = services[name] ?? {}
+        expect(environment, name).to.include({ Stream__SaslUsername: service.name, Stream__DisableTls: 'false' })
+        expect(environment.Stream__SaslPassword, name).to.match(new RegExp(`^\\$\\{${password}:`))
+        expect(environment.Stream__CaCert, name).to.match(/^-----BEGIN CERTIFICATE-----\n\$\{KAFKA_CERTIFICATE:/)
+        const foreign = Object.keys(environment).filter((key) => key.startsWith('KAFKA_'))
+        expect(foreign, name).to.deep.equal([])
+      }
+      expect(services.setup?.environment, service.name).to.include.keys(password)
+    }
+  })
+
+  it('has Kafka ask everybody who comes by the network, and listen for what has no TLS on its own loopback only', () => {
+    const { environment: kafka = {}, ports = [] } = services.kafka ?? {}
+    const protocols = new Map(
+      String(kafka.KAFKA_LISTENER_SECURITY_PROTOCOL_MAP)
+        .split(',')
+        .map((pair) => pair.split(':') as [string, string]),
+    )
+    const listeners = String(kafka.KAFKA_LISTENERS)
+      .split(',')
+      .map((text) => text.split('://') as [string, string])
+    expect(listeners.map(([name]) => name)).to.have.members([...protocols.keys()])
+    for (const [name, address] of listeners) {
+      const asks =
+        protocols.get(name) === 'SASL_SSL' &&
+        kafka[`KAFKA_LISTENER_NAME_${name}_SASL_ENABLED_MECHANISMS`] === 'SCRAM-SHA-512'
+      expect(asks || address.startsWith('localhost:'), name).to.equal(true)
+      expect(protocols.get(name), name).to.match(/^SASL_/)
+    }
+    expect(ports.map((port) => port.split(':').at(-1))).to.deep.equal(['9092'])
+    expect(kafka.KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND).to.equal('false')
+    expect(kafka.KAFKA_SUPER_USERS).to.not.contain('ANONYMOUS')
   })
 
   it('never asks a registry for an image that is made here, of which whoever owned the name would be given the secrets', () => {

@@ -1,10 +1,13 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
+import { generate } from 'selfsigned'
 import { ensureEnvFile, postgresqlFile, readProject, recordStore } from '../../src/containers/project.ts'
-import { variableOf } from '../../src/containers/variables.ts'
+import { kafkaPasswords, variableOf } from '../../src/containers/variables.ts'
 import { repository } from '../../src/lib/paths.ts'
+import { bodyOf, pemOf } from '../../src/lib/pem.ts'
 import { services } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
@@ -16,35 +19,82 @@ describe('.env', () => {
   })
   afterEach(removeFolders)
 
-  it('is written once, for its owner only, with another random secret for each that the example leaves empty', () => {
-    expect([ensureEnvFile(folder), ensureEnvFile(folder)]).to.deep.equal([true, false])
+  it('is written once, for its owner only, with another random secret for each that the example leaves empty', async () => {
+    expect([await ensureEnvFile(folder), await ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
-    expect(secrets).to.have.length(3 + 2 * services.length)
+    expect(secrets).to.have.length(5 + 3 * services.length)
     expect(new Set(secrets.map(([, value]) => value)).size).to.equal(secrets.length)
     for (const [name, value] of secrets) expect(value, name).to.match(/^[\w-]{32}$/)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('gets the tokens of a service that has come since, and keeps what it has', () => {
-    ensureEnvFile(folder)
+  it('gets the tokens of a service that has come since, and keeps what it has', async () => {
+    await ensureEnvFile(folder)
     const before = readFileSync(join(folder, '.env'), 'utf8')
     const [first = ''] = services.map((service) => variableOf(service, 'APP_TOKEN'))
     writeFileSync(join(folder, '.env'), before.replace(new RegExp(`^${first}=.*\\n`, 'm'), ''))
-    expect(ensureEnvFile(folder)).to.equal(true)
+    expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const { [first]: made, ...others } = after
     expect(parseEnv(before)).to.deep.include(others)
     expect(made).to.match(/^[\w-]{32}$/)
   })
 
-  it('names the project, so that the volumes of two checkouts are two', () => {
-    ensureEnvFile(folder)
+  it('gets the key of signatures that it lacks, and time for services that do not sign yet; a new one needs none', async () => {
+    await ensureEnvFile(folder)
+    const fresh = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    expect(fresh.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
+    expect(fresh).not.to.have.property('SIGNED_SINCE')
+    const { SIGNING_KEYS: _, ...before } = fresh
+    const lines = Object.entries(before).map(([name, value]) => `${name}=${value}\n`)
+    writeFileSync(join(folder, '.env'), lines.join(''))
+    expect(await ensureEnvFile(folder)).to.equal(true)
+    const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    expect(after).to.deep.include(before)
+    expect(after.SIGNING_KEYS)
+      .to.match(/^[\w-]{32}$/)
+      .and.not.equal(fresh.SIGNING_KEYS)
+    expect(Date.parse(after.SIGNED_SINCE ?? '')).to.be.greaterThan(Date.now())
+    expect(await ensureEnvFile(folder)).to.equal(false)
+  })
+
+  it('gets what one has not that an earlier version wrote, and keeps its passwords of databases', async () => {
+    writeFileSync(join(folder, '.env'), 'KAFKA_PASSWORD=old\nMONGO_PASSWORD=kept\n')
+    expect(await ensureEnvFile(folder)).to.equal(true)
+    const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    expect(after).to.include({ MONGO_PASSWORD: 'kept' })
+    for (const name of ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords)])
+      expect(after[name]).to.have.length(32)
+    expect(await ensureEnvFile(folder)).to.equal(false)
+  })
+
+  it('gets a certificate for Kafka by the names that it is reached at, and another one before it ends', async () => {
+    await ensureEnvFile(folder)
+    const read = () => parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    const { KAFKA_CERTIFICATE = '', KAFKA_KEY = '' } = read()
+    const certificate = new X509Certificate(pemOf('CERTIFICATE', KAFKA_CERTIFICATE))
+    for (const host of ['kafka', 'localhost']) expect(certificate.checkHost(host)).to.equal(host)
+    expect(certificate.checkPrivateKey(createPrivateKey(pemOf('PRIVATE KEY', KAFKA_KEY)))).to.equal(true)
+    expect(readProject(folder)?.kafka.tls?.ca).to.equal(pemOf('CERTIFICATE', KAFKA_CERTIFICATE))
+
+    const ending = bodyOf(await certificateUntil(new Date(Date.now() + 6 * 24 * 60 * 60 * 1000)))
+    const text = readFileSync(join(folder, '.env'), 'utf8')
+    writeFileSync(join(folder, '.env'), text.replace(KAFKA_CERTIFICATE, ending))
+    expect(await ensureEnvFile(folder)).to.equal(true)
+    const after = read()
+    expect(after.KAFKA_CERTIFICATE).to.not.be.oneOf([KAFKA_CERTIFICATE, ending])
+    expect(after.KAFKA_KEY).to.not.equal(KAFKA_KEY)
+    expect(readFileSync(join(folder, '.env'), 'utf8').match(/^KAFKA_(CERTIFICATE|KEY)=/gm)).to.have.length(2)
+  })
+
+  it('names the project, so that the volumes of two checkouts are two', async () => {
+    await ensureEnvFile(folder)
     expect(readProject(folder)?.name).to.match(/^orderflow-[0-9a-f]{4}$/)
   })
 
-  it('says which files Compose reads, and so which store there is; MongoDB where it says nothing', () => {
-    ensureEnvFile(folder)
+  it('says which files Compose reads, and so which store there is; MongoDB where it says nothing', async () => {
+    await ensureEnvFile(folder)
     const { COMPOSE_FILE: none, ...others } = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect([none, readProject(folder)?.store]).to.deep.equal([undefined, 'mongodb'])
     for (let twice = 0; twice < 2; twice += 1) recordStore('postgresql', folder)
@@ -56,12 +106,16 @@ describe('.env', () => {
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
   })
 
-  it('tells where the containers are reached', () => {
+  it('tells where the containers are reached', async () => {
     expect(readProject(folder)).to.equal(undefined)
-    ensureEnvFile(folder)
+    await ensureEnvFile(folder)
     const { kafka, services: reached } = readProject(folder) ?? {}
     expect(reached?.['order-service']?.url).to.equal('http://localhost:5000')
     expect(kafka?.bootstrapBrokers).to.deep.equal(['localhost:9092'])
     expect(kafka?.sasl?.password).to.have.length(32)
   })
 })
+
+async function certificateUntil(notAfterDate: Date): Promise<string> {
+  return (await generate([], { keyType: 'ec', algorithm: 'sha256', notAfterDate })).cert
+}

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventTypes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { generatedFiles } from '../../src/generate/files.ts'
@@ -31,6 +32,23 @@ describe('what follows from services.json', () => {
       expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
       expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())
     }
+  })
+})
+
+describe('components/trust/publishers.json', () => {
+  it('has the AppId of each service, and the names of what it publishes', () => {
+    const { outside, services: published } = JSON.parse(read('components/trust/publishers.json'))
+    const named = services.map(({ name, publishes }) => [
+      JSON.parse(read(name, 'appsettings.json')).App.Id,
+      { name, publishes },
+    ])
+    expect(published).to.deep.equal(Object.fromEntries(named))
+    for (const topic of outside) expect(topics.containers.map(({ name }) => name)).to.include(topic)
+  })
+
+  it('has events that a schema knows', () => {
+    const known = eventTypes.map((type) => type.split('@')[0])
+    for (const { publishes } of services) expect(known).to.include.members(Object.values(publishes).flat())
   })
 })
 

@@ -32,7 +32,7 @@ export function newGroup(plan: Plan) {
   const settings = { Brokers: connection.bootstrapBrokers.join(','), AuthType: 'none' } as StreamSettings
   return {
     group,
-    check: createStreamCheck(settings, group),
+    check: createStreamCheck(settings, { group, reads: [], writes: [] }),
     /** Becomes a member; `close` makes it leave. */
     consume: async (): Promise<Consumer> => {
       const consumer = new Consumer({ groupId: group, clientId: 'test', ...connection })

@@ -33,7 +33,11 @@ export function streamCheck(planned: () => Plan): void {
 
     it('is only the broker for a service that consumes nothing', async () => {
       const Brokers = localKafka(plan.ports.kafka).bootstrapBrokers.join(',')
-      const brokerOnly = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, undefined)
+      const brokerOnly = createStreamCheck({ Brokers, AuthType: 'none' } as StreamSettings, {
+        group: undefined,
+        reads: [],
+        writes: [],
+      })
       expect(await brokerOnly()).to.equal(undefined)
     })
 

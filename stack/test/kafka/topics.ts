@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { watchEvents } from '../../src/kafka/event-watch.ts'
+import { keepFor, keptFor, retentionText } from '../../src/kafka/retention.ts'
 import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
@@ -41,6 +42,26 @@ export function localTopics(planned: () => Plan): void {
         `topic ${name} has ${partitions} partitions, services.json says 99: make partitions adds them`,
         `topic ${name} has ${partitions} partitions, services.json says 1: Kafka takes none away, so say ${partitions} there`,
       ])
+    })
+
+    it('are kept for ever, or for some days, and then in segments of a day, which go when their time has come', async () => {
+      const names = topics.processes.map(({ name }) => name)
+      const segmentMs = async () => {
+        const resources = names.map((name) => ({
+          resourceType: 2 as const,
+          resourceName: name,
+          configurationKeys: ['segment.ms'],
+        }))
+        const found = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
+        return [...new Set(found.map(({ configs }) => configs[0]?.value))]
+      }
+      const kept = async () => [...new Set((await keptFor(kafka, names)).values())].map(retentionText)
+      const before = await segmentMs()
+      expect(await kept()).to.deep.equal(['for ever'])
+      await keepFor(kafka, names, 30)
+      expect([await kept(), await segmentMs()]).to.deep.equal([['for 30 days'], ['86400000']])
+      await keepFor(kafka, names, 'forever')
+      expect([await kept(), await segmentMs()]).to.deep.equal([['for ever'], before])
     })
 
     it('are none that somebody misspelt', async () => {

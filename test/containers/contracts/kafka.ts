@@ -1,23 +1,18 @@
 import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
-import { eventually, freePorts, type KafkaConnection, withAdmin } from '@orderflow/stack'
+import { eventually, freePorts, type KafkaConnection, makeCertificate, withAdmin } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
+import { bodyOf, brokerSecurity, brokerUser, brokerVariable, securedKafka } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 
-const password = 'a password with spaces'
-const jaas = `org.apache.kafka.common.security.plain.PlainLoginModule required user_app="${password}";`
+const broker = { user: brokerUser, password: 'of the broker, with spaces' }
+const app = { username: 'app', password: 'a password with spaces' }
 const tool = (name: string) => `/opt/kafka/bin/${name}.sh`
 
 const settings = {
   KAFKA_NODE_ID: '1',
   KAFKA_PROCESS_ROLES: 'broker,controller',
   KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
-  KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
-  KAFKA_LISTENERS: 'CLIENT://:9092,CONTROLLER://localhost:9093,LOCAL://localhost:9094',
-  KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'CLIENT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT,LOCAL:PLAINTEXT',
-  KAFKA_INTER_BROKER_LISTENER_NAME: 'LOCAL',
-  KAFKA_SASL_ENABLED_MECHANISMS: 'PLAIN',
-  KAFKA_LISTENER_NAME_CLIENT_PLAIN_SASL_JAAS_CONFIG: jaas,
   KAFKA_LOG_DIRS: '/var/lib/kafka/data',
   KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
   KAFKA_BROKER_SESSION_TIMEOUT_MS: '3000',
@@ -25,41 +20,62 @@ const settings = {
   KAFKA_HEAP_OPTS: '-Xmx256m',
 }
 
+const listeners = { clients: { CLIENT: ':9092' }, broker: 'localhost:9094', controller: 'localhost:9093' }
+
+/** How a tool inside the container is the broker's own user. */
+const adminProperties = `security.protocol=SASL_PLAINTEXT
+sasl.mechanism=PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="${broker.user}" password="${broker.password}";
+`
+
 export function kafkaContract(image: string): void {
-  let broker: StartedTestContainer
+  let container: StartedTestContainer
   let kafka: KafkaConnection
 
   before(async () => {
-    const { kafka: port } = await freePorts()
-    kafka = {
-      bootstrapBrokers: [`127.0.0.1:${port}`],
-      sasl: { mechanism: 'PLAIN', username: 'app', password },
-    }
-    broker = await new GenericContainer(image)
+    const [{ kafka: port }, { certificate, key }] = await Promise.all([freePorts(), makeCertificate()])
+    kafka = securedKafka(`127.0.0.1:${port}`, app, certificate)
+    const secrets = { password: broker.password, certificate: bodyOf(certificate), key: bodyOf(key) }
+    const security = Object.entries(brokerSecurity(listeners, secrets))
+    container = await new GenericContainer(image)
       .withExposedPorts({ container: 9092, host: port })
       .withEnvironment({
         ...settings,
-        KAFKA_ADVERTISED_LISTENERS: `CLIENT://127.0.0.1:${port},LOCAL://localhost:9094`,
+        ...Object.fromEntries(security.map(([name, value]) => [brokerVariable(name), String(value)])),
+        KAFKA_ADVERTISED_LISTENERS: `CLIENT://127.0.0.1:${port},BROKER://localhost:9094`,
       })
+      .withCopyContentToContainer([{ content: adminProperties, target: '/tmp/admin.properties' }])
       .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
       .start()
   })
-  after(() => broker?.stop())
+  after(() => container?.stop())
 
-  it('brings the tools that administer it', async () => {
-    const local = ['--bootstrap-server', 'localhost:9094']
-    const created = await broker.exec([
-      tool('kafka-topics'),
-      ...local,
-      '--create',
-      '--topic',
-      'events',
-      '--partitions',
-      '3',
+  const administer = (name: string, ...args: string[]) =>
+    container.exec([
+      tool(name),
+      ...['--bootstrap-server', 'localhost:9094', '--command-config', '/tmp/admin.properties'],
+      ...args,
     ])
+
+  it('brings the tools that administer it, and that make users and their rights', async () => {
+    const topic = ['--topic', 'events']
+    const created = await administer('kafka-topics', '--create', ...topic, '--partitions', '3')
     expect(created.output).to.contain('Created topic events')
-    const { output } = await broker.exec([tool('kafka-broker-api-versions'), ...local])
-    expect(output).to.match(/^localhost:9094 \(id: 1 /)
+    const { output } = await administer('kafka-broker-api-versions')
+    expect(output).to.match(/^localhost:9094 \(id: 1 /m)
+    const user = ['--entity-type', 'users', '--entity-name', app.username]
+    const credential = `SCRAM-SHA-512=[password=${app.password}]`
+    const made = await administer('kafka-configs', '--alter', ...user, '--add-config', credential)
+    expect(made.output).to.contain('Completed updating config for user app')
+    const denied = await withAdmin(kafka, (admin) => admin.listTopics())
+    expect(denied).to.deep.equal([])
+    for (const right of [
+      ['--operation', 'Read', '--operation', 'Write', ...topic],
+      ['--operation', 'Read', '--group', '*'],
+    ]) {
+      const given = await administer('kafka-acls', '--add', '--allow-principal', `User:${app.username}`, ...right)
+      expect(given.output).to.contain('Adding ACLs')
+    }
   })
 
   it('is configured by KAFKA_ variables: a client with the password writes and reads, one with another does not', async () => {
@@ -67,23 +83,25 @@ export function kafkaContract(image: string): void {
     await producer.send({ topic: 'events', key: 'k', value: 'v' })
     await producer.close()
     expect(await read()).to.deep.equal(['k=v'])
-    const stranger: KafkaConnection = { ...kafka, sasl: { mechanism: 'PLAIN', username: 'app', password: 'other' } }
+    const stranger: KafkaConnection = { ...kafka, sasl: { mechanism: 'SCRAM-SHA-512', ...app, password: 'other' } }
     const refused = await withAdmin(stranger, (admin) => admin.listTopics()).catch((error: Error) => error)
     expect(refused).to.be.instanceOf(Error)
   })
 
-  it('runs as nobody special and keeps its password out of its log', async () => {
-    expect((await broker.exec(['id', '-u'])).output).to.equal('1000\n')
-    const { output } = await broker.exec(['cat', '/opt/kafka/config/server.properties'])
-    expect(output).to.contain(password)
-    expect(await docker('logs', broker.getId()))
-      .to.contain('Kafka Server started')
-      .and.not.to.contain(password)
+  it('runs as nobody special and keeps its password and its key out of its log', async () => {
+    expect((await container.exec(['id', '-u'])).output).to.equal('1000\n')
+    const { output } = await container.exec(['cat', '/opt/kafka/config/server.properties'])
+    expect(output).to.contain(broker.password)
+    const [, key = ''] = /PRIVATE KEY----- (.+) -----END/.exec(output) ?? []
+    expect(key).to.have.length.above(100)
+    const log = await docker('logs', container.getId())
+    expect(log).to.contain('Kafka Server started')
+    for (const secret of [broker.password, app.password, key]) expect(log.includes(secret)).to.equal(false)
   })
 
   it('has what it acknowledged after it was killed and started again', async () => {
-    await docker('kill', broker.getId())
-    await broker.restart()
+    await docker('kill', container.getId())
+    await container.restart()
     expect(await read()).to.deep.equal(['k=v'])
   })
 

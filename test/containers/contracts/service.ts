@@ -25,7 +25,7 @@ export function serviceContract(image: string): void {
   let started: StartedTestContainer
   before(async () => {
     started = await new Hardened(image)
-      .withEnvironment({ PORT: String(port), APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' })
+      .withEnvironment({ PORT: String(port), APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd', Auth__Mode: 'open' })
       .withExposedPorts(port)
       .withWaitStrategy(Wait.forHttp('/healthz', port))
       .start()

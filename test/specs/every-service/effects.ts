@@ -1,25 +1,32 @@
 import { send } from '@orderflow/chaos/clients/api'
-import { createProducer } from '@orderflow/chaos/clients/kafka'
-import type { SubjectEvent } from '@orderflow/service-kit/testing'
+import { createProducer, type OutsideRecord } from '@orderflow/chaos/clients/kafka'
+import { createSigner, type SubjectEvent, signatureHeader } from '@orderflow/service-kit/testing'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import type { TestedService } from '../../support/tested-services.ts'
+
+/** An event as its publisher writes it: signed, as one of a service of ours must be where services sign. Nobody minds with others. */
+export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
+  const value = Buffer.from(JSON.stringify(envelope))
+  const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
+  return { topic, key, value, ...(signature && { headers: { [signatureHeader]: signature } }) }
+}
 
 /** Publishes events, one after the other, under their keys. */
 export async function publish(stack: RunningStack, ...events: SubjectEvent[]): Promise<void> {
   const producer = createProducer(stack.kafka)
-  for (const { topic, key, envelope } of events) await producer.send({ topic, key, value: JSON.stringify(envelope) })
+  for (const event of events) await producer.send(recordOf(stack, event))
   await producer.close()
 }
 
 /** Publishes an event again under each of the keys, or under none. */
 export async function publishUnder(
   stack: RunningStack,
-  { topic, envelope }: SubjectEvent,
+  event: SubjectEvent,
   keys: (string | undefined)[],
 ): Promise<void> {
   const producer = createProducer(stack.kafka)
-  const value = JSON.stringify(envelope)
-  await producer.send(...keys.map((key) => ({ topic, value, ...(key !== undefined && { key }) })))
+  const { key: _, ...record } = recordOf(stack, event)
+  await producer.send(...keys.map((key) => ({ ...record, ...(key !== undefined && { key }) })))
   await producer.close()
 }
 

@@ -4,7 +4,7 @@ import { eventually, type RunningStack, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { TestedService } from '../../support/tested-services.ts'
 import { expectAnnouncedOnce } from './announcements.ts'
-import { effectOf, listedIds } from './effects.ts'
+import { effectOf, listedIds, recordOf } from './effects.ts'
 
 /** kill -9 of all services, then of all sidecars, each in the middle of a stream of events. They are dead at once: so they come back at once. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
@@ -39,7 +39,7 @@ function startStream(service: TestedService, stack: RunningStack) {
     const producer = createProducer(stack.kafka)
     while (!isEnding) {
       const event = service.subject.event()
-      await producer.send({ topic: event.topic, key: event.key, value: JSON.stringify(event.envelope) })
+      await producer.send(recordOf(stack, event))
       events.push(event)
     }
     await producer.close()

@@ -5,6 +5,7 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type TestedService, typesOn } from '../../support/tested-services.ts'
+import { recordOf } from './effects.ts'
 
 /** Records that a service cannot take, on each topic that it listens to. */
 export function poison(service: TestedService, running: () => RunningStack): void {
@@ -25,7 +26,7 @@ export function poison(service: TestedService, running: () => RunningStack): voi
       for (const [index, { topic, key, value }] of records.entries()) {
         await producer.send({ topic, key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } })
         const healthy = behind[index]
-        if (healthy) await producer.send({ topic: healthy.topic, key, value: JSON.stringify(healthy.envelope) })
+        if (healthy) await producer.send({ ...recordOf(running(), healthy), key })
       }
       await producer.close()
     })

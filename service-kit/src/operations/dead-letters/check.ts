@@ -1,20 +1,42 @@
 import { describeProblem, EnvelopeError, envelopeErrorCodes, parseEvent } from '@orderflow/envelope-schema'
 import { ourFaults } from '../../stream/fault.ts'
+import type { Trust } from '../../trust/trust.ts'
+import { UntrustedError } from '../../trust/untrusted-error.ts'
 
-/** Reasons that the schemas decide: what they say today counts, not what they said then. */
-const schemaReasons: ReadonlySet<string> = new Set(envelopeErrorCodes)
+/** Reasons that are decided anew, by what the schemas and the trust file say today. */
+const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
+
+/** An event that is to be sent back. */
+export interface Resend {
+  topic: string
+  value: Uint8Array
+  /** Of the dead letter; undefined for an event that was edited since. */
+  reason: string | undefined
+  /** Of the record that failed. */
+  signature: string | undefined
+  /** Whether the operator answers for it: then it is signed with the key of the operator, if it speaks as a service of ours. */
+  isVouchedFor: boolean
+}
 
 /**
- * Why these bytes, sent back, would end as a dead letter again, in one line for each problem; empty when they would not.
- * @param reason of the dead letter; undefined for an event that was edited since
+ * Why these bytes, sent back, would end as a dead letter again, in one line for each problem; when they would not, the signature that
+ * they go with.
  */
-export function refusalOf(value: Uint8Array, reason: string | undefined): string[] {
+export function checkResend(
+  { topic, value, reason, signature, isVouchedFor }: Resend,
+  trust: Trust,
+): { why: string[] } | { signature: string | undefined } {
   try {
-    parseEvent(value)
+    const event = parseEvent(value)
+    if (reason !== undefined && !decidedAnew.has(reason)) {
+      return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
+    }
+    const signed = isVouchedFor ? trust.vouch(event, value) : signature
+    trust.requireTrusted(topic, event, { value, signature: signed, arrivedAt: Date.now() })
+    return { signature: signed }
   } catch (error) {
+    if (error instanceof UntrustedError) return { why: [`${error.code}: ${error.message}`] }
     if (!(error instanceof EnvelopeError)) throw error
-    return error.problems.map((problem) => `${error.code}: ${describeProblem(problem)}`)
+    return { why: error.problems.map((problem) => `${error.code}: ${describeProblem(problem)}`) }
   }
-  if (reason === undefined || schemaReasons.has(reason) || ourFaults.has(reason)) return []
-  return [`${reason}: it contradicts what the service knows, and will again unless it is edited`]
 }

@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs'
+import type { Trust } from '../../trust/trust.ts'
 import type { KafkaConnection } from '../kafka-connection.ts'
 import { type LogReader, openLog } from '../log-reader.ts'
 import { OperationError } from '../operation-error.ts'
 import { printLines } from '../terminal.ts'
 import { type DeadLettersCommand, readArguments } from './arguments.ts'
+import { checkResend } from './check.ts'
 import { editEvent } from './edit.ts'
 import { type Entry, newestAttempt, openAttempt, readDeadLetters } from './entries.ts'
 import { lost, readEvent } from './event.ts'
 import { selectEntries } from './groups.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
-import { resendDeadLetters } from './resend.ts'
+import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
 /** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been resent. */
-export async function deadLettersCommand(args: string[], kafka: KafkaConnection): Promise<number> {
+export async function deadLettersCommand(args: string[], kafka: KafkaConnection, trust: Trust): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
@@ -22,7 +24,10 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection)
       return 0
     }
     const chosen = selectEntries(letters.entries, asked.what)
-    if (asked.command === 'resend') return await resendAll(kafka, chosen, asked, await editedEvent(log, chosen, asked))
+    if (asked.command === 'resend') {
+      const edited = await editedEvent(log, chosen, asked, trust)
+      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust })
+    }
     const entry = only(chosen)
     printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
     return 0
@@ -36,11 +41,11 @@ type ResendCommand = Extract<DeadLettersCommand, { command: 'resend' }>
 async function resendAll(
   kafka: KafkaConnection,
   chosen: Entry[],
-  { dryRun }: ResendCommand,
-  edited: Buffer | undefined,
+  dryRun: boolean,
+  options: Omit<ResendOptions, 'dryRun'>,
 ): Promise<number> {
   const counts = { resent: 0, ready: 0, refused: 0, done: 0 }
-  for await (const outcome of resendDeadLetters(kafka, chosen, { dryRun, edited })) {
+  for await (const outcome of resendDeadLetters(kafka, chosen, { ...options, dryRun })) {
     counts[outcome.result] += 1
     printLines(outcomeLines(outcome))
   }
@@ -53,6 +58,7 @@ async function editedEvent(
   log: LogReader,
   chosen: Entry[],
   { edit, file }: ResendCommand,
+  trust: Trust,
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
@@ -60,7 +66,11 @@ async function editedEvent(
   if (file !== undefined) return readBytes(file)
   const event = await readEvent(log, attempt)
   if (!event?.value) throw new OperationError(lost, { nextStep: 'give the event with FILE=event.json' })
-  return editEvent(event.value, process.env)
+  const { topic } = attempt.origin
+  return editEvent(event.value, process.env, (value) => {
+    const checked = checkResend({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
+    return 'why' in checked ? checked.why : []
+  })
 }
 
 function readBytes(file: string): Buffer {

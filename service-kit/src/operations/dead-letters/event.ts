@@ -1,5 +1,6 @@
 import { digestOf } from '../../stream/dead-letter.ts'
 import { letterHeaders } from '../../stream/record-headers.ts'
+import { signatureHeader } from '../../trust/signature.ts'
 import type { LogReader } from '../log-reader.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
 import type { Attempt } from './entries.ts'
@@ -12,7 +13,12 @@ export interface FailedEvent {
   /** Undefined when neither its dead letter nor the log has it. */
   value: Buffer | undefined
   headers: LogRecord['headers']
+  /** When its record reached the log, or its dead letter did when there is no more than that: milliseconds since the epoch. */
+  arrivedAt: number
 }
+
+/** Headers of a record that its dead letter has, too (`deadLetterOf`). */
+const carried: ReadonlySet<string> = new Set(['traceparent', signatureHeader])
 
 export const lost = 'the dead letter is without the event, and the log has it no more'
 
@@ -28,16 +34,17 @@ export async function readEvent(log: LogReader, { place, stands }: Attempt): Pro
   // Another record may stand there by now, when the topic was made anew.
   const isSame = record && digestOf(record.value) === (digest ?? digestOf(letter.value))
   const value = digest === undefined ? letter.value : undefined
-  const { key, headers, ...own } = isSame ? record : { value, ...remainsOf(letter) }
-  return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers }
+  const { key, headers, timestamp: arrivedAt, ...own } = isSame ? record : { value, ...remainsOf(letter) }
+  return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers, arrivedAt }
 }
 
 /** What a dead letter has of the record's key and headers. A binary key came URL-escaped (Go's url.QueryEscape). */
-function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers'> {
-  const headers = letter.headers.filter(([name]) => name.toString() === 'traceparent')
+function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
+  const { timestamp } = letter
+  const headers = letter.headers.filter(([name]) => carried.has(name.toString()))
   const escaped = headerOf(letter, letterHeaders.key)
-  if (escaped === undefined) return { key: letter.key, headers }
+  if (escaped === undefined) return { key: letter.key, headers, timestamp }
   const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
   const key = escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
-  return { key: Buffer.from(key, 'latin1'), headers }
+  return { key: Buffer.from(key, 'latin1'), headers, timestamp }
 }

@@ -1,8 +1,10 @@
 import { type Place, placeText } from '../../stream/place.ts'
 import { resentFrom } from '../../stream/record-headers.ts'
+import { signatureHeader } from '../../trust/signature.ts'
+import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'
-import type { LogRecord } from '../log-record.ts'
-import { refusalOf } from './check.ts'
+import { headerOf, type LogRecord } from '../log-record.ts'
+import { checkResend } from './check.ts'
 import type { Attempt } from './entries.ts'
 import { lost, readEvent } from './event.ts'
 
@@ -18,11 +20,15 @@ export interface Mended {
   headers: LogRecord['headers']
 }
 
-/** Makes the record that resends an attempt, with the key and headers that it had, or says why it must not. */
+/**
+ * Makes the record that resends an attempt, with the key and headers that it had, or says why it must not. An event of ours is signed
+ * anew when it was edited, or is older than the time since when services sign.
+ */
 export async function mend(
   log: LogReader,
   attempt: Attempt,
   edited: Uint8Array | undefined,
+  trust: Trust,
 ): Promise<Mended | { why: string[] }> {
   const { place, origin, reason, stands } = attempt
   // It goes back to its origin's partition, so that is the one that must be there: a client may well take 99 for 0.
@@ -31,15 +37,25 @@ export async function mend(
   if (!event) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
   const value = edited ?? event.value
   if (!value) return { why: [lost] }
-  const why = refusalOf(value, edited ? undefined : reason)
-  if (why.length > 0) return { why }
-  const mark: LogRecord['headers'][number] = [Buffer.from(resentFrom), Buffer.from(placeText(origin))]
+  const signature = headerOf(event, signatureHeader)
+  const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.arrivedAt))
+  const checked = checkResend(
+    { topic: origin.topic, value, reason: edited ? undefined : reason, signature, isVouchedFor },
+    trust,
+  )
+  if ('why' in checked) return checked
+  const replaced = isVouchedFor ? [resentFrom, signatureHeader] : [resentFrom]
+  const headers = event.headers.filter(([name]) => !replaced.includes(name.toString()))
+  headers.push(header(resentFrom, placeText(origin)))
+  if (isVouchedFor && checked.signature) headers.push(header(signatureHeader, checked.signature))
   return {
     origin,
     of: placeText(place),
     edited: edited !== undefined,
     key: event.key,
     value: Buffer.from(value),
-    headers: [...event.headers.filter(([name]) => name.toString() !== resentFrom), mark],
+    headers,
   }
 }
+
+const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]

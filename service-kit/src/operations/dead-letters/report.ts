@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { describeProblem, type Problem } from '@orderflow/envelope-schema'
 import { placeText } from '../../stream/place.ts'
+import { whileHandling } from '../../telemetry/handling.ts'
+import { maskedText } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, newestAttempt, openAttempt } from './entries.ts'
 import { type FailedEvent, lost } from './event.ts'
@@ -68,21 +70,22 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
 }
 
-function eventLines({ detail, key, value }: FailedEvent, values: boolean): string[] {
+function eventLines(event: FailedEvent, values: boolean): string[] {
+  const { key, value } = event
   return [
-    ...problemsOf(detail).map((line) => `  ${line}`),
+    ...problemsOf(event, values).map((line) => `  ${line}`),
     '',
     `key ${key ? shownKey(key, values) : '(none)'}`,
     ...(value ? shownValue(value, values) : `(${lost})`).split('\n'),
   ]
 }
 
-/** A detail is a list of problems, or a sentence. */
-function problemsOf(detail: string): string[] {
+/** A detail is a list of problems, which hold no values, or a sentence; letters that older services wrote may have some in that. */
+function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
     return (JSON.parse(detail) as Problem[]).map(describeProblem)
   } catch {
-    return [detail]
+    return [values ? detail : whileHandling(value, () => maskedText(detail))]
   }
 }
 

@@ -1,5 +1,6 @@
 import { Producer } from '@platformatic/kafka'
 import { placeText } from '../../stream/place.ts'
+import type { Trust } from '../../trust/trust.ts'
 import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
 import { type LogReader, openLog } from '../log-reader.ts'
 import { type Entry, newestAttempt, openAttempt } from './entries.ts'
@@ -15,6 +16,8 @@ export type Outcome = { entry: Entry } & Result
 type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
 export interface ResendOptions {
+  /** What services trust that read the trust file today. */
+  trust: Trust
   /** Checks all and publishes nothing. */
   dryRun?: boolean
   /** What to publish in place of the event's own bytes; for a single entry. */
@@ -26,7 +29,7 @@ const atOnce = 50
 
 /**
  * Publishes dead letters back to where they came from, after checking that they would not come back: the event's own
- * bytes (or the edited ones), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
+ * bytes (or the edited ones, signed anew), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
  * order is publish, then note: who dies in between resends twice, and a duplicate has no effect.
  *
  * An event that failed in two apps is published once; both get it, also the one where it is `refused`.
@@ -35,7 +38,7 @@ const atOnce = 50
 export async function* resendDeadLetters(
   kafka: KafkaConnection,
   entries: Entry[],
-  options: ResendOptions = {},
+  options: ResendOptions,
 ): AsyncGenerator<Outcome> {
   const log = openLog(kafka)
   const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
@@ -55,7 +58,7 @@ export async function* resendEntries(
   log: LogReader,
   publish: (mended: Mended) => Promise<Published>,
   entries: Entry[],
-  { dryRun = false, edited }: ResendOptions,
+  { trust, dryRun = false, edited }: ResendOptions,
 ): AsyncGenerator<Outcome> {
   /** By the place that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
@@ -77,7 +80,7 @@ export async function* resendEntries(
     for (const entry of chunk) {
       const attempt = openAttempt(entry)
       if (!attempt) continue
-      const mended = await mend(log, attempt, edited)
+      const mended = await mend(log, attempt, edited, trust)
       if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
       else if (!settled.has(mended.of)) due.set(mended.of, mended)
     }

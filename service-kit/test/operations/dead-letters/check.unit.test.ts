@@ -1,7 +1,14 @@
 import { envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { refusalOf } from '../../../src/operations/dead-letters/check.ts'
+import { checkResend } from '../../../src/operations/dead-letters/check.ts'
+import { openTrust } from '../../support/open-trust.ts'
 import { bytesOf, event } from './letters.ts'
+
+function refusalOf(value: Uint8Array, reason: string | undefined): string[] {
+  const resend = { topic: 'orderevents', value, reason, signature: undefined, isVouchedFor: false }
+  const checked = checkResend(resend, openTrust)
+  return 'why' in checked ? checked.why : []
+}
 
 describe('a resend is refused', () => {
   it('as long as the schemas refuse the event, naming every problem', () => {
@@ -13,8 +20,8 @@ describe('a resend is refused', () => {
     expect(refusalOf(bytesOf({ ...event, Name: 'OrderCraeted' }), undefined).join()).to.contain('unknown-event')
   })
 
-  it('not when the schemas have learned to accept it, or the fault was ours', () => {
-    for (const reason of [...envelopeErrorCodes, 'handler-error', 'refused', undefined]) {
+  it('not when the schemas have learned to accept it, its publisher is trusted by now, or the fault was ours', () => {
+    for (const reason of [...envelopeErrorCodes, 'untrusted', 'handler-error', 'refused', undefined]) {
       expect(refusalOf(bytesOf(event), reason)).to.deep.equal([])
     }
   })

@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type Entry, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
 import { type Outcome, resendEntries } from '../../../src/operations/dead-letters/resend.ts'
-import { headerOf } from '../../../src/operations/log-record.ts'
+import { headerOf, type LogRecord } from '../../../src/operations/log-record.ts'
 import { placeText } from '../../../src/stream/place.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
+import { createSigner } from '../../../src/trust/signature.ts'
+import { createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
+import { openTrust as trust } from '../../support/open-trust.ts'
 import { bytesOf, event, fail, note } from './letters.ts'
 
 describe('dead letters that are resent', () => {
@@ -19,7 +23,7 @@ describe('dead letters that are resent', () => {
   /** What came of each entry, by app. */
   async function resend(chosen: Entry[], options = {}): Promise<Record<string, Outcome['result'][]>> {
     const outcomes: Outcome[] = []
-    for await (const outcome of resendEntries(log, publish, chosen, options)) outcomes.push(outcome)
+    for await (const outcome of resendEntries(log, publish, chosen, { trust, ...options })) outcomes.push(outcome)
     const byApp = Map.groupBy(outcomes, ({ entry }) => entry.app)
     return Object.fromEntries([...byApp].map(([app, own]) => [app, own.map(({ result }) => result)]))
   }
@@ -77,7 +81,7 @@ describe('dead letters that are resent', () => {
       return await publish(mended)
     }
     const all = (async () => {
-      for await (const { entry, result } of resendEntries(log, failing, await entries(), {})) {
+      for await (const { entry, result } of resendEntries(log, failing, await entries(), { trust })) {
         told.push(`${entry.origin.offset} ${result}`)
       }
     })()
@@ -91,12 +95,95 @@ describe('dead letters that are resent', () => {
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
   })
 
+  describe('of an event that speaks as a service of ours', () => {
+    const own = randomUUID()
+    const ours = bytesOf({ ...event, AppId: own, AppName: 'shop' })
+    const edited = bytesOf({ ...event, AppId: own, AppName: 'shop', Version: 1, Note: 'edited' })
+    const signer = createSigner(['k'.repeat(32)])
+    const trustWith = (changes: Partial<TrustOptions> = {}) =>
+      createTrust({
+        publishers: {
+          outside: ['orderevents'],
+          services: { [own]: { name: 'shop', publishes: { orderevents: ['OrderCreated'] } } },
+        },
+        file: { unlisted: 'set-aside', publishers: {} },
+        signer,
+        signedSince: Number.NEGATIVE_INFINITY,
+        ...changes,
+      })
+    /** What stands in the log afterwards: the record's signature, or why there is no record. */
+    async function resent(value: Buffer, options: { signature?: string | undefined; edited?: Buffer; trust?: Trust }) {
+      const { signature, trust = trustWith(), edited } = options
+      const { offset } = log.append({
+        topic: 'orderevents',
+        timestamp: 1_000,
+        value,
+        ...(signature && { headers: { signature } }),
+      })
+      fail(log, 'order-service', Number(offset), 'untrusted', { value })
+      for await (const outcome of resendEntries(log, publish, await entries(), { trust, edited })) {
+        if (outcome.result === 'refused') return outcome.why.join()
+      }
+      return headerOf(published().at(-1) as LogRecord, 'signature')
+    }
+
+    it('keep their signature', async () => {
+      expect(await resent(ours, { signature: signer.sign(ours) })).to.equal(signer.sign(ours))
+    })
+
+    it('are refused when nobody of ours has signed them', async () => {
+      for (const signature of [undefined, signer.sign(edited)]) {
+        expect(await resent(ours, { signature })).to.contain(
+          'untrusted: its AppId is that of shop, which did not sign it',
+        )
+      }
+    })
+
+    it('are signed by the operator who edited them', async () => {
+      expect(await resent(ours, { edited, signature: signer.sign(ours) })).to.equal(signer.sign(edited))
+    })
+
+    it('are signed when they are older than signatures are, and not otherwise', async () => {
+      expect(await resent(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
+      expect(await resent(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain('did not sign it')
+    })
+
+    it('go without a signature where there is no key', async () => {
+      const trust = trustWith({ signer: undefined })
+      expect(await resent(ours, { trust })).to.equal(undefined)
+      expect(await resent(ours, { trust, edited, signature: 'x'.repeat(43) })).to.equal(undefined)
+    })
+
+    it('get none when they are another application’s, which the trust file decides about', async () => {
+      const trust = trustWith({ file: { unlisted: 'taken-in', publishers: {} } })
+      expect(await resent(value, { trust, edited: value })).to.equal(undefined)
+      expect(await resent(value, {})).to.contain('is not listed in trust.json')
+    })
+
+    it('have it from the dead letter when the log let go of the record', async () => {
+      const letter = { topic: 'orderevents.dead', value: ours }
+      log.append({
+        ...letter,
+        headers: {
+          signature: signer.sign(ours) ?? '',
+          'deadletter-app': 'order-service',
+          'deadletter-reason': 'handler-error',
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': '77',
+        },
+      })
+      await resend(await entries(), { trust: trustWith() })
+      expect(headerOf(published()[0] as LogRecord, 'signature')).to.equal(signer.sign(ours))
+    })
+  })
+
   describe('without the event, which their topic refused', () => {
     const cut = (offset: number, bytes = value) =>
       fail(log, 'order-service', offset, 'handler-error', { value: bytes, isCut: true })
     const refusals = async (edited?: Buffer) => {
       const whys: string[] = []
-      for await (const outcome of resendEntries(log, publish, await entries(), { edited })) {
+      for await (const outcome of resendEntries(log, publish, await entries(), { trust, edited })) {
         if (outcome.result === 'refused') whys.push(...outcome.why)
       }
       return whys

@@ -12,12 +12,28 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
-    const shown = { detail, key: Buffer.from('SECRET-KEY'), value: bytesOf(event), headers: [] }
+    const shown = { detail, key: Buffer.from('SECRET-KEY'), value: bytesOf(event), headers: [], arrivedAt: 0 }
     const [entry] = (await readDeadLetters(log)).entries
     const text = entry ? entryLines(entry, shown, false).join('\n') : ''
     expect(text).to.contain('/Payload/Total must be a number').and.to.contain(event.Payload.OrderId)
     expect(text).not.to.contain('SECRET').and.not.to.contain('Lovelace')
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
+  })
+
+  it('tells of a bug without what its message says of the event', async () => {
+    const log = new FakeLog()
+    fail(log, 'order-service', 1)
+    const [entry] = (await readDeadLetters(log)).entries
+    const shown = {
+      detail: 'TypeError: no SECRET-TAX-ID',
+      key: undefined,
+      value: bytesOf(event),
+      headers: [],
+      arrivedAt: 0,
+    }
+    const text = entry ? entryLines(entry, shown, false).join('\n') : ''
+    expect(text).to.contain('TypeError: no ***').and.not.to.contain('SECRET')
+    expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('TypeError: no SECRET-TAX-ID')
   })
 
   it('shows the event where it failed when its letter is without it, and says so when it is nowhere', async () => {
@@ -36,7 +52,7 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
-    const shown = { detail: 'd', key: Buffer.from([0xff, 0x00]), value: bytesOf(event), headers: [] }
+    const shown = { detail: 'd', key: Buffer.from([0xff, 0x00]), value: bytesOf(event), headers: [], arrivedAt: 0 }
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('key 0xff00')
   })
 })
@@ -59,16 +75,22 @@ describe('an event that is shown', () => {
     fc.assert(property)
   })
 
-  it('shows what the schemas say is an id, a number, a date or one of a few words, and masks all other text', () => {
+  it('shows what the contract says is an id, a number, a date, one of a few words or the name of a thing, and masks all other text', () => {
+    const OrderId = 'c1d5a0e2-4f6b-4a3c-8e7d-9b0a1c2d3e4f'
     const Payload = {
-      ...{ OrderId: 'an-order', PaymentId: 'a-payment', Total: '1', Amount: 1, Source: 'Manual' },
-      ...{ CustomerName: 'masked', CustomerTaxId: 'masked', Reason: 'masked', Policy: 'masked', Note: 'masked' },
+      ...{ OrderId, PaymentId: 'masked', Total: '1', Amount: 1, Source: 'Manual', Policy: 'by-hand@1' },
+      ...{ CustomerName: 'masked', CustomerTaxId: 'masked', Reason: 'masked', Note: 'masked', Version: 'masked' },
     }
     const shown = shownValue(bytesOf({ ...event, TenantUserID: 'masked', Payload }), false)
-    for (const text of ['an-order', 'a-payment', '"1"', 'Manual', event.AppName, event.CreationDate]) {
+    for (const text of [OrderId, '"1"', 'Manual', 'by-hand@1', event.AppName, event.CreationDate]) {
       expect(shown).to.contain(text)
     }
     expect(shown).not.to.contain('masked')
+  })
+
+  it('shows the name of a field, and masks a key that is none', () => {
+    const shown = shownValue(bytesOf({ customer_tax_id: 1, 'masked, GB-1': 2, 'masked 2': { Total: 3 } }), false)
+    expect(shown).to.contain('"customer_tax_id"').and.to.contain('"Total": 3').and.not.to.contain('masked')
   })
 
   it('keeps every digit and every key with its values', () => {

@@ -4,7 +4,7 @@ import { model } from '../../../src/web/model.ts'
 import { pageOf, pageOptions } from '../../../src/web/page.ts'
 import { idempotencyKey, pathId } from '../../../src/web/parameters.ts'
 import { type Route, route } from '../../../src/web/route.ts'
-import { createWeb } from '../../../src/web/web.ts'
+import { createWeb, type WebOptions } from '../../../src/web/web.ts'
 
 export interface Thing {
   orderId: string
@@ -69,18 +69,34 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
   ]
 }
 
+/** A listener that is limited in nothing and has no operations, but for what is given. */
+export function webWith(options: Partial<WebOptions>) {
+  return createWeb({
+    title: 't',
+    description: 'd',
+    routes: [],
+    refusals: {},
+    problemMembers: {},
+    auth: undefined,
+    readiness: async () => ({}),
+    proxies: 0,
+    limits: undefined,
+    log: undefined as never,
+    ...options,
+  })
+}
+
 /** Such a service's app, and its log. */
-export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get)) {
+export function thingsApp(get?: () => Promise<Thing>, routes = thingRoutes(get), options: Partial<WebOptions> = {}) {
   const { log, records } = capturedLog()
-  const app = createWeb({
+  const app = webWith({
     title: 'things',
     description: 'Things.',
     routes,
     refusals: { 'too-heavy': { status: 409, title: 'The thing is too heavy' } },
     problemMembers: { thingId: { type: 'string', description: 'The thing in question.' } },
-    readiness: async () => ({}),
-    auth: undefined,
     log,
+    ...options,
   })
   return { app, records }
 }

@@ -6,6 +6,7 @@ import { createStore } from './store.ts'
 export const service = defineService({
   root: new URL('..', import.meta.url),
   description: 'Spare parts of orders: one for each order that was paid.',
+  produces: [],
   refusals: { 'not-found': { status: 404, title: 'Spare part not found' } },
   create({ documents }) {
     const store = createStore(documents)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, paymentEvents } from '@orderflow/envelope-schema'
-import type { Subject } from '@orderflow/service-kit/testing'
+import { publisherOf, type Subject } from '@orderflow/service-kit/testing'
 
 /** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
 export const subject: Subject = {
   event() {
     const OrderId = randomUUID()
     const envelope = createEnvelope({
-      app: { id: randomUUID(), name: 'older-application' },
+      app: publisherOf(paymentEvents),
       type: 'PaymentApproved@1',
       creationDate: new Date(),
       payload: { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'by-hand@1', Source: 'Manual' },

@@ -1,0 +1,132 @@
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { freePort, type KafkaConnection, makeCertificate, newSecret, withAdmin } from '@orderflow/stack'
+import {
+  bodyOf,
+  brokerSecurity,
+  ensureAccess,
+  operatorUser,
+  type ProcessSpec,
+  securedKafka,
+  stackUsers,
+  streamSettings,
+} from '@orderflow/stack/parts'
+import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { publishOrders } from '../support/events.ts'
+import { atLeast, type Findings, number } from '../support/findings.ts'
+import { inTurn, type Part } from '../support/part.ts'
+import { median } from '../support/statistics.ts'
+import { openStream } from '../support/stream.ts'
+import { type Contender, pay, type Sample } from './outside.ts'
+
+const service = 'payment-service'
+const programs = [service, 'payment-sidecar']
+
+/**
+ * What it costs that Kafka asks who somebody is, denies what nobody allowed, and speaks TLS: the same service pays what outside
+ * publishers published, by a listener of that kind and by one that is open, of one broker.
+ */
+export const secured: Part = {
+  title: 'OrderCreated of outside publishers in Kafka until they are paid, over TLS with a password, and without',
+
+  measure: (run) =>
+    withBenchStack(['kafka'], run.tell, async (stack) => {
+      const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 7, events: 12_000 }
+      const kafka = await askingToo(stack)
+      const contenders = [contender(stack, 'open', undefined), contender(stack, 'TLS and SCRAM', kafka)]
+      const stream = openStream(stack.kafka)
+      run.tell('warming up')
+      for (const each of contenders) {
+        await publishOrders(stream, 1_000)
+        await pay(stack, stream, each, 1_000)
+      }
+      const samples = await inTurn(run, contenders, rounds, async (each) => {
+        await publishOrders(stream, events)
+        return pay(stack, stream, each, events)
+      })
+      await stream.close()
+      return findings(
+        events,
+        [...samples].map(([{ name }, found]) => ({ name, samples: found })),
+      )
+    }),
+}
+
+function contender(stack: BenchStack, name: string, kafka: KafkaConnection | undefined): Contender {
+  const settings = kafka ? streamSettings(kafka) : {}
+  const specs = programs.map((program): ProcessSpec => {
+    const spec = stack.specOf(program)
+    return { ...spec, env: { ...spec.env, ...settings } }
+  })
+  return { name, specs, topic: paymentEvents, database: 'payment' }
+}
+
+/** Has the broker start again with one more listener, which asks. Returns how the service reaches that as its user. */
+async function askingToo(stack: BenchStack): Promise<KafkaConnection> {
+  const { ports } = stack.plan
+  const [port, loopbackPort, { certificate, key }] = await Promise.all([freePort(), freePort(), makeCertificate()])
+  const [asking, open] = [`127.0.0.1:${port}`, `127.0.0.1:${ports.kafka}`]
+  const settings = brokerSecurity(
+    {
+      clients: { ASKING: asking },
+      broker: `127.0.0.1:${loopbackPort}`,
+      controller: `127.0.0.1:${ports.kafkaController}`,
+    },
+    { password: newSecret(), certificate: bodyOf(certificate), key: bodyOf(key) },
+  )
+  const withOpen = {
+    ...settings,
+    listeners: `${settings.listeners},OPEN://${open}`,
+    'listener.security.protocol.map': `${settings['listener.security.protocol.map']},OPEN:PLAINTEXT`,
+    'super.users': `${settings['super.users']};User:ANONYMOUS`,
+  }
+  const spec = stack.specOf('kafka')
+  const overrides = Object.entries(withOpen).flatMap(([name, value]) => ['--override', `${name}=${value}`])
+  await stack.stop([spec])
+  stack.launch([{ ...spec, args: [...spec.args, ...overrides] }])
+  await stack.wait('Kafka', [], () => missing(withAdmin(stack.kafka, (admin) => admin.listTopics())))
+
+  const passwords = Object.fromEntries(stackUsers.map((user) => [user, newSecret()]))
+  await ensureAccess(stack.kafka, passwords)
+  const as = (username: string) => securedKafka(asking, { username, password: passwords[username] ?? '' }, certificate)
+  await stack.wait('its users', [], () => missing(withAdmin(as(operatorUser), (admin) => admin.listTopics())))
+  return as(service)
+}
+
+const missing = (question: Promise<unknown>): Promise<string | undefined> =>
+  question.then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+
+function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
+  const summaries = contenders.map(({ name, samples }) => ({
+    name,
+    perSecond: median(samples.map(({ perSecond }) => perSecond)),
+    startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
+    microseconds: (['program', 'sidecar', 'kafka'] as const).map((process) =>
+      median(samples.map((sample) => sample[process])),
+    ),
+    samples,
+  }))
+  const [open, asking] = summaries
+  const ratios = (open?.samples ?? []).map(
+    ({ perSecond }, round) => (asking?.samples[round]?.perSecond ?? 0) / perSecond,
+  )
+  return {
+    tables: [
+      {
+        title: `${number(events)} events a round, medians of ${ratios.length}; start is from starting the processes to their first payment`,
+        head: ['', 'events/s', 'start s', 'µs of processor time per event: service', 'sidecar', 'Kafka', 'all'],
+        rows: summaries.map(({ name, perSecond, startSeconds, microseconds }) => [
+          name,
+          number(perSecond),
+          number(startSeconds, 1),
+          ...[...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value)),
+        ]),
+      },
+    ],
+    goals: [atLeast('TLS and SCRAM / open, events/s, median of the rounds', median(ratios), 0.8, 2)],
+    charts: [],
+    figures: summaries,
+  }
+}

@@ -1,0 +1,22 @@
+import type { Admin, API, Connection } from '@platformatic/kafka'
+
+/**
+ * Sends a request of Kafka's protocol for which @platformatic/kafka's client has no method, in the newest version that it and the broker
+ * know.
+ * @param name as in Kafka's list of its requests, such as `DescribeUserScramCredentials`
+ * @param fields what the client's `createRequest` of that request takes
+ * @throws what the client throws; an answer with an error in it is one, and has that answer as `response`
+ */
+export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
+  const kafka = await import('@platformatic/kafka')
+  const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
+  const connection = await promised<Connection>((done) => admin[kafka.kGetBootstrapConnection](done))
+  return await api.async(connection, ...fields)
+}
+
+/** The client's own way to take callbacks: the error first, then what it answers. */
+function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) => void) => void): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    call((error, answer) => (error ? reject(error) : resolve(answer as Answer)))
+  })
+}

@@ -1,0 +1,147 @@
+import type { ReceivedEnvelope } from '@orderflow/envelope-schema'
+import type { Signer } from './signature.ts'
+import { UntrustedError } from './untrusted-error.ts'
+
+/** Names of events by topic. */
+type Topics = Record<string, string[]>
+
+/** components/trust/publishers.json: what our own services publish, by AppId, and the topics that others may write, too. */
+export interface Publishers {
+  outside: string[]
+  services: Record<string, { name: string; publishes: Topics }>
+}
+
+/** components/trust/trust.json: what applications outside may say, by AppId (trust.schema.json). */
+export interface TrustFile {
+  unlisted: 'taken-in' | 'set-aside'
+  publishers: Record<string, { name: string; topics: Topics; tenants?: string[] }>
+}
+
+/** What a record has besides its envelope that tells who wrote it. */
+export interface Evidence {
+  /** The envelope as bytes. */
+  value: Uint8Array
+  /** Its header of that name. */
+  signature: string | undefined
+  /** When it reached the log, by the broker's clock: milliseconds since the epoch. */
+  arrivedAt: number
+}
+
+type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
+
+/** Who may say what on the stream. Ids of envelopes are in lower case, as `parseEnvelope` leaves them. */
+export interface Trust {
+  /**
+   * What holds whatever the file says: nobody but a service of ours speaks as one, what it says is what it publishes, and no other
+   * application writes the topics that are our own.
+   * @throws {UntrustedError}
+   */
+  requireGenuine(topic: string, envelope: Claim, evidence: Evidence): void
+  /**
+   * That, and that the file lets the publisher say it.
+   * @throws {UntrustedError}
+   */
+  requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
+  /**
+   * The signature of what one of our services publishes; undefined when no key is set.
+   * @throws {Error} no receiver would take it, since publishers.json does not have it
+   */
+  sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
+  /** An operator's signature of an event that speaks as a service of ours, when a key is set. */
+  vouch(envelope: Claim, value: Uint8Array): string | undefined
+  /** Whether something that arrived then had to be signed. */
+  asksForSignature(arrivedAt: number): boolean
+}
+
+export interface TrustOptions {
+  publishers: Publishers
+  file: TrustFile
+  /** Undefined when no key is set: then nobody is asked for a signature. */
+  signer: Signer | undefined
+  /** What arrived before needs no signature: milliseconds since the epoch. */
+  signedSince: number
+}
+
+export function createTrust({ publishers, file, signer, signedSince }: TrustOptions): Trust {
+  const services = byAppId(publishers.services, ({ name, publishes }) => ({ name, publishes: namesByTopic(publishes) }))
+  const serviceNames = new Set([...services.values()].map(({ name }) => name))
+  const outside = new Set(publishers.outside)
+  const listed = byAppId(file.publishers, ({ name, topics, tenants }) => ({
+    name,
+    topics: namesByTopic(topics),
+    tenants: tenants && new Set(tenants),
+  }))
+
+  // Not earlier than that: a record without a time is asked, too.
+  const asksForSignature = (arrivedAt: number) => signer !== undefined && !(arrivedAt < signedSince)
+
+  const publishes = ({ AppId, Name }: Claim, topic: string) => services.get(AppId)?.publishes.get(topic)?.has(Name)
+
+  /** Whether a service of ours says it; otherwise another application does, which may speak for itself there. */
+  function isOurs(topic: string, claim: Claim, { value, signature, arrivedAt }: Evidence): boolean {
+    const { AppId, AppName, Name } = claim
+    const service = services.get(AppId)
+    if (!service) {
+      if (serviceNames.has(AppName)) throw new UntrustedError(`its AppName is ${AppName}, whose AppId is another`)
+      if (!outside.has(topic)) throw new UntrustedError(`only ${ownersOf(topic)} publishes to ${topic}`)
+      return false
+    }
+    const { name } = service
+    if (AppName !== name) throw new UntrustedError(`its AppId is that of ${name}, and its AppName another`)
+    if (!publishes(claim, topic))
+      throw new UntrustedError(`its AppId is that of ${name}, which ${doesNot(topic, Name)}`)
+    if (asksForSignature(arrivedAt) && !signer?.isBy(value, signature)) {
+      throw new UntrustedError(
+        `its AppId is that of ${name}, which did not sign it: somebody else wrote it, or the keys differ (Trust__SigningKeys)`,
+      )
+    }
+    return true
+  }
+
+  function ownersOf(topic: string): string {
+    const owners = [...services.values()].filter((service) => service.publishes.has(topic))
+    return owners.length > 0 ? owners.map(({ name }) => name).join(' or ') : 'a service of ours'
+  }
+
+  return {
+    asksForSignature,
+    requireGenuine: isOurs,
+
+    requireTrusted(topic, claim, evidence) {
+      if (isOurs(topic, claim, evidence)) return
+      const { AppId, AppName, Name, TenantID = '' } = claim
+      const publisher = listed.get(AppId)
+      if (!publisher) {
+        if (file.unlisted === 'taken-in') return
+        throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${mend}`)
+      }
+      const { name, topics, tenants } = publisher
+      const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mend}`)
+      if (AppName !== name) throw refuse('with another AppName')
+      if (!topics.get(topic)?.has(Name)) throw refuse(`and ${doesNot(topic, Name)} by it`)
+      if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
+    },
+
+    sign(topic, claim, value) {
+      if (publishes(claim, topic)) return signer?.sign(value)
+      const { AppId, AppName, Name } = claim
+      throw new Error(
+        `${AppName} (${AppId}) ${doesNot(topic, Name)} by components/trust/publishers.json: say so in services.json, then make generate`,
+      )
+    },
+
+    vouch: ({ AppId }, value) => (services.has(AppId) ? signer?.sign(value) : undefined),
+  }
+}
+
+const mend = 'if it should be taken in, change that, restart the services and resend its dead letter'
+
+const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
+
+function byAppId<From, To>(entries: Record<string, From>, make: (entry: From) => To): ReadonlyMap<string, To> {
+  return new Map(Object.entries(entries).map(([id, entry]) => [id.toLowerCase(), make(entry)]))
+}
+
+function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { connect as connectSecurely } from 'node:tls'
+import { expect } from 'chai'
+import { generate } from 'selfsigned'
+import { type Listener, listen } from '../../src/runtime/listener.ts'
+import { portOf } from './support/port.ts'
+
+const max = 3
+
+for (const scheme of ['http', 'https'] as const) {
+  describe(`a listener of ${scheme} that keeps ${max} connections`, () => {
+    let tls: { cert?: Buffer; key?: Buffer } = {}
+    let listener: Listener
+    let clients: Socket[]
+    /** Requests that are not answered yet, in the order of their arrival. */
+    let waiting: ServerResponse[]
+    let accepted: number
+
+    before(async () => {
+      if (scheme === 'http') return
+      const { cert, private: key } = await generate(undefined, { keyType: 'ec' })
+      tls = { cert: Buffer.from(cert), key: Buffer.from(key) }
+    })
+    beforeEach(async () => {
+      ;[clients, waiting, accepted] = [[], [], 0]
+      const app: RequestListener = (request, response) => {
+        if (request.url === '/later') waiting.push(response)
+        else response.end('ok')
+      }
+      listener = await listen(app, { ...tls, maxConnections: max }, { host: '127.0.0.1', port: 0, variable: '' })
+      listener.server.on('connection', () => {
+        accepted += 1
+      })
+    })
+    afterEach(async () => {
+      for (const client of clients) client.destroy()
+      for (const response of waiting) response.end()
+      await listener.drain()
+    })
+
+    async function until(condition: () => boolean): Promise<void> {
+      while (!condition()) await turn()
+    }
+
+    /** A connection that the server has accepted, and that has sent this. */
+    async function open(sent = ''): Promise<Socket> {
+      const before = accepted
+      const port = portOf(listener.server)
+      const options = { port, host: '127.0.0.1', rejectUnauthorized: false }
+      const client = scheme === 'http' ? connect(options) : connectSecurely(options)
+      clients.push(client.on('error', () => {}).resume())
+      await new Promise((resolve) => client.once(scheme === 'http' ? 'connect' : 'secureConnect', resolve))
+      await until(() => accepted > before)
+      client.write(sent)
+      return client
+    }
+    /** One that asks, has its answer, and stays. */
+    async function ask(client?: Socket): Promise<Socket> {
+      const asking = client ?? (await open())
+      asking.write(get('/'))
+      await once(asking, 'data')
+      return asking
+    }
+    /** One that waits for an answer. */
+    async function waitingOne(): Promise<Socket> {
+      const count = waiting.length
+      const client = await open(get('/later'))
+      await until(() => waiting.length > count)
+      return client
+    }
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+    const isOpen = (client: Socket) => client.readyState === 'open'
+    const goneOf = (...few: Socket[]) => few.map((client) => !isOpen(client))
+
+    it('closes the one that said nothing for longest when another comes', async () => {
+      const [first, second, third] = [await open(), await open(), await open()]
+      const fourth = await ask()
+      await until(() => !isOpen(first))
+      expect(goneOf(second, third, fourth)).to.deep.equal([false, false, false])
+    })
+
+    it('keeps one that was in use just now before one that came later and was silent since', async () => {
+      const [first, second] = [await open(), await open(), await open()]
+      await ask(first)
+      await ask()
+      await until(() => !isOpen(second))
+      expect(goneOf(first)).to.deep.equal([false])
+    })
+
+    it('keeps those that wait for their answer, and closes one that is late with its headers or body', async () => {
+      for (const late of ['GET / HT', 'POST /later HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{']) {
+        const busy = await waitingOne()
+        const incomplete = await open(late)
+        await ask()
+        await ask()
+        await until(() => !isOpen(incomplete))
+        expect(isOpen(busy)).to.equal(true)
+        busy.destroy()
+      }
+    })
+
+    it('turns away who comes while all wait for their answer, and nobody else', async () => {
+      const busy = [await waitingOne(), await waitingOne(), await waitingOne()] as const
+      const late = connect(portOf(listener.server), '127.0.0.1')
+        .on('error', () => {})
+        .resume()
+      clients.push(late)
+      await until(() => late.destroyed)
+      expect(goneOf(...busy)).to.deep.equal([false, false, false])
+      waiting.shift()?.end('ok')
+      await once(busy[0], 'data')
+      await ask()
+    })
+
+    if (scheme === 'https') {
+      it('closes one that never begins with TLS', async () => {
+        const silent = connect(portOf(listener.server), '127.0.0.1')
+          .on('error', () => {})
+          .resume()
+        clients.push(silent)
+        await until(() => accepted === 1)
+        for (const _ of [1, 2, 3]) await ask()
+        await until(() => silent.destroyed)
+      })
+    }
+  })
+}

@@ -1,0 +1,22 @@
+import { pathToFileURL } from 'node:url'
+import { defineService } from '../../../src/runtime/define-service.ts'
+import { run } from '../../../src/runtime/run.ts'
+
+// A service, with the settings of the folder of its first argument, that throws where nobody catches it.
+
+const bug = () => {
+  throw Object.assign(new Error('a bug, met by {"CustomerName":"SECRET"}'), { document: { CustomerName: 'SECRET' } })
+}
+
+await run(
+  defineService({
+    root: pathToFileURL(`${process.argv[2]}/`),
+    description: 'Throws.',
+    refusals: {},
+    produces: [],
+    create() {
+      process.nextTick(bug)
+      return { routes: [], reactions: {}, rebuild: {} }
+    },
+  }),
+)

@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect } from 'chai'
+
+const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
+/** Whose settings it has. */
+const folder = join(import.meta.dirname, '../../../order-service')
+
+describe('an error that nobody caught', () => {
+  it('ends the service with its stack, and with nothing personal that hangs on it', () => {
+    const env = { PATH: process.env.PATH, APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+    const { status, stdout, stderr } = spawnSync(process.execPath, [buggyService, folder], { env, encoding: 'utf8' })
+    expect(status, stdout).to.equal(1)
+    expect(stderr).to.match(/^Error: a bug, met by .*\n {4}at .*buggy-service\.ts/)
+    expect(stdout + stderr).not.to.contain('SECRET')
+  })
+})

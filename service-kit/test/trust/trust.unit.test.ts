@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { createSigner, signatureHeader } from '../../src/trust/signature.ts'
+import { createTrust, type TrustFile, type TrustOptions } from '../../src/trust/trust.ts'
+import { UntrustedError } from '../../src/trust/untrusted-error.ts'
+
+const [shop, bank, legacy, stranger] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as [
+  string,
+  string,
+  string,
+  string,
+]
+const publishers = {
+  outside: ['sales', 'returns'],
+  services: {
+    [shop]: { name: 'shop', publishes: { sales: ['Sold', 'Returned'] } },
+    [bank.toUpperCase()]: { name: 'bank', publishes: { payments: ['Paid'], refunds: ['Repaid'] } },
+  },
+}
+const file: TrustFile = {
+  unlisted: 'set-aside',
+  publishers: { [legacy.toUpperCase()]: { name: 'legacy', topics: { sales: ['Sold'] }, tenants: ['north', 'south'] } },
+}
+const signer = createSigner(['k'.repeat(32)])
+const value = Buffer.from('the envelope')
+const signature = signer.sign(value)
+
+type Claim = { AppId: string; AppName: string; Name: string; TenantID?: string }
+const claims = {
+  shop: { AppId: shop, AppName: 'shop', Name: 'Sold' },
+  bank: { AppId: bank, AppName: 'bank', Name: 'Paid' },
+  legacy: { AppId: legacy, AppName: 'legacy', Name: 'Sold', TenantID: 'north' },
+  stranger: { AppId: stranger, AppName: 'stranger', Name: 'Sold' },
+}
+
+/** Why something is not trusted, or `undefined` when it is. */
+function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}, evidence = {}): string | undefined {
+  const trust = createTrust({ publishers, file, signer, signedSince: Number.NEGATIVE_INFINITY, ...changes })
+  try {
+    trust.requireTrusted(topic, claim, { value, signature, arrivedAt: 1_000, ...evidence })
+    return undefined
+  } catch (error) {
+    if (error instanceof UntrustedError) return error.message
+    throw error
+  }
+}
+
+describe('trust', () => {
+  it('takes in what a service of ours publishes, and what a listed application may say', () => {
+    expect(whyNot('sales', claims.shop)).to.equal(undefined)
+    expect(whyNot('payments', claims.bank)).to.equal(undefined)
+    expect(whyNot('sales', claims.legacy)).to.equal(undefined)
+  })
+
+  const forged: [what: string, topic: string, claim: Claim, why: string][] = [
+    [
+      'our AppId on a topic of another service',
+      'payments',
+      claims.shop,
+      'shop, which does not publish Sold to payments',
+    ],
+    [
+      'our AppId with an event that the service does not publish',
+      'sales',
+      { ...claims.shop, Name: 'Paid' },
+      'does not',
+    ],
+    ['our AppId with another AppName', 'sales', { ...claims.shop, AppName: 'shop ' }, 'and its AppName another'],
+    ['our AppName with another AppId', 'sales', { ...claims.shop, AppId: stranger }, 'shop, whose AppId is another'],
+    ['a topic that is ours alone', 'payments', { ...claims.legacy, Name: 'Paid' }, 'only bank publishes to payments'],
+    ['a topic that nobody publishes to', 'rumours', claims.stranger, 'only a service of ours publishes to rumours'],
+  ]
+  for (const [what, topic, claim, why] of forged) {
+    it(`refuses ${what}, whatever the file says`, () => {
+      const listed = { name: claim.AppName, topics: { [topic]: [claim.Name] } }
+      for (const unlisted of ['taken-in', 'set-aside'] as const) {
+        const generous = { unlisted, publishers: { [claim.AppId]: listed } }
+        expect(whyNot(topic, claim, { file: generous })).to.contain(why)
+        expect(whyNot(topic, claim, { signer: undefined })).to.contain(why)
+      }
+    })
+  }
+
+  it('takes in who is not listed, or sets him aside, as the file says, with what mends it', () => {
+    expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'taken-in' } })).to.equal(undefined)
+    expect(whyNot('sales', claims.stranger))
+      .to.contain(`AppId ${stranger} is not listed in trust.json`)
+      .and.to.contain('restart the services and resend')
+  })
+
+  it('holds who is listed to his name, topics, events and tenants, also where others are taken in', () => {
+    const generous = { file: { ...file, unlisted: 'taken-in' as const } }
+    const cases: [Claim, string][] = [
+      [{ ...claims.legacy, AppName: 'legacy 2' }, 'with another AppName'],
+      [{ ...claims.legacy, Name: 'Returned' }, 'does not publish Returned to sales'],
+      [{ ...claims.legacy, TenantID: 'east' }, 'other tenants'],
+      [{ ...claims.legacy, TenantID: '' }, 'other tenants'],
+      [{ AppId: legacy, AppName: 'legacy', Name: 'Sold' }, 'other tenants'],
+    ]
+    for (const [claim, why] of cases) expect(whyNot('sales', claim, generous)).to.contain(why)
+    expect(whyNot('returns', claims.legacy, generous)).to.contain('does not publish Sold to returns')
+    const anywhere = { file: { ...file, publishers: { [legacy]: { name: 'legacy', topics: { sales: ['Sold'] } } } } }
+    expect(whyNot('sales', { ...claims.legacy, TenantID: 'east' }, anywhere)).to.equal(undefined)
+    const nowhere = {
+      file: { ...file, publishers: { [legacy]: { name: 'legacy', topics: { sales: ['Sold'] }, tenants: [''] } } },
+    }
+    expect(whyNot('sales', { AppId: legacy, AppName: 'legacy', Name: 'Sold' }, nowhere)).to.equal(undefined)
+  })
+
+  it('tells nobody what a publisher wrote', () => {
+    const secret = { ...claims.legacy, AppName: 'Mallory', TenantID: 'Malloryland' }
+    expect(whyNot('sales', secret)).not.to.match(/mallory/i)
+    expect(whyNot('sales', { ...claims.legacy, TenantID: 'Malloryland' })).not.to.match(/mallory/i)
+    expect(whyNot('sales', { ...claims.shop, AppName: 'Mallory' })).not.to.match(/mallory/i)
+  })
+
+  it('takes the names of JavaScript for names like any other', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      expect(whyNot(name, claims.legacy)).to.contain('only a service of ours')
+      expect(whyNot('sales', { ...claims.legacy, Name: name })).to.contain('does not publish')
+      expect(whyNot('sales', { ...claims.shop, Name: name })).to.contain('does not publish')
+    }
+  })
+
+  describe('of a signature', () => {
+    const forgeries = {
+      none: undefined,
+      'that of another event': signer.sign(Buffer.from('another envelope')),
+      'that of another key': createSigner(['o'.repeat(32)]).sign(value),
+      'one that is cut': signature?.slice(1),
+      'one in hex': Buffer.from(signature ?? '', 'base64url').toString('hex'),
+      'an empty one': '',
+    }
+    for (const [what, forgery] of Object.entries(forgeries)) {
+      it(`refuses ${what} when an event speaks as a service of ours, and asks nobody else for one`, () => {
+        expect(whyNot('sales', claims.shop, {}, { signature: forgery })).to.contain('did not sign it')
+        expect(whyNot('sales', claims.legacy, {}, { signature: forgery })).to.equal(undefined)
+        expect(whyNot('sales', claims.shop, { signer: undefined }, { signature: forgery })).to.equal(undefined)
+      })
+    }
+
+    it('asks for none of what reached the log before services signed, by the broker’s clock', () => {
+      const since = { signedSince: 1_000 }
+      expect(whyNot('sales', claims.shop, since, { signature: undefined, arrivedAt: 999 })).to.equal(undefined)
+      for (const arrivedAt of [1_000, Number.NaN]) {
+        expect(whyNot('sales', claims.shop, since, { signature: undefined, arrivedAt })).to.contain('did not sign it')
+      }
+      expect(whyNot('payments', claims.shop, since, { arrivedAt: 0 })).to.contain('does not publish')
+    })
+
+    it('takes that of any of its keys, so that one can be replaced by another', () => {
+      const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
+      for (const keys of [[older], [older, newer], [newer, older]]) {
+        const by = createSigner([older]).sign(value)
+        expect(whyNot('sales', claims.shop, { signer: createSigner(keys) }, { signature: by })).to.equal(undefined)
+      }
+      expect(createSigner([newer, older]).sign(value)).to.equal(createSigner([newer]).sign(value))
+    })
+
+    it('stands in a header whose name never changes, since logs are kept for ever', () => {
+      expect(signatureHeader).to.equal('signature')
+    })
+
+    it('is an HMAC-SHA-256 (RFC 4231, test case 2)', () => {
+      const known = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+      const made = createSigner(['Jefe']).sign(Buffer.from('what do ya want for nothing?'))
+      expect(Buffer.from(made ?? '', 'base64url').toString('hex')).to.equal(known)
+    })
+
+    it('is that of any bytes, and of no others', () => {
+      const bytes = fc.uint8Array({ maxLength: 300 })
+      const property = fc.property(bytes, bytes, (one, other) => {
+        const isSame = Buffer.compare(one, other) === 0
+        expect(signer.isBy(other, signer.sign(one))).to.equal(isSame)
+        expect(signer.isBy(one, signer.sign(one))).to.equal(true)
+      })
+      fc.assert(property)
+    })
+  })
+
+  describe('for who publishes', () => {
+    const trust = () => createTrust({ publishers, file, signer, signedSince: 0 })
+    const silent = createTrust({ publishers, file, signer: undefined, signedSince: 0 })
+
+    it('signs what a service of ours publishes, and nothing without a key', () => {
+      expect(trust().sign('sales', claims.shop, value)).to.equal(signature)
+      expect(silent.sign('sales', claims.shop, value)).to.equal(undefined)
+    })
+
+    it('fails loudly where no receiver would take it', () => {
+      for (const [topic, claim] of [
+        ['payments', claims.shop],
+        ['sales', { ...claims.shop, Name: 'Paid' }],
+        ['sales', claims.stranger],
+      ] as const) {
+        expect(() => trust().sign(topic, claim, value)).to.throw('services.json, then make generate')
+      }
+    })
+
+    it('has an operator’s word for events of our services alone', () => {
+      expect(trust().vouch(claims.shop, value)).to.equal(signature)
+      expect(trust().vouch(claims.stranger, value)).to.equal(undefined)
+      expect(silent.vouch(claims.shop, value)).to.equal(undefined)
+    })
+  })
+
+  it('of what always holds asks nothing of the file', () => {
+    const trust = createTrust({ publishers, file, signer, signedSince: 0 })
+    const evidence = { value, signature: undefined, arrivedAt: 1 }
+    trust.requireGenuine('sales', claims.stranger, evidence)
+    expect(() => trust.requireGenuine('payments', claims.stranger, evidence)).to.throw(UntrustedError)
+    expect(() => trust.requireGenuine('sales', claims.shop, evidence)).to.throw(UntrustedError, 'did not sign it')
+  })
+})

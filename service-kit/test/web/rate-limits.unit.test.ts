@@ -1,0 +1,109 @@
+import type { RequestListener } from 'node:http'
+import { expect } from 'chai'
+import type { Request } from 'express'
+import { type Caller, identify } from '../../src/auth/caller.ts'
+import type { WebOptions } from '../../src/web/web.ts'
+import { call } from './support/call.ts'
+import { thingsApp } from './support/things.ts'
+
+describe('the limits of senders', () => {
+  const none = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
+  const appWith = (limits: Partial<typeof none>, options: Partial<WebOptions> = {}) =>
+    thingsApp(undefined, undefined, { limits: { ...none, ...limits }, ...options }).app
+  const things = '/v1/things'
+
+  /** The app, as somebody has come to it who said who he is. */
+  function as(app: RequestListener, id: string, tenant?: string): RequestListener {
+    const caller: Caller = { id, scopes: new Set(['things:read']), tenant: { id: tenant ?? '', userId: '' } }
+    return (request, response) => {
+      identify(request as Request, caller)
+      app(request, response)
+    }
+  }
+
+  it('tell each request how its sender stands', async () => {
+    // One more every ten seconds: no machine is as slow.
+    const app = appWith({ AddressPerMinute: 6 })
+    for (const left of [5, 4]) {
+      const { status, headers } = await call(app, things)
+      expect([status, headers['ratelimit-policy']]).to.deep.equal([200, '"address";q=6;w=60'])
+      expect(headers.ratelimit).to.match(new RegExp(`^"address";r=${left};t=\\d+$`))
+    }
+  })
+
+  it('refuse what is too much as a problem that says when to come again', async () => {
+    const app = appWith({ AddressPerMinute: 1 })
+    await call(app, things)
+    const { status, headers, json } = await call(app, things, { method: 'POST' })
+    expect([status, json.type]).to.deep.equal([429, 'urn:orderflow:problem:too-many-requests'])
+    const seconds = headers['retry-after']
+    expect(Number(seconds)).to.be.within(1, 60)
+    expect(headers.ratelimit).to.match(/^"address";r=0;t=\d+$/)
+    expect(json.detail).to.equal(
+      `Each address may send 1 requests a minute. Nothing was done; try again in ${seconds} s.`,
+    )
+  })
+
+  it('tell nothing where there are none', async () => {
+    const app = thingsApp().app
+    expect((await call(app, things)).headers).not.to.include.any.keys('ratelimit', 'ratelimit-policy')
+  })
+
+  it('count pages, documents and paths that there are not, too, but nobody’s question whether the service is well', async () => {
+    for (const path of ['/docs/', '/docs/swagger-ui.css', '/openapi.json', '/', '/none', '/v1/things/%zz']) {
+      const app = appWith({ AddressPerMinute: 1 })
+      expect((await call(app, path)).status, path).not.to.equal(429)
+      expect((await call(app, path)).status, path).to.equal(429)
+      for (const health of ['/healthz', '/readyz']) expect((await call(app, health)).status).to.equal(200)
+    }
+  })
+
+  describe('of an address', () => {
+    const from = (app: RequestListener, forwarded: string) =>
+      call(app, things, { headers: { 'x-forwarded-for': forwarded } }).then(({ status }) => status)
+
+    it('believe nobody about his address where no proxy is in front', async () => {
+      const app = appWith({ AddressPerMinute: 1 })
+      expect(await from(app, '192.0.2.1')).to.equal(200)
+      expect(await from(app, '192.0.2.2')).to.equal(429)
+    })
+
+    it('believe a proxy in front, and not what it was told', async () => {
+      const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
+      expect(await from(app, '192.0.2.1')).to.equal(200)
+      expect(await from(app, '192.0.2.2')).to.equal(200)
+      expect(await from(app, '198.51.100.7, 192.0.2.1')).to.equal(429)
+      const behindTwo = appWith({ AddressPerMinute: 1 }, { proxies: 2 })
+      expect(await from(behindTwo, '192.0.2.1, 203.0.113.1')).to.equal(200)
+      expect(await from(behindTwo, '192.0.2.1, 203.0.113.2')).to.equal(429)
+      expect(await from(behindTwo, '192.0.2.2, 203.0.113.2')).to.equal(200)
+    })
+
+    it('take a customer’s whole network for one address', async () => {
+      const app = appWith({ AddressPerMinute: 1 }, { proxies: 1 })
+      expect(await from(app, '2001:db8:1:2::1')).to.equal(200)
+      expect(await from(app, '2001:db8:1:2:ffff::1')).to.equal(429)
+      expect(await from(app, '2001:db8:1:3::1')).to.equal(200)
+    })
+  })
+
+  it('of callers and tenants take from each what he sends, and say so in one list', async () => {
+    const app = appWith({ AddressPerMinute: 100, CallerPerMinute: 2, TenantPerMinute: 3 })
+    const statusOf = (id: string, tenant?: string) => call(as(app, id, tenant), things).then(({ status }) => status)
+    const { headers } = await call(as(app, 'key:a', 'shop'), things)
+    expect(headers['ratelimit-policy']).to.equal('"address";q=100;w=60, "caller";q=2;w=60, "tenant";q=3;w=60')
+    expect(headers.ratelimit).to.match(/^"address";r=99;t=1, "caller";r=1;t=30, "tenant";r=2;t=20$/)
+    expect(await statusOf('key:a', 'shop')).to.equal(200)
+    expect(await statusOf('key:a', 'shop'), 'the caller’s are used up').to.equal(429)
+    expect(await statusOf('key:b', 'shop')).to.equal(200)
+    expect(await statusOf('key:b', 'shop'), 'the tenant’s are used up').to.equal(429)
+    expect(await statusOf('key:c', 'another')).to.equal(200)
+    for (const _ of [1, 2]) expect(await statusOf('key:d')).to.equal(200)
+    expect(await statusOf('key:d'), 'a caller without a tenant').to.equal(429)
+  })
+
+  it('of callers ask nobody who has not said who he is', async () => {
+    const app = appWith({ CallerPerMinute: 1, TenantPerMinute: 1 })
+    for (const _ of [1, 2, 3]) expect((await call(app, things)).status).to.equal(200)
+  })
+})

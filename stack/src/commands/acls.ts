@@ -1,0 +1,17 @@
+import { aclCommands } from '../kafka/acl-commands.ts'
+import { publisherRights, serviceRights } from '../kafka/rights.ts'
+import { nameProblem } from '../kafka/users.ts'
+import { StackError } from '../lib/error.ts'
+import { services } from '../lib/services.ts'
+import { print } from '../lib/terminal.ts'
+
+/**
+ * `make acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named.
+ * @throws {StackError} `usage` for a name that no such application can have
+ */
+export function acls(name: string | undefined): void {
+  const problem = name === undefined ? undefined : nameProblem(name)
+  if (problem) throw new StackError('usage', `NAME=${name}: ${problem}`, { nextStep: 'make acls NAME=legacy' })
+  const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
+  for (const command of aclCommands(rights)) print(command)
+}

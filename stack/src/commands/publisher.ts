@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { table } from '@orderflow/service-kit/terminal'
+import { type Project, readProject } from '../containers/project.ts'
+import { readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
+import { nameProblem } from '../kafka/users.ts'
+import { StackError } from '../lib/error.ts'
+import { localFolder } from '../lib/paths.ts'
+import { saysYes } from '../lib/says-yes.ts'
+import { newSecret } from '../lib/secret.ts'
+import { outsideTopics } from '../lib/services.ts'
+import { print } from '../lib/terminal.ts'
+import { requireRunning } from './addresses.ts'
+import { runningWay } from './way.ts'
+
+/** Where a client that takes the certificate as a file finds it. Not a secret. */
+const certificateFile = join(localFolder, 'docker/kafka.crt')
+
+/**
+ * `make publisher`: makes the user of an application outside and prints what its Kafka client needs; `ROTATE=1` gives it another
+ * password, `REMOVE=1` takes it away, and without a name all are listed. Where Kafka asks nobody it says so.
+ * @throws {StackError} `usage` for a name that will not do, is taken, or that nobody has; `not-running`
+ */
+export async function publisher(name: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
+  const problem = name === undefined ? undefined : nameProblem(name)
+  if (problem) throw new StackError('usage', `NAME=${name}: ${problem}`, { nextStep: 'make publisher NAME=legacy' })
+  const [rotate, remove] = [saysYes(env, 'ROTATE'), saysYes(env, 'REMOVE')]
+  const { kafka } = await requireRunning(['kafka'])
+  const project = (await runningWay()) === 'docker' ? readProject() : undefined
+  if (!project) return printOpen(kafka)
+  const publishers = await readPublishers(kafka)
+  if (name === undefined) return printAll(publishers)
+  requireKnown(name, publishers, rotate || remove)
+  if (remove) {
+    await removePublisher(kafka, name)
+    return print(`${name} is gone, and whatever still uses its password is refused`)
+  }
+  const password = newSecret()
+  await setPublisher(kafka, name, password)
+  printClient(name, password, project)
+}
+
+function requireKnown(name: string, publishers: string[], isWanted: boolean): void {
+  const isKnown = publishers.includes(name)
+  if (isKnown === isWanted) return
+  if (isKnown) {
+    throw new StackError('usage', `${name} is there already, and its password is shown once only`, {
+      nextStep: `make publisher NAME=${name} ROTATE=1 gives it another one, which its application must be given, too`,
+    })
+  }
+  throw new StackError('usage', `there is no publisher ${name}`, {
+    nextStep: `make publisher NAME=${name} makes it, make publisher lists all`,
+  })
+}
+
+function printOpen({ bootstrapBrokers }: KafkaConnection): void {
+  print(
+    `Kafka at ${bootstrapBrokers.join()} asks nobody who he is: without containers every program of this machine may publish.`,
+  )
+  print('In containers (make up STACK=docker) each application outside has a user of its own.')
+}
+
+function printAll(publishers: string[]): void {
+  for (const name of publishers) print(name)
+  if (publishers.length === 0) print('no application outside has a user; make publisher NAME=legacy makes one')
+}
+
+function printClient(name: string, password: string, { kafka, kafkaCertificate }: Project): void {
+  mkdirSync(dirname(certificateFile), { recursive: true })
+  writeFileSync(certificateFile, kafkaCertificate)
+  const brokers = kafka.bootstrapBrokers.join()
+  const settings = [
+    ['bootstrap.servers', brokers],
+    ['security.protocol', 'SASL_SSL'],
+    ['sasl.mechanism', 'SCRAM-SHA-512'],
+    ['sasl.username', name],
+    ['sasl.password', password],
+    ['ssl.ca.location', certificateFile],
+  ]
+  print(`${name} may write ${outsideTopics.join()}, and nothing else. The password is shown this once.`)
+  print()
+  for (const line of table(settings)) print(line)
+  print()
+  print('With kcat, once the password is in PASSWORD:')
+  print(
+    `  kcat -b ${brokers} -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512 -X sasl.username=${name} \\`,
+  )
+  print(`    -X sasl.password="$PASSWORD" -X ssl.ca.location=${certificateFile} -P -t ${outsideTopics[0]} event.json`)
+  print('next: docs/publishing.md says what to write there')
+}

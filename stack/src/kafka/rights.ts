@@ -1,0 +1,45 @@
+import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { outsideTopics, type Service, services } from '../lib/services.ts'
+import { publishUser } from './users.ts'
+
+/** What a user may do at a Kafka that asks. Who may read or write a topic may also see that it is there. */
+export interface Right {
+  user: string
+  resource: 'topic' | 'group'
+  name: string
+  operation: 'read' | 'write'
+}
+
+/**
+ * What follows from a service's entry in services.json. It reads what it consumes, and what it produces: its store is rebuilt from its own
+ * announcements. It writes what it produces, and dead letters of what it consumes; those that it wrote it reads, for a rebuild leaves
+ * them aside. Its consumer group is its own.
+ */
+export function serviceRights({
+  name: user,
+  consumes,
+  produces,
+}: Pick<Service, 'name' | 'consumes' | 'produces'>): Right[] {
+  const consumed = Object.keys(consumes)
+  const read = [...new Set([...consumed, ...produces])]
+  return [
+    ...read.flatMap((name) => [topicRight(user, name, 'read'), topicRight(user, deadLetterTopic(name), 'read')]),
+    ...[...produces, ...consumed.map(deadLetterTopic)].map((name) => topicRight(user, name, 'write')),
+    { user, resource: 'group', name: user, operation: 'read' },
+  ]
+}
+
+/** What an application outside the platform may do: write where outside applications write. */
+export function publisherRights(user: string): Right[] {
+  return outsideTopics.map((name) => topicRight(user, name, 'write'))
+}
+
+const topicRight = (user: string, name: string, operation: Right['operation']): Right => ({
+  user,
+  resource: 'topic',
+  name,
+  operation,
+})
+
+/** All that anybody may do whom the stack makes; but for the operator, who may do everything. */
+export const stackRights: readonly Right[] = [...services.flatMap(serviceRights), ...publisherRights(publishUser)]

@@ -1,0 +1,31 @@
+import { services } from '../lib/services.ts'
+
+// Who there is at a Kafka that asks: each service by its own name, and these.
+
+/** The broker itself, on its own loopback, by which the others are made. */
+export const brokerUser = 'broker'
+/** Whoever administers the stack and looks after its dead letters: he may do everything. */
+export const operatorUser = 'operator'
+/** The outside application that `make publish` is. */
+export const publishUser = 'publisher'
+
+/** Users that the stack makes, and gives the rights that follow from services.json. */
+export const stackUsers: readonly string[] = [operatorUser, publishUser, ...services.map(({ name }) => name)]
+
+/** The ending that every service's name has, and no other user's may: what has it and is no service (any more) has no rights. */
+const ofServices = '-service'
+
+/** Whether a user is a service's, also of one that services.json had once. */
+export const isServiceUser = (user: string): boolean => user.endsWith(ofServices)
+
+const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
+const maxLength = 40
+
+/** What keeps a name from being that of an outside application; undefined when nothing does. */
+export function nameProblem(name: string): string | undefined {
+  if (!form.test(name) || name.length > maxLength) {
+    return `a name is at most ${maxLength} lower-case letters and digits, in words with hyphens between them`
+  }
+  if (isServiceUser(name)) return `names that end in ${ofServices} are those of services`
+  return [brokerUser, ...stackUsers].includes(name) ? 'the stack has a user of that name itself' : undefined
+}

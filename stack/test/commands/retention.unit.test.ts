@@ -1,0 +1,14 @@
+import { expect } from 'chai'
+import { retentionOf } from '../../src/commands/retention.ts'
+
+describe('how long events are kept', () => {
+  it('is a number of days, or for ever', () => {
+    expect(['1', '30', '36500', 'forever'].map(retentionOf)).to.deep.equal([1, 30, 36_500, 'forever'])
+  })
+
+  for (const days of ['0', '-1', '1.5', '030', 'ever', '36501', '1e3', ' 1']) {
+    it(`is not "${days}", which is refused before anything is changed`, () => {
+      expect(() => retentionOf(days)).to.throw(`DAYS=${days} is no number of days`)
+    })
+  }
+})

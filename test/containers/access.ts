@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orderUrl, orderWith, send } from '@orderflow/chaos/clients/api'
+import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
+import { entryOf, eventually, type KafkaConnection, services, withAdmin } from '@orderflow/stack'
+import { ensureAccess, securedKafka, stackUsers } from '@orderflow/stack/parts'
+import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
+import { expect } from 'chai'
+import { failed, succeeded } from '../specs/commands.ts'
+import { refusalOf } from '../support/refusal.ts'
+import type { RunningContainers } from './running-containers.ts'
+
+/**
+ * That Kafka in containers asks and denies as the one does of which everything is tried (test/stream-rights.int.test.ts), and what an
+ * operator does about it.
+ */
+export function access(running: () => RunningContainers): void {
+  describe('Kafka', () => {
+    let stack: RunningContainers
+    let folder: string
+    before(() => {
+      stack = running()
+      folder = mkdtempSync(join(tmpdir(), 'access-'))
+    })
+    after(() => rmSync(folder, { recursive: true, force: true }))
+
+    const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
+
+    it('asks everybody for his password, over TLS, and tells nobody whether there is such a user', async () => {
+      const { kafkaAs } = stack.settings
+      const { bootstrapBrokers, sasl, tls } = stack.kafka
+      for (const user of stackUsers) expect(await refusalOf(listTopics(kafkaAs(user))), user).to.equal(undefined)
+      for (const kafka of [
+        kafkaAs('order-service', 'wrong'),
+        kafkaAs('nobody', 'wrong'),
+        kafkaAs('orderflow', 'wrong'),
+      ]) {
+        expect(await refusalOf(listTopics(kafka))).to.equal('SASL_AUTHENTICATION_FAILED')
+      }
+      const plain = { ...kafkaAs('operator').sasl, mechanism: 'PLAIN', username: 'broker' } as NonNullable<typeof sasl>
+      expect(await refusalOf(listTopics({ bootstrapBrokers, sasl: plain, ...(tls && { tls }) }))).to.equal(
+        'UNSUPPORTED_SASL_MECHANISM',
+      )
+      for (const kafka of [{ bootstrapBrokers }, { bootstrapBrokers, ...(sasl && { sasl }) }]) {
+        expect(await refusalOf(listTopics(kafka))).to.be.a('string')
+      }
+    })
+
+    it('has made its users and given them their rights, and no others', async () => {
+      const passwords = stackUsers.map((user) => [user, stack.settings.kafkaAs(user).sasl?.password ?? ''])
+      expect(await ensureAccess(stack.kafka, Object.fromEntries(passwords))).to.deep.equal({ added: 0, removed: 0 })
+    })
+
+    it('denies a sidecar to write what is not its service’s', async () => {
+      for (const [service, topic] of [
+        ['payment-service', 'orderevents'],
+        ['payment-service', 'paymentevents.dead'],
+        ['order-service', 'paymentevents'],
+      ] as const) {
+        const headers = { 'dapr-api-token': entryOf(stack.tokens, service).dapr, 'content-type': 'application/json' }
+        const request = { method: 'POST', headers, body: JSON.stringify(full()) }
+        const path = `/v1.0/publish/pubsub/${topic}?metadata.rawPayload=true`
+        const { status, body } = await stack.askInside(service, 'sidecar', path, request)
+        expect([status, body], `${service} ${topic}`).to.satisfy(([code, text]: [number, string]) => {
+          return code === 500 && /not authorized/i.test(text)
+        })
+      }
+    })
+
+    it('has a service say what it is denied, and make up give it back', async () => {
+      const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
+      const right = {
+        resourceType: ResourceTypes.TOPIC,
+        resourceName: 'orderevents',
+        resourcePatternType: ResourcePatternTypes.LITERAL,
+        principal: 'User:order-service',
+        host: '*',
+        operation: AclOperations.WRITE,
+        permissionType: AclPermissionTypes.ALLOW,
+      }
+      await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
+      const { body } = await eventually(async () => {
+        const answer = await ready()
+        return answer.status === 503 ? answer : undefined
+      }, 'order-service to miss its right')
+      expect(JSON.stringify(body)).to.contain('to write topic orderevents is denied to this user')
+      succeeded(await stack.make('up'))
+      await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
+    })
+
+    it('lets an application outside publish once make publisher has made its user, and until it is removed', async () => {
+      const printed = succeeded(await stack.make('publisher', 'NAME=legacy'))
+      expect(printed).to.contain('legacy may write orderevents, and nothing else')
+      const legacy = clientOf(printed, stack)
+      const event = reduced()
+      const producer = createProducer(legacy)
+      await producer.send({ topic: 'orderevents', value: JSON.stringify(event) })
+      await orderWith(orderUrl(stack), event.Payload.OrderId, 'Paid')
+      const other = refusalOf(producer.send({ topic: 'paymentevents', value: JSON.stringify(event) }))
+      expect(await other).to.equal('TOPIC_AUTHORIZATION_FAILED')
+      await producer.close()
+
+      expect(succeeded(await stack.make('publisher'))).to.equal('legacy\n')
+      expect(failed(await stack.make('publisher', 'NAME=legacy'))).to.contain('ROTATE=1')
+      const next = clientOf(succeeded(await stack.make('publisher', 'NAME=legacy', 'ROTATE=1')), stack)
+      await eventually(() => refusalOf(listTopics(legacy)), 'the first password to be refused')
+      expect(await refusalOf(listTopics(next))).to.equal(undefined)
+      expect(succeeded(await stack.make('publisher', 'NAME=legacy', 'REMOVE=1'))).to.contain('legacy is gone')
+      await eventually(() => refusalOf(listTopics(next)), 'legacy to be refused')
+      for (const name of ['legacy', ...services.map((service) => service.name)]) {
+        expect(failed(await stack.make('publisher', `NAME=${name}`, 'REMOVE=1'))).to.match(/^error: .*\nnext: /m)
+      }
+    })
+
+    it('tells make publish that an application outside may not say what was paid', async () => {
+      const file = join(folder, `${randomUUID()}.json`)
+      const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
+      writeFileSync(file, JSON.stringify(paid))
+      const refused = failed(await stack.make('publish', `FILE=${file}`, 'RAW=1'))
+      expect(refused).to.contain('paymentevents is not for applications outside: they may write orderevents')
+    })
+  })
+}
+
+/** The connection that make publisher has told of. */
+function clientOf(printed: string, { kafka }: RunningContainers): KafkaConnection {
+  const told = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1] ?? ''
+  expect(told('bootstrap.servers').split(':').at(-1)).to.equal(kafka.bootstrapBrokers[0]?.split(':').at(-1))
+  expect([told('security.protocol'), told('sasl.mechanism')]).to.deep.equal(['SASL_SSL', 'SCRAM-SHA-512'])
+  const user = { username: told('sasl.username'), password: told('sasl.password') }
+  return securedKafka(told('bootstrap.servers'), user, readFileSync(told('ssl.ca.location'), 'utf8'))
+}

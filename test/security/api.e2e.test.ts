@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { urlOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import { succeeded } from '../specs/commands.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
+import { testedServices } from '../support/tested-services.ts'
+import { bringTools, schemathesis } from './support/tools.ts'
+
+const tested = await testedServices()
+const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]
+const examples = 500
+
+await bringTools()
+
+for (const closed of [false, true]) {
+  describe(`the operations of ${closed ? 'a closed' : 'an open'} stack, by their OpenAPI documents`, () => {
+    let checkout: LocalCheckout
+    let stack: StartedCheckout
+    let folder: string
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'schemathesis-'))
+      checkout = await localCheckout()
+      stack = await checkout.start(...(closed ? ['Auth__Mode=closed'] : []))
+    })
+    after(async () => {
+      await checkout?.remove()
+      rmSync(folder, { recursive: true })
+    })
+
+    async function credential(): Promise<string[]> {
+      if (!closed) return []
+      const made = succeeded(await stack.make('api-key', 'NAME=test', 'TENANT=acme', `SCOPES=${scopes.join(' ')}`))
+      return ['--header', `Authorization: Bearer ${/^ofk_\S+$/m.exec(made)?.[0]}`]
+    }
+
+    for (const service of tested) {
+      it(`of ${service.name} do what they say, whatever is sent`, async () => {
+        const config = join(folder, `${service.name}.toml`)
+        writeFileSync(config, configOf(service))
+        const { code, output } = await schemathesis([
+          ...['--config-file', config, 'run', `${urlOf(stack, service.name)}/openapi.json`],
+          ...['--checks', 'all', '--max-examples', String(examples), '--no-color', ...(await credential())],
+        ])
+        expect(code, output.slice(output.indexOf('FAILURES'))).to.equal(0)
+        expect(Number(/([\d,]+) generated/.exec(output)?.[1])).to.be.above(examples)
+      })
+    }
+  })
+}
+
+/** What is valid by its schema may be refused for what is known, which no schema says: a cursor of no list, a key that was used. */
+function configOf({ parts }: (typeof tested)[number]): string {
+  const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
+  const accepted = (statuses: string[]) => `expected-statuses = ${JSON.stringify(statuses)}`
+  return [
+    '[checks.positive_data_acceptance]',
+    accepted(['2xx', '401', '403', '404', '409', '422', '429', '503']),
+    ...lists.flatMap(({ operation }) => [
+      '[[operations]]',
+      `include-name = "GET ${operation.path}"`,
+      `checks.positive_data_acceptance.${accepted(['2xx', '400', '429'])}`,
+    ]),
+  ].join('\n')
+}

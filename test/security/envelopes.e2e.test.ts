@@ -1,0 +1,75 @@
+import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { table } from '@orderflow/service-kit/terminal'
+import { expect } from 'chai'
+import { endOf, type HostileRecord } from '../support/hostile.ts'
+import { signedHeaders } from '../support/signed-headers.ts'
+import { documentsIn, World } from '../support/world.ts'
+import { mutants } from './support/mutants.ts'
+
+const total = Number(process.env.RECORDS ?? 1_000_000)
+const chunk = 500
+const seed = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31))
+
+/** How the records of a topic ended in a service, by a word for each end. */
+type Ledger = Map<string, Map<string, number>>
+
+/** Through the consumers of both services, on a store and a log in memory. Prints what became of each record as a ledger. */
+describe(`a million records that no sane publisher writes (SEED=${seed})`, () => {
+  it('end as a fact, one dead letter or no concern of each service, and crash and hold up none', async () => {
+    const ledger: Ledger = new Map()
+    const records = mutants(seed)
+    for (let done = 0; done < total; done += chunk) {
+      const batch = Array.from({ length: chunk }, () => records.next().value as HostileRecord)
+      await account(batch, ledger)
+    }
+    const ends = [...new Set([...ledger.values()].flatMap((counts) => [...counts.keys()]))].toSorted()
+    const rows = [...ledger].map(([name, counts]) => [name, ...ends.map((end) => String(counts.get(end) ?? 0))])
+    for (const line of table([['records', ...ends], ...rows])) console.log(line)
+    for (const [name, counts] of ledger) {
+      expect(counts.get('fact'), name).to.be.above(total / 1_000)
+      expect(
+        [...counts.keys()].some((end) => end.startsWith('dead: ')),
+        name,
+      ).to.equal(true)
+    }
+    // Each record once at least: both services listen to some topics.
+    const all = [...ledger.values()].flatMap((counts) => [...counts.values()])
+    expect(all.reduce((sum, count) => sum + count)).to.be.at.least(total)
+  })
+})
+
+async function account(records: HostileRecord[], ledger: Ledger): Promise<void> {
+  const world = new World()
+  const places = records.map((record) => {
+    const { topic, key, value } = record
+    return placeText(world.log.append({ topic, key, value: value ?? '', headers: signedHeaders(record) }))
+  })
+  const all = world.log.records.slice()
+  for (const [role, topic] of world.subscriptions) {
+    const due = all.filter((record) => record.topic === topic)
+    const taken = await world.deliver(role, topic, due)
+    expect(taken, 'delivered again').to.have.length(due.length)
+  }
+  const { entries } = await readDeadLetters(world.log)
+  for (const [role, topic] of world.subscriptions) {
+    const counts = ledger.get(`${role}-service, ${topic}`) ?? new Map<string, number>()
+    ledger.set(`${role}-service, ${topic}`, counts)
+    const documents = documentsIn(world.stores[role])
+    const letters = Map.groupBy(
+      entries
+        .filter(({ app }) => app === `${role}-service`)
+        .flatMap(({ attempts }) => attempts.map(({ reason, place }) => ({ reason, place: placeText(place) }))),
+      ({ place }) => place,
+    )
+    for (const [index, record] of records.entries()) {
+      if (record.topic !== topic) continue
+      const own = letters.get(places[index] ?? '') ?? []
+      const end = endOf(role, record, true)
+      const isFact = typeof end === 'object' && end.key in documents
+      const ends = [own.length === 1, isFact && own.length === 0, own.length === 0 && end === 'unnoticed']
+      expect(ends.filter(Boolean), `SEED=${seed} ${role}-service ${topic} ${record.value}`).to.have.length(1)
+      const what = isFact ? 'fact' : own[0] ? `dead: ${own[0].reason}` : 'no concern'
+      counts.set(what, (counts.get(what) ?? 0) + 1)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import { entryOf, freePorts, type LocalStack, services, startStack, testFolder } from '@orderflow/stack'
+import { processState, residentBytes } from '@orderflow/stack/parts'
+import { expect } from 'chai'
+import { idleConnections } from '../support/idle.ts'
+import { testssl } from '../support/testssl.ts'
+
+/** What follows from a certificate that nobody signed but its own key, as the stack makes one for this machine; no hosted service has it. */
+const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
+
+/** What the listeners of running services bear, and what a scanner says of them. */
+describe('the listeners of running services', () => {
+  let stack: LocalStack
+  before(async () => {
+    stack = await startStack({ folder: testFolder('security'), ports: await freePorts(), detached: false })
+  })
+  after(() => stack?.stop())
+
+  for (const { name } of services) {
+    it(`have nothing that testssl.sh calls worse than low over TLS but a certificate of their own: ${name}`, async () => {
+      const findings = await testssl(entryOf(stack.services, name).httpsUrl)
+      const ids = findings.map(({ id }) => id)
+      // It looked at what it is there for.
+      expect(ids).to.include.members([
+        'SSLv3',
+        'TLS1',
+        'TLS1_1',
+        'TLS1_2',
+        'TLS1_3',
+        'FS',
+        'heartbleed',
+        'LUCKY13',
+        'HSTS',
+      ])
+      const harmless = ['OK', 'INFO', 'LOW']
+      const worse = findings.filter(({ id, severity }) => !harmless.includes(severity) && !ofSelfSigned.includes(id))
+      expect(worse).to.deep.equal([])
+    })
+  }
+
+  /** MiB that order-service has in memory. */
+  function memoryOfOrders(): number {
+    const state = processState(stack.folder, 'order-service')
+    return state.state === 'running' ? residentBytes(state.pid) / 2 ** 20 : Number.NaN
+  }
+
+  const idle: Record<string, string> = {
+    'say nothing': '',
+    'have had an answer': 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+    'are in the middle of their headers': 'GET /v1/orders HTTP/1.1\r\nHost: a\r\nX: ',
+    'are in the middle of a body':
+      'POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+  }
+  for (const [what, sent] of Object.entries(idle)) {
+    it(`take orders while ten thousand connections ${what}, with little memory`, async () => {
+      const before = memoryOfOrders()
+      const connections = await idleConnections(orderUrl(stack), 10_000, sent)
+      try {
+        expect(connections.open()).to.be.within(1, 4_100)
+        expect(memoryOfOrders() - before).to.be.below(150)
+        const { status, body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
+        expect(status).to.equal(201)
+        await orderWith(orderUrl(stack), body.id, 'Paid')
+        expect((await send(`${orderUrl(stack)}/readyz`)).status).to.equal(200)
+      } finally {
+        connections.close()
+      }
+    })
+  }
+})

@@ -1,0 +1,28 @@
+import { forgottenCustomers } from '../specs/forgotten.ts'
+import { personalData } from '../specs/personal-data.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
+import { localOperator } from '../support/local-operator.ts'
+import { startOperator } from '../support/operate.ts'
+import { testedServices } from '../support/tested-services.ts'
+
+const tested = await testedServices()
+
+describe('personal data', () => {
+  let checkout: LocalCheckout
+  let stack: StartedCheckout
+  let warm: ReturnType<typeof startOperator>
+  before(async () => {
+    checkout = await localCheckout()
+    stack = await checkout.start()
+    warm = startOperator(stack, checkout.ports)
+  })
+  after(async () => {
+    warm?.close()
+    await checkout?.remove()
+  })
+  const running = () => stack
+  const operate = () => warm.operate
+
+  personalData(tested, running, operate)
+  forgottenCustomers(running, () => localOperator(stack, checkout.ports.postgresql, warm.operate))
+})

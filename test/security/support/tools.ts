@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import {
+  gitleaksTool,
+  type Provisioned,
+  provisionTools,
+  schemathesisTool,
+  semgrepTool,
+  timed,
+} from '@orderflow/stack/parts'
+
+/** How a program ended, and what it printed, standard error at its end. */
+export interface Ended {
+  code: number
+  output: string
+}
+
+/** Brings the tools that look for weaknesses into the cache. */
+export function bringTools(): Promise<void> {
+  return provisionTools([gitleaksTool(), schemathesisTool(), semgrepTool()], { onProgress: timed() })
+}
+
+export const gitleaks = (args: string[], cwd = repository) =>
+  run(join(gitleaksTool().folder, 'gitleaks'), ['--no-banner', '--redact', ...args], { cwd })
+export const semgrep = (args: string[]) =>
+  python(semgrepTool(), 'semgrep', ['scan', '--metrics', 'off', '--disable-version-check', ...args])
+export const schemathesis = (args: string[]) => python(schemathesisTool(), 'schemathesis', args)
+
+/** A program of PyPI packages in a folder of their own. */
+function python({ folder }: Provisioned, program: string, args: string[]): Promise<Ended> {
+  const bin = join(folder, 'bin')
+  const PATH = [bin, process.env.PATH].join(delimiter)
+  return run('python3', [join(bin, program), ...args], { cwd: repository, env: { PYTHONPATH: folder, PATH } })
+}
+
+export function run(
+  command: string,
+  args: string[],
+  { cwd = repository, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 }
+    execFile(command, args, options, (error, stdout, stderr) => {
+      const code = error ? error.code : 0
+      if (typeof code === 'number') resolve({ code, output: stdout + stderr })
+      else reject(error)
+    })
+  })
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
+import { type Entry, type LogReader, openLog, placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { eventually, services, sidecarOf, urlOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { StartedCheckout } from '../support/local-checkout.ts'
+import { markedRecords } from '../support/marked-records.ts'
+import { markedRequests } from '../support/marked-requests.ts'
+import { Markers } from '../support/markers.ts'
+import type { Operate } from '../support/operate.ts'
+import { settled } from '../support/settled.ts'
+import { type TestedService, typesOn } from '../support/tested-services.ts'
+import { collectTraces } from '../support/trace-collector.ts'
+
+/** What was told, by whom and on which occasion. */
+interface Told {
+  by: string
+  text: string
+}
+
+/**
+ * Personal values through every way in, right and wrong, also while a part is down: what the processes of a stack and the commands of its
+ * operator tell meanwhile holds none of them.
+ */
+export function personalData(
+  tested: readonly TestedService[],
+  running: () => StartedCheckout,
+  operate: () => Operate,
+): void {
+  describe('personal values that went every way', () => {
+    const markers = new Markers()
+    const problems: Told[] = []
+    const commands: Told[] = []
+    let stack: StartedCheckout
+    let folder: string
+    let traces: Awaited<ReturnType<typeof collectTraces>>
+    let log: LogReader
+    /** Dead letters of what was published here. */
+    let entries: Entry[]
+    before(async () => {
+      stack = running()
+      folder = mkdtempSync(join(tmpdir(), 'personal-data-'))
+      traces = await collectTraces()
+      log = openLog(stack.kafka)
+      await traceSidecars()
+      await sendAll()
+      await sendWhileDown('order-sidecar', 'kafka')
+      entries = await publishAll()
+      await commandAll()
+    })
+    after(async () => {
+      for (const name of Object.keys(traces?.variables ?? {})) delete process.env[name]
+      await log?.close()
+      traces?.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    /** Sidecars send their traces to the collector from their next start on. */
+    async function traceSidecars(): Promise<void> {
+      Object.assign(process.env, traces.variables)
+      for (const service of services) await stack.restart(sidecarOf(service))
+    }
+
+    async function send(url: string, init: RequestInit): Promise<void> {
+      const response = await fetch(url, init)
+      const text = await response.text()
+      const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json')
+      if (isProblem) problems.push({ by: `${init.method ?? 'GET'} ${url}: ${response.status}`, text })
+    }
+
+    async function sendAll(): Promise<void> {
+      for (const { name, parts } of tested) {
+        for (const { path, init } of markedRequests(parts.routes, markers)) await send(urlOf(stack, name) + path, init)
+      }
+      const headers = { 'idempotency-key': randomUUID() }
+      for (const which of ['first', 'other']) await place(`of the ${which} order of a key`, headers)
+    }
+
+    function place(what: string, headers: Record<string, string> = {}): Promise<void> {
+      const [customerName, customerTaxId] = [markers.new(`customerName ${what}`), markers.new(`customerTaxId ${what}`)]
+      return send(`${urlOf(stack, 'order-service')}/v1/orders`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ customerName, customerTaxId, total: 1 }),
+      })
+    }
+
+    async function sendWhileDown(...parts: string[]): Promise<void> {
+      for (const part of parts) {
+        await stack.kill(part)
+        await place(`while ${part} is down`)
+        await place(`while ${part} is down, with a key`, { 'idempotency-key': randomUUID() })
+        await stack.restart(part)
+      }
+    }
+
+    /** Publishes all, waits until the services have done with it, and answers what they put aside. */
+    async function publishAll(): Promise<Entry[]> {
+      const from = await endsOf()
+      const producer = createProducer(stack.kafka)
+      for (const service of tested) {
+        for (const topic of Object.keys(service.consumes)) {
+          await producer.send(...markedRecords(topic, typesOn(service, topic), markers))
+        }
+      }
+      await producer.close()
+      const { entries } = await settled(stack, () => readDeadLetters(log))
+      return entries.filter(({ origin }) => BigInt(origin.offset) >= (from.get(partitionText(origin)) ?? 0n))
+    }
+
+    async function endsOf(): Promise<Map<string, bigint>> {
+      const topics = [...new Set(tested.flatMap(({ consumes }) => Object.keys(consumes)))]
+      const ends = topics.map(async (topic) =>
+        (await log.spans(topic)).map(({ partition, end }) => [partitionText({ topic, partition }), end] as const),
+      )
+      return new Map((await Promise.all(ends)).flat())
+    }
+
+    async function run(service: string, args: string[], env: Record<string, string> = {}): Promise<void> {
+      const { stdout, stderr } = await operate()(service, args, env)
+      commands.push({ by: `${service} ${args.join(' ')}`, text: stdout + stderr })
+    }
+
+    async function commandAll(): Promise<void> {
+      const letters = (...args: string[]) => run('order-service', ['dead-letters', ...args])
+      await letters()
+      await letters('list', 'invalid-payload/order-service')
+      // One of each event: both services have a letter of most.
+      const byOrigin = new Map(entries.map(({ id, origin }) => [placeText(origin), id]))
+      for (const id of byOrigin.values()) await letters('show', id)
+      await letters('resend', 'all', '--dry-run')
+      await letters('resend', 'invalid-payload/order-service')
+      const [invalid] = entries.filter(({ attempts }) => attempts[0]?.reason === 'invalid-payload')
+      const wrong = join(folder, 'wrong.json')
+      writeFileSync(
+        wrong,
+        JSON.stringify(reduced({ CustomerName: markers.new('a file'), Total: markers.new('a file') })),
+      )
+      await letters('resend', invalid?.id ?? '', '--file', wrong)
+      await run('order-service', ['dead-letters', 'resend', invalid?.id ?? '', '--edit'], {
+        EDITOR: 'sed -i s/1/2/',
+        VISUAL: '',
+        TMPDIR: folder,
+      })
+      for (const { name } of tested) await run(name, ['rebuild'])
+      for (const raw of [[], ['RAW=1']]) {
+        const { stdout, stderr } = await stack.make('publish', `FILE=${wrong}`, ...raw)
+        commands.push({ by: `make publish ${raw}`, text: stdout + stderr })
+      }
+    }
+
+    /** What holds markers of it, a line each. */
+    const leaksIn = (told: Told[]) =>
+      told.flatMap(({ by, text }) => markers.in(text).map((place) => `${by} tells ${place}`))
+
+    function logs(): Told[] {
+      const folder = join(stack.folder, 'logs')
+      const files = readdirSync(folder).filter((file) => file.endsWith('.log'))
+      return files.map((file) => ({ by: file, text: readFileSync(join(folder, file), 'utf8') }))
+    }
+
+    it('are in no problem that a client is told of', () => {
+      expect(problems.length).to.be.above(50)
+      expect(leaksIn(problems)).to.deep.equal([])
+    })
+
+    it('are in no log, of no service, sidecar or broker', () => {
+      const all = logs()
+      const text = all.map(({ text }) => text).join('\n')
+      expect(all.map(({ by }) => by)).to.include.members([
+        'kafka.log',
+        ...services.flatMap((one) => [`${one.name}.log`, `${sidecarOf(one)}.log`]),
+      ])
+      for (const what of ['event dead-lettered', 'no handler for this event', 'Not available right now']) {
+        expect(text).to.contain(what)
+      }
+      expect(leaksIn(all)).to.deep.equal([])
+    })
+
+    it('are in no output of an operator’s command', () => {
+      const reasons = new Set(entries.flatMap(({ attempts }) => attempts.map(({ reason }) => reason)))
+      const schemaReasons = [
+        'not-utf8',
+        'not-json',
+        'not-an-envelope',
+        'unknown-event',
+        'unknown-version',
+        'invalid-payload',
+      ]
+      expect([...reasons]).to.include.members([...schemaReasons, 'conflicting-order'])
+      expect(leaksIn(commands)).to.deep.equal([])
+    })
+
+    it('are shown to an operator who asks for them', async () => {
+      const invalid = entries.find(({ attempts }) => attempts[0]?.reason === 'invalid-payload')
+      const { stdout } = await operate()('order-service', ['dead-letters', 'show', invalid?.id ?? '', '--values'])
+      expect(markers.in(stdout)).not.to.deep.equal([])
+    })
+
+    it('are in no trace', async () => {
+      const told = () => traces.received.map((bytes) => bytes.toString('latin1'))
+      await eventually(() => told().some((text) => text.includes('BulkPublish')), 'the traces')
+      expect(leaksIn(told().map((text) => ({ by: 'a trace', text })))).to.deep.equal([])
+    })
+  })
+}
+
+const partitionText = ({ topic, partition }: { topic: string; partition: number }) =>
+  placeText({ topic, partition, offset: '' })

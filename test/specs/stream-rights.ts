@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto'
+import { requestOf } from '@orderflow/service-kit/kafka-request'
+import { openLog } from '@orderflow/service-kit/operations'
+import { type KafkaConnection, withAdmin, withRetries } from '@orderflow/stack'
+import { setPublisher, stackUsers } from '@orderflow/stack/parts'
+import {
+  AclOperations,
+  AclPermissionTypes,
+  type Admin,
+  ConfigResourceTypes,
+  Consumer,
+  IncrementalAlterConfigOperationTypes,
+  Producer,
+  ResourcePatternTypes,
+  ResourceTypes,
+} from '@platformatic/kafka'
+import { expect } from 'chai'
+import { refusalOf } from '../support/refusal.ts'
+import type { SecuredKafka } from '../support/secured-kafka.ts'
+
+/** Written out, and not taken from services.json: whoever changes that says here, too, who may do more than before. */
+const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]>> = {
+  'order-service': {
+    describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
+    read: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
+    write: ['orderevents', 'orderevents.dead', 'paymentevents.dead'],
+    group: ['order-service'],
+  },
+  'payment-service': {
+    describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
+    read: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
+    write: ['paymentevents', 'orderevents.dead'],
+    group: ['payment-service'],
+  },
+  publisher: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
+  legacy: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
+  stranger: { describe: [], read: [], write: [], group: [] },
+  operator: {
+    describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead', 'others'],
+    read: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead', 'others'],
+    write: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead', 'others'],
+    group: ['order-service', 'payment-service', 'a-new-group'],
+  },
+}
+
+const everyTopic = mayDo.operator?.describe ?? []
+const everyGroup = mayDo.operator?.group ?? []
+
+/** What nobody may do but the operator, to whatever it is done. */
+const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
+  'make a topic': (admin) => admin.createTopics({ topics: [`a-topic-${randomUUID()}`], partitions: 1, replicas: 1 }),
+  'delete a topic': (admin) => admin.deleteTopics({ topics: ['orderevents'] }),
+  'add partitions': (admin) => admin.createPartitions({ topics: [{ name: 'orderevents', count: 99 }] }),
+  'delete records': (admin) =>
+    admin.deleteRecords({ topics: [{ name: 'orderevents', partitions: [{ partition: 0, offset: 0n }] }] }),
+  'change how long a topic keeps its records': (admin) =>
+    alterConfig(admin, ConfigResourceTypes.TOPIC, 'orderevents', 'retention.ms'),
+  'change a setting of the broker': (admin) => alterConfig(admin, ConfigResourceTypes.BROKER, '1', 'log.retention.ms'),
+  'read the settings of a topic': (admin) =>
+    admin.describeConfigs({
+      resources: [{ resourceType: ConfigResourceTypes.TOPIC, resourceName: 'orderevents', configurationKeys: null }],
+    }),
+  'give itself a right': (admin) => admin.createAcls({ creations: [everything] }),
+  'read the rights': (admin) => admin.describeAcls({ filter: everything }),
+  'take a right away': (admin) => admin.deleteAcls({ filters: [everything] }),
+  'list the users': (admin) => requestOf(admin, 'DescribeUserScramCredentials', []),
+  'give the operator another password': (admin) =>
+    requestOf(
+      admin,
+      'AlterUserScramCredentials',
+      [],
+      [{ name: 'operator', mechanism: 2, iterations: 4096, salt: Buffer.alloc(32), saltedPassword: Buffer.alloc(64) }],
+    ),
+  'remove a consumer group': (admin) => admin.deleteGroups({ groups: ['payment-service'] }),
+  'begin a transaction': async (admin) => {
+    await requestOf(admin, 'InitProducerId', 'a-transaction', 1_000, -1n, -1)
+  },
+}
+
+const everything = {
+  resourceType: ResourceTypes.TOPIC,
+  resourceName: 'paymentevents',
+  resourcePatternType: ResourcePatternTypes.LITERAL,
+  principal: 'User:legacy',
+  host: '*',
+  operation: AclOperations.ALL,
+  permissionType: AclPermissionTypes.ALLOW,
+}
+
+const alterConfig = (admin: Admin, resourceType: 2 | 4, resourceName: string, name: string) =>
+  admin.incrementalAlterConfigs({
+    resources: [
+      {
+        resourceType,
+        resourceName,
+        configs: [{ name, configOperation: IncrementalAlterConfigOperationTypes.SET, value: '1' }],
+      },
+    ],
+  })
+
+/** Who may do what with the stream: each application, each topic and group, each operation, at a real broker. */
+export function streamRights(running: () => SecuredKafka): void {
+  describe('who may do what', () => {
+    let kafka: SecuredKafka
+    before(async () => {
+      kafka = running()
+      await setPublisher(kafka.operator, 'legacy', 'of legacy')
+      await setPublisher(kafka.operator, 'stranger', 'of stranger')
+      await takeRights(kafka.operator, 'stranger')
+      const others = { topics: ['others'], partitions: 1, replicas: 1 }
+      await withAdmin(kafka.operator, (admin) => admin.createTopics(others))
+      // A topic without a record has nothing to be read.
+      for (const topic of everyTopic) await write(kafka.operator, topic)
+      // The first group of all makes the broker look after groups, which takes a moment.
+      for (const group of everyGroup) await withRetries('groups', () => join(kafka.operator, group), 50)
+    })
+
+    const as = (user: string) => kafka.as(user, stackUsers.includes(user) ? undefined : `of ${user}`)
+
+    /** Tries each of the names and answers which are allowed. Those that are not must be denied, and not fail otherwise. */
+    async function allowed(names: string[], attempt: (name: string) => Promise<unknown>): Promise<string[]> {
+      const found: string[] = []
+      for (const name of names) {
+        const refusal = await refusalOf(attempt(name))
+        if (refusal === undefined) found.push(name)
+        else expect(refusal, name).to.match(/_AUTHORIZATION_FAILED$/)
+      }
+      return found
+    }
+
+    for (const [user, may] of Object.entries(mayDo)) {
+      describe(user, () => {
+        it(`sees ${told(may.describe)}`, async () => {
+          const describe = (topic: string) => withAdmin(as(user), (admin) => admin.metadata({ topics: [topic] }))
+          expect(await allowed(everyTopic, describe)).to.have.members(may.describe)
+          expect(await withAdmin(as(user), (admin) => admin.listTopics())).to.include.members(may.describe)
+        })
+
+        it(`reads ${told(may.read)}`, async () => {
+          expect(await allowed(everyTopic, (topic) => read(as(user), topic))).to.have.members(may.read)
+        })
+
+        it(`writes ${told(may.write)}`, async () => {
+          expect(await allowed(everyTopic, (topic) => write(as(user), topic))).to.have.members(may.write)
+        })
+
+        it(`writes that without duplicates, as Java's clients do unless told otherwise: ${told(may.write)}`, async () => {
+          const attempt = (topic: string) => write(as(user), topic, { idempotent: true })
+          expect(await allowed(everyTopic, attempt)).to.have.members(may.write)
+        })
+
+        it(`joins ${told(may.group, 'group')}`, async () => {
+          // Of the group alone: a topic that it may not see would be another reason.
+          const attempt = (group: string) => join(as(user), group)
+          expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
+        })
+
+        it(`looks into ${told(may.group, 'group')}`, async () => {
+          const attempt = (group: string) => withAdmin(as(user), (admin) => admin.describeGroups({ groups: [group] }))
+          expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
+        })
+
+        if (user === 'operator') return
+        for (const [what, attempt] of Object.entries(administration)) {
+          it(`may not ${what}`, async () => {
+            expect(await refusalOf(withAdmin(as(user), attempt))).to.match(/_AUTHORIZATION_FAILED$/)
+          })
+        }
+      })
+    }
+  })
+}
+
+const told = (names: string[], what = 'topic') => (names.length > 0 ? names.join(', ') : `no ${what}`)
+
+async function write(kafka: KafkaConnection, topic: string, options: { idempotent?: boolean } = {}): Promise<void> {
+  const producer = new Producer({ clientId: 'rights', ...kafka, retries: 0, ...options })
+  try {
+    await producer.send({ messages: [{ topic, value: Buffer.from('{}') }], acks: -1 })
+  } finally {
+    await producer.close()
+  }
+}
+
+async function read(kafka: KafkaConnection, topic: string): Promise<void> {
+  const log = openLog(kafka)
+  try {
+    const seen: unknown[] = []
+    for await (const records of log.read(topic, await log.spans(topic))) seen.push(...records)
+    expect(seen).to.have.length.above(0)
+  } finally {
+    await log.close()
+  }
+}
+
+async function join(kafka: KafkaConnection, groupId: string): Promise<void> {
+  const consumer = new Consumer({ clientId: 'rights', groupId, ...kafka, retries: 0 })
+  try {
+    await consumer.joinGroup()
+  } finally {
+    await consumer.close(true)
+  }
+}
+
+async function takeRights(kafka: KafkaConnection, user: string): Promise<void> {
+  const filter = {
+    resourceType: ResourceTypes.ANY,
+    resourceName: null,
+    resourcePatternType: ResourcePatternTypes.ANY,
+    principal: `User:${user}`,
+    host: null,
+    operation: AclOperations.ANY,
+    permissionType: AclPermissionTypes.ANY,
+  }
+  await withAdmin(kafka, (admin) => admin.deleteAcls({ filters: [filter] }))
+}

@@ -1,0 +1,237 @@
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { StreamSettings } from '@orderflow/service-kit/kafka'
+import { requestOf } from '@orderflow/service-kit/kafka-request'
+import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { eventually, type KafkaConnection, withAdmin } from '@orderflow/stack'
+import { brokerUser, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/parts'
+import {
+  type Acl,
+  AclOperations,
+  AclPermissionTypes,
+  Consumer,
+  Producer,
+  ResourcePatternTypes,
+  ResourceTypes,
+} from '@platformatic/kafka'
+import { expect } from 'chai'
+import { refusalOf } from '../support/refusal.ts'
+import type { SecuredKafka } from '../support/secured-kafka.ts'
+
+const listTopics = (kafka: KafkaConnection) => withAdmin(kafka, (admin) => admin.listTopics())
+
+/** How one comes in, and what becomes of users and rights over time. */
+export function streamUsers(running: () => SecuredKafka): void {
+  let kafka: SecuredKafka
+  before(() => {
+    kafka = running()
+  })
+
+  describe('who comes in', () => {
+    it('is whoever has the password, over TLS 1.2 or 1.3 and no other way', async () => {
+      const { bootstrapBrokers } = kafka.operator
+      expect(await refusalOf(listTopics(kafka.operator))).to.equal(undefined)
+      const open = await refusalOf(listTopics({ bootstrapBrokers }))
+      const { sasl } = kafka.operator
+      const readable = await refusalOf(listTopics({ bootstrapBrokers, ...(sasl && { sasl }) }))
+      const nameless = await refusalOf(listTopics({ bootstrapBrokers, tls: { ca: kafka.certificate } }))
+      for (const refusal of [open, readable, nameless]) expect(refusal).to.be.a('string')
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) expect(await handshake(kafka, version)).to.equal(version)
+      expect(await handshake(kafka, 'TLSv1.1')).to.be.instanceOf(Error)
+    })
+
+    it('is nobody with another password, whether there is such a user or not: both get the same answer', async () => {
+      const refusals = ['order-service', 'nobody-at-all'].map((user) =>
+        refusalOf(listTopics(kafka.as(user, 'guessed'))),
+      )
+      expect(await Promise.all(refusals)).to.deep.equal(['SASL_AUTHENTICATION_FAILED', 'SASL_AUTHENTICATION_FAILED'])
+    })
+
+    it('is not the broker’s own user, nor one whose password would be readable to the broker', async () => {
+      const own = { mechanism: 'PLAIN', username: brokerUser, password: kafka.brokerPassword } as const
+      const { bootstrapBrokers, tls } = kafka.operator
+      const connection = { bootstrapBrokers, ...(tls && { tls }) }
+      expect(await refusalOf(listTopics({ ...connection, sasl: own }))).to.equal('UNSUPPORTED_SASL_MECHANISM')
+      expect(await refusalOf(listTopics(kafka.as(brokerUser, kafka.brokerPassword)))).to.equal(
+        'SASL_AUTHENTICATION_FAILED',
+      )
+    })
+
+    it('is nobody that another certificate was shown to', async () => {
+      const { tls: _, ...connection } = kafka.operator
+      expect(await refusalOf(listTopics({ ...connection, tls: {} }))).to.match(/self-signed|failed/i)
+    })
+  })
+
+  describe('users and rights that are made again', () => {
+    const right = (user: string, resourceName: string, operation: 3 | 4): Acl => ({
+      resourceType: ResourceTypes.TOPIC,
+      resourceName,
+      resourcePatternType: ResourcePatternTypes.LITERAL,
+      principal: `User:${user}`,
+      host: '*',
+      operation,
+      permissionType: AclPermissionTypes.ALLOW,
+    })
+    const { READ, WRITE } = AclOperations
+
+    it('are as they were when nothing has changed', async () => {
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
+    })
+
+    it('are those of services.json, whatever somebody gave to a service or took from it', async () => {
+      await withAdmin(kafka.operator, async (admin) => {
+        await admin.createAcls({ creations: [right('payment-service', 'orderevents', WRITE)] })
+        await admin.deleteAcls({ filters: [right('order-service', 'paymentevents', READ)] })
+      })
+      await eventually(
+        async () => (await refusalOf(write(kafka.as('payment-service'), 'orderevents'))) === undefined,
+        'it',
+      )
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 1 })
+      await eventually(() => refusalOf(write(kafka.as('payment-service'), 'orderevents')), 'the right is taken away')
+    })
+
+    it('are nobody’s who was a service once', async () => {
+      await setPublisher(kafka.operator, 'former-service', 'its password')
+      await eventually(
+        () => listTopics(kafka.as('former-service', 'its password')).catch(() => undefined),
+        'it comes in',
+      )
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 1 })
+      await eventually(() => refusalOf(listTopics(kafka.as('former-service', 'its password'))), 'it is refused')
+    })
+
+    it('leave applications outside as they are', async () => {
+      await setPublisher(kafka.operator, 'shop', 'of the shop')
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
+      expect(await readPublishers(kafka.operator)).to.include('shop')
+      expect(await refusalOf(write(kafka.as('shop', 'of the shop'), 'orderevents'))).to.equal(undefined)
+    })
+  })
+
+  describe('an application outside', () => {
+    it('has one password at a time, and is cut off from what it may do as soon as it is removed', async () => {
+      await setPublisher(kafka.operator, 'till', 'the first')
+      await eventually(() => listTopics(kafka.as('till', 'the first')).catch(() => undefined), 'the first password')
+      await setPublisher(kafka.operator, 'till', 'the second')
+      await eventually(() => refusalOf(listTopics(kafka.as('till', 'the first'))), 'the first password is refused')
+
+      const producer = new Producer({ clientId: 'till', ...kafka.as('till', 'the second'), retries: 0 })
+      const send = () => producer.send({ messages: [{ topic: 'orderevents', value: Buffer.from('{}') }], acks: -1 })
+      await send()
+      await removePublisher(kafka.operator, 'till')
+      await eventually(async () => (await refusalOf(send())) === 'TOPIC_AUTHORIZATION_FAILED', 'it may not write')
+      await producer.close()
+      expect(await refusalOf(listTopics(kafka.as('till', 'the second')))).to.equal('SASL_AUTHENTICATION_FAILED')
+      expect(await readPublishers(kafka.operator)).to.not.include('till')
+    })
+  })
+
+  describe('a service that is denied something', () => {
+    const name = 'order-service'
+    const use = { group: name, reads: ['orderevents', 'paymentevents'], writes: ['orderevents', 'orderevents.dead'] }
+    const denial = (resourceType: 2 | 3, resourceName: string, operation: 3 | 4 | 8): Acl => ({
+      resourceType,
+      resourceName,
+      resourcePatternType: ResourcePatternTypes.LITERAL,
+      principal: `User:${name}`,
+      host: '*',
+      operation,
+      permissionType: AclPermissionTypes.DENY,
+    })
+    const { TOPIC, GROUP } = ResourceTypes
+    const { READ, WRITE, DESCRIBE } = AclOperations
+
+    let check: () => Promise<string | undefined>
+    let member: Consumer
+    before(async () => {
+      check = createStreamCheck(settingsOf(kafka.as(name)), use)
+      member = new Consumer({ clientId: 'test', groupId: name, ...kafka.as(name) })
+      const stream = await member.consume({ topics: ['orderevents'] })
+      // What it is denied, and the broker's end, are told by the check, or by nobody.
+      stream.on('data', () => {}).on('error', () => {})
+    })
+    after(() => member.close(true))
+
+    const comesToBe = (missing: string | undefined) =>
+      eventually(async () => (await check()) === missing || undefined, `${missing}`)
+
+    const denials: Record<string, Acl> = {
+      'to read topic paymentevents is denied to this user': denial(TOPIC, 'paymentevents', READ),
+      'to write topic orderevents is denied to this user': denial(TOPIC, 'orderevents', WRITE),
+      'to write topic orderevents.dead is denied to this user': denial(TOPIC, 'orderevents.dead', DESCRIBE),
+      'consumer group order-service is denied to this user': denial(GROUP, name, DESCRIBE),
+    }
+    for (const [words, acl] of Object.entries(denials)) {
+      it(`is not ready, in words, and is again when it is allowed: ${words}`, async () => {
+        await comesToBe(undefined)
+        await withAdmin(kafka.operator, (admin) => admin.createAcls({ creations: [acl] }))
+        await comesToBe(words)
+        expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 1 })
+        await comesToBe(undefined)
+      })
+    }
+
+    it('says that its password is wrong', async () => {
+      const stranger = createStreamCheck(settingsOf(kafka.as(name, 'wrong')), use)
+      expect(await stranger()).to.equal('the broker does not accept the user and its password')
+    })
+  })
+
+  it('has users whom nobody can be by what the broker keeps of them', async () => {
+    const { results } = await withAdmin(kafka.operator, (admin) =>
+      requestOf<{ results: { user: string; credentialInfos: { mechanism: number; iterations: number }[] }[] }>(
+        admin,
+        'DescribeUserScramCredentials',
+        [],
+      ),
+    )
+    expect(results.map(({ user }) => user)).to.include.members(Object.keys(kafka.passwords))
+    const sha512 = 2
+    for (const { credentialInfos } of results)
+      expect(credentialInfos).to.deep.equal([{ mechanism: sha512, iterations: 4096 }])
+  })
+}
+
+async function write(kafka: KafkaConnection, topic: string): Promise<void> {
+  const producer = new Producer({ clientId: 'users', ...kafka, retries: 0 })
+  try {
+    await producer.send({ messages: [{ topic, value: Buffer.from('{}') }], acks: -1 })
+  } finally {
+    await producer.close()
+  }
+}
+
+function settingsOf({ bootstrapBrokers, sasl, tls }: KafkaConnection): StreamSettings {
+  return {
+    Brokers: bootstrapBrokers.join(),
+    AuthType: 'password',
+    SaslMechanism: 'SHA-512',
+    SaslUsername: sasl?.username ?? '',
+    SaslPassword: sasl?.password ?? '',
+    DisableTls: false,
+    CaCert: tls?.ca ?? '',
+  }
+}
+
+/** The version of TLS that a broker speaks with a client that knows this one only. */
+function handshake(kafka: SecuredKafka, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null | Error> {
+  const [host = '', port] = (kafka.operator.bootstrapBrokers[0] ?? '').split(':')
+  return new Promise((resolve) => {
+    const socket = connectTls({
+      socket: connect(Number(port), host),
+      host,
+      ca: kafka.certificate,
+      minVersion: version,
+      maxVersion: version,
+      // OpenSSL itself would refuse what is old.
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    socket.once('secureConnect', () => {
+      resolve(socket.getProtocol())
+      socket.destroy()
+    })
+    socket.once('error', resolve)
+  })
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
+import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { Order } from '@orderflow/order-service/domain'
+import { publisherOf } from '@orderflow/service-kit/testing'
+import { eventually, newSecret, services } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { StartedCheckout } from '../support/local-checkout.ts'
+import { settled } from '../support/settled.ts'
+import { failed, succeeded } from './commands.ts'
+
+type Envelope = ReturnType<typeof reduced>
+
+/** Who may say what, as docs/trust.md has it: the file, and the signatures of services that have a key. */
+export function trustedPublishers(running: () => StartedCheckout): void {
+  describe('an application that may not say what it says', () => {
+    let stack: StartedCheckout
+    let producer: ReturnType<typeof createProducer>
+    let log: Awaited<ReturnType<typeof openLog>>
+    let asItWas: string
+    let file: string
+    let start: string
+    let keys: string[]
+    before(async () => {
+      stack = running()
+      producer = createProducer(stack.kafka)
+      log = await openLog(stack.kafka, [orderEvents, `${orderEvents}.dead`, `${paymentEvents}.dead`])
+      file = join(dirname(stack.folder), 'components/trust/trust.json')
+      asItWas = readFileSync(file, 'utf8')
+      await orderWith(orderUrl(stack), await place(), 'Paid')
+      start = new Date().toISOString()
+      keys = [`Trust__SigningKeys=${newSecret()}`, `Trust__SignedSince=${start}`]
+      await trust('set-aside', {}, ...keys)
+    })
+    after(async () => {
+      writeFileSync(file, asItWas)
+      for (const { name } of services) succeeded(await stack.make('restart', `SERVICE=${name}`))
+      await Promise.all([producer?.close(), log?.close()])
+    })
+
+    /** Writes the file, and restarts the services with these variables. */
+    async function trust(unlisted: string, publishers: object, ...variables: string[]): Promise<void> {
+      writeFileSync(file, JSON.stringify({ unlisted, publishers }))
+      for (const { name } of services) succeeded(await stack.make('restart', `SERVICE=${name}`, ...variables))
+    }
+
+    /** Publishes an envelope, and answers the beginnings of its dead letters' ids, by app. */
+    async function setAside(topic: string, envelope: Envelope): Promise<Record<string, string>> {
+      const key = randomUUID()
+      await producer.send({ topic, key, value: JSON.stringify(envelope) })
+      const receivers = services.filter(({ consumes }) => topic in consumes)
+      const letters = () => log.records.filter((record) => record.key === key && record.topic === `${topic}.dead`)
+      await eventually(() => letters().length >= receivers.length, `the dead letters of ${key}`)
+      await settled(stack, () => log.caughtUp())
+      expect(letters().map(({ headers }) => headers['deadletter-app'])).to.have.members(
+        receivers.map(({ name }) => name),
+      )
+      for (const { headers } of letters()) expect(headers['deadletter-reason']).to.equal('untrusted')
+      return Object.fromEntries(
+        letters().map(({ headers }) => [headers['deadletter-app'], (headers['deadletter-id'] ?? '').slice(0, 8)]),
+      )
+    }
+    const place = async (total = anOrder.total) =>
+      (await post<Order>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, total })).body.id
+    const ours = (topic: string) => {
+      const { id: AppId, name: AppName } = publisherOf(topic)
+      return { AppId, AppName }
+    }
+    const approvalOf = (OrderId: string, app: object): Envelope => {
+      const Payload = { OrderId, PaymentId: randomUUID(), Amount: 20_000, Policy: 'by-hand@1', Source: 'Manual' }
+      return { ...full(), ...app, Name: 'PaymentApproved', Payload } as unknown as Envelope
+    }
+    const resend = (id = '', ...variables: string[]) =>
+      stack.make('dead-letters', `RESEND=${id}`, ...keys, ...variables)
+
+    it('is set aside while it is not listed, and taken in once it is and its dead letter is resent', async () => {
+      const envelope = reduced()
+      const { AppId, AppName, Payload } = envelope
+      const { 'order-service': id } = await setAside(orderEvents, envelope)
+      expect(failed(await resend(id))).to.contain(`untrusted: AppId ${AppId} is not listed in trust.json`)
+
+      const topics = { [orderEvents]: ['OrderCreated'] }
+      await trust('set-aside', { [AppId]: { name: AppName, topics, tenants: ['', 'north'] } }, ...keys)
+      expect(succeeded(await resend(id))).to.contain('1 resent')
+      await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
+    })
+
+    it('says no more than what it is listed with', async () => {
+      const id = await place()
+      await orderWith(orderUrl(stack), id, 'Paid')
+      await setAside(orderEvents, {
+        ...reduced(),
+        Name: 'OrderCancelled',
+        Payload: { OrderId: id },
+      } as unknown as Envelope)
+      await setAside(orderEvents, reduced({}, { AppName: 'another-application' }))
+      await setAside(orderEvents, reduced({}, { TenantID: 'south' }))
+      await setAside(orderEvents, reduced({}, { AppId: randomUUID() }))
+      await orderWith(orderUrl(stack), id, 'Paid')
+      const welcome = reduced({}, { TenantID: 'north' })
+      await producer.send({ topic: orderEvents, value: JSON.stringify(welcome) })
+      await orderWith(orderUrl(stack), welcome.Payload.OrderId, 'Paid')
+    })
+
+    it('pays no order: nobody but payment-service writes paymentevents', async () => {
+      const id = await place(20_000)
+      await orderWith(orderUrl(stack), id, 'PaymentRejected')
+      const fixture = 'FILE=envelope-schema/fixtures/valid/full-payment-approved.json'
+      expect(failed(await stack.make('publish', fixture))).to.contain('nobody outside publishes to paymentevents')
+      const { AppId, AppName } = reduced()
+      const letters = await setAside(paymentEvents, approvalOf(id, { AppId, AppName }))
+      const [letter] = Object.values(letters)
+      expect(failed(await resend(letter))).to.contain('only payment-service publishes to paymentevents')
+      await setAside(paymentEvents, approvalOf(id, ours(orderEvents)))
+      await setAside(paymentEvents, approvalOf(id, ours(paymentEvents)))
+      await orderWith(orderUrl(stack), id, 'PaymentRejected')
+    })
+
+    it('cancels no order as order-service, which signs; what an operator edits is signed again', async () => {
+      const id = await place()
+      await orderWith(orderUrl(stack), id, 'Paid')
+      const [own] = log.records.filter(({ topic, key }) => topic === orderEvents && key === id)
+      expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
+      const cancelled = { ...full(), ...ours(orderEvents), Name: 'OrderCancelled', Payload: { OrderId: id } }
+      const { 'order-service': letter } = await setAside(orderEvents, cancelled as unknown as Envelope)
+      expect(failed(await resend(letter))).to.contain('order-service, which did not sign it')
+      await orderWith(orderUrl(stack), id, 'Paid')
+
+      const edited = join(dirname(stack.folder), 'edited.json')
+      writeFileSync(edited, JSON.stringify(cancelled))
+      expect(succeeded(await resend(letter, `FILE=${edited}`))).to.contain('1 resent')
+      await orderWith(orderUrl(stack), id, 'Refunded')
+    })
+
+    it('changes no store that is rebuilt: what services wrote before they signed is taken, and nothing unsigned since', async () => {
+      /** How many records of a topic that it does not consume payment-service takes for somebody else's. */
+      async function untrusted(...variables: string[]): Promise<number> {
+        const options = ['SERVICE=payment-service', `TOPIC=${paymentEvents}`, ...variables]
+        const printed = succeeded(await stack.make('rebuild', ...options))
+        expect(printed).to.match(/^paymentevents: \d+ read: 0 applied/m)
+        return Number(/faulty, and no dead letters:.*\buntrusted (\d+)/.exec(printed)?.[1])
+      }
+      const [key = '', since = ''] = keys
+      expect(await untrusted(key, since, `FROM=${start}`)).to.equal(3)
+      expect(await untrusted(key)).to.be.greaterThan(await untrusted(key, since))
+    })
+
+    it('cannot be listed in a way that means nothing: then a service does not start, and says why', async () => {
+      writeFileSync(file, JSON.stringify({ unlisted: 'taken-in', publishers: { legacy: {} } }))
+      const message = await stack.restart('payment-service').catch((error: Error) => error.message)
+      expect(message).to.contain('/publishers/legacy: is no AppId')
+    })
+  })
+}

@@ -1,0 +1,15 @@
+import { testFolder } from '@orderflow/stack'
+import { streamRights } from './specs/stream-rights.ts'
+import { streamUsers } from './specs/stream-users.ts'
+import { type SecuredKafka, startSecuredKafka } from './support/secured-kafka.ts'
+
+describe('a Kafka that asks everybody who he is', () => {
+  let kafka: SecuredKafka
+  before(async () => {
+    kafka = await startSecuredKafka(testFolder('stream-rights'))
+  })
+  after(() => kafka?.stop())
+
+  streamUsers(() => kafka)
+  streamRights(() => kafka)
+})

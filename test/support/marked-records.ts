@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import type { OutsideRecord } from '@orderflow/chaos/clients/kafka'
+import { type EventType, fieldSchema, mayShow, payloadFields, personalFields } from '@orderflow/envelope-schema'
+import { oddValues } from './marked-requests.ts'
+import type { Markers } from './markers.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * Records of outside publishers with markers where something personal may stand, by right or by mistake: events that are taken, those that
+ * nobody knows, and those that nobody can handle, for each reason. Their keys and headers are markers, too.
+ */
+export function markedRecords(topic: string, types: readonly EventType[], markers: Markers): OutsideRecord[] {
+  const values = types.flatMap((type) => [...goodEvents(type, markers), ...badEvents(type, markers)])
+  return values.map((value) => {
+    const marker = () => markers.new('a header')
+    const headers = { traceparent: marker(), 'replayed-from': marker(), [marker()]: marker() }
+    return { topic, key: markers.new('a key'), value, headers }
+  })
+}
+
+/** An event of the type, with a marker in each field of its payload that may hold any text. */
+function sample(type: EventType, markers: Markers, changes: Json = {}): Json & { Payload: Json } {
+  const [Name, version] = type.split('@')
+  const marker = (place: string) => markers.new(`${place} of ${type}`)
+  const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field), () => marker(field))])
+  return {
+    AppId: randomUUID(),
+    AppName: 'older-application',
+    Version: Number(version),
+    Name,
+    CreationDate: '2026-11-21T09:30:00+01:00',
+    ...changes,
+    Payload: {
+      ...Object.fromEntries(fields),
+      Note: marker('an unknown field'),
+      deep: { er: [{ still: marker('deep') }] },
+    },
+  }
+}
+
+function sampleOf(
+  { enum: words, format, type, 'x-pii': isPersonal, maxLength = 0 }: Json,
+  marker: () => string,
+): unknown {
+  if (words) return (words as unknown[])[0]
+  if (format === 'uuid') return randomUUID()
+  if (type !== 'string') return 10
+  // The name of a thing is nothing personal.
+  return isPersonal || Number(maxLength) > 200 ? marker() : 'x'
+}
+
+function goodEvents(type: EventType, markers: Markers): string[] {
+  const full = { Id: randomUUID(), CorrelationId: randomUUID(), TraceId: randomUUID(), TenantID: 'a-tenant' }
+  const person = { TenantUserID: markers.new('TenantUserID'), Headers: { Who: markers.new('a field of Headers') } }
+  const event = sample(type, markers, { ...full, ...person })
+  const { OrderId } = event.Payload
+  const contradiction = { ...event, Payload: { ...sample(type, markers).Payload, OrderId } }
+  const foreign = { Name: 'CustomerMoved' }
+  const odd = { Name: `moved: ${markers.new('Name')}` }
+  const unknown = [foreign, { ...foreign, ...full, ...person }, odd].map((changes) => sample(type, markers, changes))
+  return [event, contradiction, sample(type, markers), ...unknown].map((document) => JSON.stringify(document))
+}
+
+function badEvents(type: EventType, markers: Markers): (string | Buffer)[] {
+  const event = () => sample(type, markers)
+  const marker = (place: string) => () => markers.new(`${place} of ${type}`)
+  const personal = personalFields(type).flatMap((pointer) => pointer.split('/').slice(-1))
+  // What may be the name of a thing may be shown, whatever it is.
+  const fields = payloadFields(type).filter((field) => !mayShow(field, 'any text'))
+  const payloads = fields.flatMap((field) =>
+    Object.values(oddValues(field, marker(field))).map((odd) => {
+      const { [field]: _, ...others } = event().Payload
+      return { ...event(), Payload: { ...others, ...odd } }
+    }),
+  )
+  const envelopes = ['AppId', 'CreationDate', 'Version', 'Headers', 'Id', ...personal].flatMap((field) =>
+    Object.values(oddValues(field, marker(field))).map((odd) => ({ ...event(), ...odd })),
+  )
+  const others = [
+    { ...event(), Version: 9 },
+    { ...event(), Name: `${event().Name}_` },
+    { specversion: '1.0', data: event(), subject: markers.new('a CloudEvent') },
+    [event()],
+    markers.new('a text'),
+  ]
+  const text = JSON.stringify(event())
+  const broken = [
+    text.slice(0, -1),
+    `${text}}`,
+    text.replace('"Payload"', 'Payload'),
+    Buffer.from([...Buffer.from(text), 0xff]),
+  ]
+  return [...[...payloads, ...envelopes, ...others].map((document) => JSON.stringify(document)), ...broken]
+}
