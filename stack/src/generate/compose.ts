@@ -1,7 +1,7 @@
 import { podOf } from '../containers/replicas.ts'
 import { kafkaPasswords, variableOf } from '../containers/variables.ts'
 import { brokerSecurity } from '../kafka/broker-security.ts'
-import { brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
+import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
 import { serviceImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
@@ -43,9 +43,13 @@ function brokerPart(): string {
     certificate: `\${KAFKA_CERTIFICATE}`,
     key: fromEnv('KAFKA_KEY'),
   }
-  return Object.entries({ ...brokerSettings, ...brokerSecurity(listeners, secrets) })
-    .map(([setting, value]) => `      ${brokerVariable(setting)}: ${scalar(value)}\n`)
-    .join('')
+  const settings = Object.entries({ ...brokerSettings, ...brokerSecurity(listeners, secrets) })
+  const variables = [
+    ['KAFKA_HEAP_OPTS', brokerHeap] as const,
+    ['KAFKA_JVM_PERFORMANCE_OPTS', brokerMachine.join(' ')] as const,
+    ...settings.map(([setting, value]) => [brokerVariable(setting), value] as const),
+  ]
+  return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
 }
 
 /** Variables are texts to Compose, and YAML takes many a text for something else. */

@@ -23,6 +23,9 @@ export const brokerSettings = {
 /** The heap is Kafka's need at this size, measured; its own default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
+/** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
+export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
+
 /** How Kafka's image takes a setting: as a variable, in which three underscores are a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`

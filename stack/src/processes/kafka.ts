@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brokerHeap, brokerSettings } from '../kafka/broker-settings.ts'
+import { brokerHeap, brokerMachine, brokerSettings } from '../kafka/broker-settings.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
@@ -24,12 +24,9 @@ function brokerCommand(plan: Plan, ...more: string[]): string[] {
   return [...javaArguments(brokerHeap, ...more), 'kafka.Kafka', propertiesFile(plan.folder)]
 }
 
-/** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
-const virtualMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
-
 function javaArguments(...more: string[]): string[] {
   const logging = `-Dlog4j2.configurationFile=${join(repository, 'stack/kafka/log4j2.properties')}`
-  return [...virtualMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
+  return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
 
 function propertiesFile(folder: string): string {
