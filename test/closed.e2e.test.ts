@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { failed, succeeded } from './specs/commands.ts'
 import { execute, openBrowser } from './support/browser.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
-import { type SignIn, startSignIn } from './support/sign-in.ts'
+import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
@@ -22,8 +22,10 @@ describe('a closed stack', () => {
     checkout = await localCheckout()
     const ports = Object.values(checkout.ports.services).map(({ http }) => http)
     signIn = await startSignIn({
-      clientId: 'pages',
-      redirectUris: ports.map((port) => `http://127.0.0.1:${port}/docs/oauth2-redirect.html`),
+      client: pageClient(
+        'pages',
+        ports.map((port) => `http://127.0.0.1:${port}/docs/oauth2-redirect.html`),
+      ),
       audience: 'orderflow',
       scopes,
       tenantOf: (name) => (name === 'ada' ? 'acme' : 'rival'),

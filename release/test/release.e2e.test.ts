@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { request as secureRequest } from 'node:https'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { anOrder, post, send } from '@orderflow/chaos/clients/api'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { eventually, partitions, testFolder } from '@orderflow/stack'
 import { describeInContainers } from '@orderflow/test/containers'
+import { programClient, type SignIn, startSignIn } from '@orderflow/test/sign-in'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
 import { docker } from '../src/image/docker.ts'
@@ -19,11 +23,13 @@ const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'contain
 
 const scopes = ['orders:read', 'orders:write', 'payments:read']
 const key = createApiKey({ name: 'test', scopes, tenant: '' }, new Date())
-const authorization = { authorization: `Bearer ${key.key}` }
+const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
+const program = { id: 'shop', secret: 'a secret of a test' }
 
 describeInContainers('releases, on a real registry and with real containers', function () {
   this.timeout(600_000)
   let rehearsal: Rehearsal
+  let signIn: SignIn
   let operator: ReturnType<typeof createOperator>
   let env: Record<string, string>
   /** Served in place of the platform's own answer, while it is set. */
@@ -37,10 +43,21 @@ describeInContainers('releases, on a real registry and with real containers', fu
       onProgress: () => {},
       interfere: (request, response, next) => (interfere ? interfere(request, response, next) : next()),
     })
-    env = { ...rehearsal.env, Auth__ApiKeys: JSON.stringify([key.record]), RELEASE_FOLDER: temporaryFolder() }
+    const client = programClient(program.id, program.secret)
+    signIn = await startSignIn({ client, audience: 'orderflow', scopes, at: rehearsal.machine })
+    env = {
+      ...rehearsal.env,
+      Auth__Issuer: signIn.issuer,
+      Auth__Audience: 'orderflow',
+      Auth__ApiKeys: JSON.stringify([key.record]),
+      RELEASE_FOLDER: temporaryFolder(),
+    }
     operator = createOperator(env)
   })
-  after(() => rehearsal?.close())
+  after(async () => {
+    await rehearsal?.close()
+    await signIn?.stop()
+  })
   afterEach(() => {
     interfere = undefined
   })
@@ -86,7 +103,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       ['a wrong setting', { Stream__SaslMechanism: 'SCRAM' }, /error: config vars .*\n {2}- Stream__SaslMechanism: /],
       [
         'nobody who gets in',
-        { Auth__ApiKeys: '' },
+        { Auth__Issuer: '', Auth__ApiKeys: '' },
         /error: config vars .*\n {2}- Auth__Issuer: .*\n {2}- Auth__ApiKeys: /,
       ],
       [
@@ -134,7 +151,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
         expect(status).to.equal(0)
         expect(stateOf(app ?? '')).to.deep.include({ version: 3, quantity: 1, states: ['up'] })
       }
-      expect((await post(`${urlOf('orders')}/v1/orders`, anOrder)).status).to.equal(401)
+      const authorization = bearer(key.key)
       const { status, body } = await post<{ id: string }>(`${urlOf('orders')}/v1/orders`, anOrder, authorization)
       expect(status).to.equal(201)
       const get = async <T>(url: string) => (await send<T>(url, { headers: authorization })).body
@@ -143,6 +160,18 @@ describeInContainers('releases, on a real registry and with real containers', fu
       await eventually(isPaid, `order ${body.id} to be Paid`)
       const payments = `${urlOf('payments')}/v1/payments?orderId=${body.id}`
       expect((await get<{ items: object[] }>(payments)).items).to.have.length(1)
+    })
+
+    it('releases them closed: nobody gets in but with a key or with a token of the issuer for what its scopes say', async () => {
+      const orders = `${urlOf('orders')}/v1/orders`
+      const statusOf = async (headers: Record<string, string>) => (await post(orders, anOrder, headers)).status
+      expect(await statusOf({})).to.equal(401)
+      expect(await statusOf(bearer(createApiKey({ name: 'test', scopes, tenant: '' }, new Date()).key))).to.equal(401)
+      const token = await tokenOf(signIn.issuer, rehearsal.machine, 'orders:read orders:write')
+      expect(await statusOf(bearer(token))).to.equal(201)
+      expect(await statusOf(bearer(`${token.slice(0, -8)}AAAAAAAA`))).to.equal(401)
+      expect(await statusOf(bearer(await tokenOf(signIn.issuer, rehearsal.machine, 'orders:read')))).to.equal(403)
+      expect((await send(`${urlOf('payments')}/v1/payments`, { headers: bearer(token) })).status).to.equal(403)
     })
 
     it('runs what was pushed, with what was set, as the platform does', async () => {
@@ -387,3 +416,20 @@ describeInContainers('releases, on a real registry and with real containers', fu
 })
 
 type Match = (request: { method: string; path: string }) => boolean
+
+/** A token as a program gets one, of the issuer that the released services ask about its keys (RFC 6749, section 4.4). */
+async function tokenOf(issuer: string, { address, name, certificate }: Rehearsal['machine'], scope: string) {
+  const [{ port }, { id, secret }] = [new URL(issuer), program]
+  const credentials = `${encodeURIComponent(id)}:${encodeURIComponent(secret)}`
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    // The name leads to this machine in the containers alone.
+    secureRequest({ host: address, port, servername: name, ca: certificate, path: '/token', method: 'POST' }, resolve)
+      .setHeader('Authorization', `Basic ${Buffer.from(credentials).toString('base64')}`)
+      .setHeader('Content-Type', 'application/x-www-form-urlencoded')
+      .on('error', reject)
+      .end(new URLSearchParams({ grant_type: 'client_credentials', scope }).toString())
+  })
+  const { access_token: token } = (await json(answer)) as { access_token: string }
+  expect(token, 'a token').to.be.a('string')
+  return token
+}

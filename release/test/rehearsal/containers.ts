@@ -9,11 +9,16 @@ import type { Container, Runtime } from './platform/index.ts'
 /** How long a container takes to be ready, at most. */
 const startTimeoutMs = 60_000
 
+/** What this machine is called in the containers. */
+export const machineName = 'machine.test'
+
 /** What a rehearsal makes in the Docker engine: a network with containers in it. */
 export interface Containers {
   /** Runs an image in the network under the name `alias`, and tries `ready` until it does not throw. */
   run: (alias: string, image: string, options: RunOptions, ready: (id: string) => Promise<unknown>) => Promise<void>
   runtime: Runtime
+  /** This machine's address in the network. */
+  gateway: string
   /** Removes all of it, and the names that images got for the registry. */
   close: () => Promise<void>
 }
@@ -30,11 +35,14 @@ export interface RunOptions {
 /**
  * @param registry its host and port
  * @param dockerConfig the folder with the login to it, for pulls
+ * @param trusted PEM file of the certificates that released services trust, as a platform's image has those of the world
  */
-export async function openContainers(registry: string, dockerConfig: string): Promise<Containers> {
+export async function openContainers(registry: string, dockerConfig: string, trusted: string): Promise<Containers> {
   await removeOrphans()
   const network = `orderflow-rehearsal-${process.pid}`
   await docker(['network', 'create', ...owned, network])
+  const gatewayOf = '{{(index .IPAM.Config 0).Gateway}}'
+  const gateway = (await docker(['network', 'inspect', '--format', gatewayOf, network])).trim()
   return {
     run: async (alias, image, { env = {}, args = [], options = [], files = {} }, ready) => {
       const where = ['--network', network, '--network-alias', alias, ...owned]
@@ -43,7 +51,11 @@ export async function openContainers(registry: string, dockerConfig: string): Pr
       await docker(['start', id])
       await untilReady(alias, id, ready)
     },
-    runtime: dynoRuntime(network, dockerConfig),
+    runtime: dynoRuntime(network, dockerConfig, [
+      ...['--add-host', `${machineName}:${gateway}`],
+      ...['--volume', `${trusted}:/etc/trusted.pem:ro`, '--env', 'NODE_EXTRA_CA_CERTS=/etc/trusted.pem'],
+    ]),
+    gateway,
     close: async () => {
       await removeOf(process.pid)
       await removeNames(registry)
@@ -74,7 +86,7 @@ async function lastLines(id: string): Promise<string> {
 }
 
 /** Containers as the platform runs them: pulled from the registry, no root, 512 MB, one port, the config vars as environment. */
-function dynoRuntime(network: string, dockerConfig: string): Runtime {
+function dynoRuntime(network: string, dockerConfig: string, around: string[]): Runtime {
   return {
     start: async ({ app, dyno, image, configVars, onLine }): Promise<Container> => {
       await docker(['pull', '--quiet', image.reference], { env: { DOCKER_CONFIG: dockerConfig } })
@@ -82,8 +94,8 @@ function dynoRuntime(network: string, dockerConfig: string): Runtime {
       const env = { ...configVars, PORT: '8080', DYNO: dyno }
       const name = `${network}-${app}-${dyno}-${hostPort}`
       const limits = ['--user', '54321:54321', '--memory', '512m', '--publish', `127.0.0.1:${hostPort}:${env.PORT}`]
-      const args = ['run', '--rm', '--name', name, '--network', network, ...owned, ...limits, ...envOptions(env)]
-      const child = spawn('docker', [...args, image.reference], {
+      const options = ['--rm', '--name', name, '--network', network, ...owned, ...limits, ...around]
+      const child = spawn('docker', ['run', ...options, ...envOptions(env), image.reference], {
         env: { ...process.env, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

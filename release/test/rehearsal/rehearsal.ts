@@ -11,7 +11,7 @@ import {
   mongoImage,
 } from '@orderflow/stack'
 import { writeCertificate } from './certificate-files.ts'
-import { openContainers } from './containers.ts'
+import { machineName, openContainers } from './containers.ts'
 import { startKafka } from './kafka.ts'
 import { startMongo } from './mongo.ts'
 import { type PlatformOptions, type RunningPlatform, startPlatform } from './platform/index.ts'
@@ -22,6 +22,8 @@ export interface Rehearsal {
   /** What an operator sets before releasing to it. */
   env: Record<string, string>
   kafka: KafkaConnection
+  /** This machine as released services see it, which trust its certificate. */
+  machine: { address: string; name: string; certificate: string; key: string }
   close: () => Promise<void>
 }
 
@@ -47,7 +49,8 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   }
   const [token, password] = [newSecret(), newSecret()]
   const ports = await freePorts()
-  const certificate = await writeCertificate(folder, ['kafka'])
+  const certificate = await writeCertificate(folder, ['kafka', machineName])
+  const trusted = trustFile(folder, certificate.certificate)
   const registry = await startRegistry({
     folder: join(folder, 'registry'),
     port: ports.kafkaController,
@@ -59,7 +62,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
 
   const dockerConfig = join(folder, 'docker-pull')
   writeLogin(dockerConfig, registry.name, token)
-  const containers = await openContainers(registry.name, dockerConfig)
+  const containers = await openContainers(registry.name, dockerConfig, trusted)
   const closers = [containers.close, registry.close]
   const close = async () => {
     for (const end of closers) await end()
@@ -89,7 +92,7 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       PLATFORM_API_URL: platform.apiUrl,
       PLATFORM_REGISTRY: registry.name,
       ACCESS_TOKEN: token,
-      NODE_EXTRA_CA_CERTS: trustFile(folder, certificate.certificate),
+      NODE_EXTRA_CA_CERTS: trusted,
       // Apart from those of real apps.
       RELEASE_FOLDER: join(folder, 'exports'),
       DOCKER_CONFIG: join(folder, 'docker'),
@@ -101,7 +104,9 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
       State__ConnectionString: connectionString,
       Trust__SigningKeys: newSecret(),
     }
-    return { platform, env, kafka, close }
+    const key = readFileSync(certificate.keyFile, 'utf8')
+    const machine = { address: containers.gateway, name: machineName, certificate: certificate.certificate, key }
+    return { platform, env, kafka, machine, close }
   } catch (error) {
     await close()
     throw error
@@ -114,7 +119,8 @@ const newSecret = () => randomBytes(24).toString('base64url')
 function trustFile(folder: string, certificate: string): string {
   const { NODE_EXTRA_CA_CERTS: others } = process.env
   const file = join(folder, 'trusted.pem')
-  writeFileSync(file, `${certificate}\n${others ? readFileSync(others, 'utf8') : ''}`)
+  // The containers read it as users of their own.
+  writeFileSync(file, `${certificate}\n${others ? readFileSync(others, 'utf8') : ''}`, { mode: 0o644 })
   return file
 }
 
