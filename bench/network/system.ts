@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import type { ProcessSpec } from '@orderflow/stack/parts'
 import type { BenchStack } from '../support/bench-stack.ts'
-import { paymentReplica } from '../support/programs.ts'
+import { argumentsIn, paymentReplica } from '../support/programs.ts'
 import type { Stream } from '../support/stream.ts'
 import type { DelayProxy } from './delay-proxy.ts'
 import { databaseOf, type Store } from './store.ts'
@@ -42,8 +42,7 @@ export async function replica(site: Site, variant: Variant, number: number): Pro
 
 /** How a process of the stack is started as the variant has it. */
 export function specOf({ stack, proxy }: Site, variant: Variant, spec: ProcessSpec): ProcessSpec {
-  const own = `${repository}/`
-  const args = spec.args.map((arg) => (arg.startsWith(own) ? join(variant.root, arg.slice(own.length)) : arg))
+  const args = argumentsIn(variant.root, spec)
   if (spec.env.State__ConnectionString === undefined) return { ...spec, args }
   const { store } = variant
   const usual = join(variant.root, 'components', stack.plan.store)

@@ -1,6 +1,7 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { startIssuer } from '@orderflow/service-kit/testing'
+import { beforeFolder } from '../support/before.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
@@ -13,8 +14,9 @@ const connections = 256
 const scope = 'orders:write'
 
 /**
- * What does it cost to ask who somebody is? Three replicas of order-service at one sidecar: one that asks nobody, one with an API key, one with
- * a token. The payment side is stopped; the events are taken by a fourth, which nobody posts to.
+ * What does it cost to ask who somebody is? An order-service that asks nobody, one with an API key, and one with a token, each a new process in
+ * each round: two processes of the same program differ by more than what is asked here. The payment side is stopped; the events are taken by
+ * another, which nobody posts to. BEFORE=folder adds an order-service of the state before, which asks nobody.
  */
 export const access: Part = {
   title: `POST /v1/orders by whom, ${connections} connections`,
@@ -29,10 +31,12 @@ export const access: Part = {
       const closed = { Auth__Mode: 'closed' }
       const ofKeys = { ...closed, Auth__ApiKeys: JSON.stringify([record]) }
       const ofTokens = { ...closed, Auth__Issuer: issuer.url, Auth__Audience: 'orderflow' }
-      const contenders = [
-        { name: 'anybody', url: await startOrderService(stack, 'open', {}), authorization: undefined },
-        { name: 'a key', url: await startOrderService(stack, 'keys', ofKeys), authorization: `Bearer ${key}` },
-        { name: 'a token', url: await startOrderService(stack, 'tokens', ofTokens), authorization: `Bearer ${token}` },
+      const old = beforeFolder()
+      const contenders: { name: string; env: Record<string, string>; authorization?: string; root?: string }[] = [
+        { name: 'anybody', env: {} },
+        { name: 'a key', env: ofKeys, authorization: `Bearer ${key}` },
+        { name: 'a token', env: ofTokens, authorization: `Bearer ${token}` },
+        ...(old ? [{ name: 'anybody, before', env: {}, root: old }] : []),
       ]
 
       const caughtUp = () =>
@@ -40,13 +44,13 @@ export const access: Part = {
           const lag = await stream.lag(orderEvents, 'order-service')
           return lag > 0 ? `${lag} events behind` : undefined
         })
-      run.tell('warming up')
-      for (const { url, authorization } of contenders) {
+      const loads = await inTurn(run, contenders, rounds, async ({ name, env, authorization, root }) => {
+        const { url, specs } = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), env, root)
         await postOrders(url, { connections, authorization, seconds: Math.min(5, seconds) })
-      }
-      const loads = await inTurn(run, contenders, rounds, async ({ url, authorization }) => {
         await caughtUp()
-        return postOrders(url, { connections, authorization, seconds })
+        const load = await postOrders(url, { connections, authorization, seconds })
+        await stack.stop(specs)
+        return load
       })
       await Promise.all([stream.close(), issuer.stop()])
       return findings([...loads].map(([{ name }, samples]) => ({ name, samples })))

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { addPartitions, repository, StackError, topics } from '@orderflow/stack'
+import { addPartitions, repository, topics } from '@orderflow/stack'
 import { localPostgresql } from '@orderflow/stack/parts'
 import { startDelayProxy } from '../network/delay-proxy.ts'
 import { findingsOf, type Measured, names } from '../network/findings.ts'
@@ -8,6 +6,7 @@ import { type OrderCell, orderAt } from '../network/orders.ts'
 import { payAt, type Started } from '../network/payments.ts'
 import { storeOf } from '../network/store.ts'
 import type { Site, StoredVariant, Variant } from '../network/system.ts'
+import { beforeFolder } from '../support/before.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import type { Part, Run } from '../support/part.ts'
 import { openStream } from '../support/stream.ts'
@@ -105,17 +104,6 @@ function plansOf(now: StoredVariant, roundTrips: number[], replicas: number[]): 
       ? [{ variant: { name: names.sqlite, root: repository, store: 'sqlite' as const }, replicas: 1, roundTrips: [0] }]
       : []),
   ]
-}
-
-/** @throws {StackError} `usage` for a folder that is no checkout with its packages */
-function beforeFolder(): string | undefined {
-  const { BEFORE } = process.env
-  if (!BEFORE) return undefined
-  const folder = resolve(repository, BEFORE)
-  if (existsSync(join(folder, 'node_modules')) && existsSync(join(folder, 'payment-service/src/main.ts'))) return folder
-  throw new StackError('usage', `BEFORE=${BEFORE} is no checkout that can be run`, {
-    nextStep: 'git clone . FOLDER, there git checkout COMMIT and stack/node -v, and BEFORE=FOLDER',
-  })
 }
 
 /** As many as take some five seconds. The state before took 1.13 round trips for each, one after the other. */

@@ -42,16 +42,32 @@ export async function paymentReplica({ plan, morePorts }: BenchStack, number: nu
   return ['payment-service', 'payment-sidecar'].map((name) => ({ ...entryOf(specs, name), name: `${name}-${number}` }))
 }
 
-/** Another order-service at the sidecar of the first, with settings of its own, once it is ready. Answers where orders are posted. */
-export async function startOrderService(stack: BenchStack, name: string, env: Record<string, string>): Promise<string> {
+/**
+ * Another order-service at the sidecar of the first, with settings of its own, once it is ready.
+ * @param root the checkout whose order-service it is
+ * @returns where orders are posted, and what is to be stopped
+ */
+export async function startOrderService(
+  stack: BenchStack,
+  name: string,
+  env: Record<string, string>,
+  root = repository,
+): Promise<{ url: string; specs: ProcessSpec[] }> {
   const { http, https, channel } = await stack.morePorts()
   const listeners = { Web__HttpPort: String(http), Web__HttpsPort: String(https), AppChannel__Port: String(channel) }
   const spec = stack.specOf('order-service')
-  const specs = [{ ...spec, name, env: { ...spec.env, ...listeners, ...env }, ports: {} }]
+  const args = argumentsIn(root, spec)
+  const specs = [{ ...spec, name, args, env: { ...spec.env, ...listeners, ...env }, ports: {} }]
   const url = `http://127.0.0.1:${http}`
   stack.launch(specs)
   await stack.wait(name, specs, () => firstSilent([`${url}/readyz`]), startTimeoutMs)
-  return `${url}/v1/orders`
+  return { url: `${url}/v1/orders`, specs }
+}
+
+/** A process's arguments, as another checkout has them. */
+export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
+  const own = `${repository}/`
+  return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
 }
 
 /** A program of bench/compare that takes orders, once it answers. Returns where orders are posted. */

@@ -5,9 +5,9 @@ import { Server as SecureServer } from 'node:tls'
 interface Connection {
   /** As it was accepted: below TLS, if there is any. */
   socket: Socket
-  /** What of it is not answered yet. */
-  request: IncomingMessage | undefined
-  /** `performance.now()` when it came or was answered last. */
+  /** The last that came on it. */
+  exchange: { request: IncomingMessage; response: ServerResponse } | undefined
+  /** `performance.now()` when it came, or its last request did. */
   since: number
 }
 
@@ -21,7 +21,7 @@ export function limitConnections(server: Server, max: number): void {
   const bySocket = new WeakMap<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
     const place = placeOf(socket)
-    const connection = { socket, request: undefined, since: performance.now() }
+    const connection = { socket, exchange: undefined, since: performance.now() }
     connections.set(place, connection)
     bySocket.set(socket, connection)
     socket.once('close', () => connections.delete(place))
@@ -43,18 +43,15 @@ export function limitConnections(server: Server, max: number): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = bySocket.get(request.socket)
     if (!connection) return
-    connection.request = request
-    response.once('close', () => {
-      if (connection.request === request) connection.request = undefined
-      connection.since = performance.now()
-    })
+    connection.exchange = { request, response }
+    connection.since = performance.now()
   })
 }
 
 const placeOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
 
-/** The new one at least is one. */
+/** The new one at least is one. Found when there is one too many, which is seldom, and not kept for each answer. */
 function longestWaiting(connections: Map<string, Connection>): [place: string, Connection] {
-  const waiting = [...connections].filter(([, { request }]) => !request?.complete)
+  const waiting = [...connections].filter(([, { exchange }]) => !exchange?.request.complete || exchange.response.closed)
   return waiting.reduce((longest, other) => (other[1].since < longest[1].since ? other : longest))
 }

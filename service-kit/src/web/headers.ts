@@ -5,6 +5,12 @@ import helmet from 'helmet'
 /** Nothing of an answer may be loaded from anywhere or shown in a frame: if a browser ever takes JSON for a page, that is empty. */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }
 
+/**
+ * What a page is told besides: of its windows and links, which JSON has none of, and by X-Frame-Options what the policy says already. Each
+ * field takes half a microsecond of every answer.
+ */
+const ofPages = ['cross-origin-opener-policy', 'referrer-policy', 'x-frame-options']
+
 const yearSeconds = 365 * 24 * 60 * 60
 
 /**
@@ -16,6 +22,7 @@ const yearSeconds = 365 * 24 * 60 * 60
  */
 export function answerHeaders(): RequestHandler {
   const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
+  for (const name of ofPages) headers.delete(name)
   const secure = new Map(headers).set('strict-transport-security', `max-age=${yearSeconds}`)
   return (request, response, next) => {
     const isSecure = request.secure && !isLocalhost(request.headers.host)

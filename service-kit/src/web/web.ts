@@ -27,13 +27,13 @@ export interface WebOptions extends Documented {
 export function createWeb({ readiness, auth, proxies, limits, log, ...documented }: WebOptions): Express {
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
-  const { byAddress, byCaller, byTenant } = rateLimits(limits)
+  const { ofStrangers, ofCallers } = rateLimits(limits)
   // No client asks with If-None-Match, and a hash of each answer costs as much as validating the request.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
   app.use(answerHeaders())
   // Before the limits: a platform asks from the address that its users' requests come from, too.
   app.use(healthRoutes(readiness))
-  app.use(byAddress)
+  for (const limit of ofStrangers) app.use(limit)
   app.get('/', (_request, response) => response.redirect('/docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
@@ -41,7 +41,7 @@ export function createWeb({ readiness, auth, proxies, limits, log, ...documented
   app.use('/docs', docs(title, auth?.issuer && pageSignIn(auth.issuer, routes)))
   app.use(refuseForeignPosts)
   if (auth) app.use(authenticate(auth))
-  app.use(byCaller, byTenant)
+  for (const limit of ofCallers) app.use(limit)
   app.use(routerOf(routes))
   app.use(unknownPath(routes))
   app.use(problemHandler(refusals, shownPath(routes), log))
