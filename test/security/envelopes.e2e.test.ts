@@ -15,7 +15,9 @@ type Ledger = Map<string, Map<string, number>>
 
 /** Through the consumers of both services, on a store and a log in memory. Prints what became of each record as a ledger. */
 describe(`a million records that no sane publisher writes (SEED=${seed})`, () => {
-  it('end as a fact, one dead letter or no concern of each service, and crash and hold up none', async () => {
+  it('end as a fact, one dead letter or no concern of each service, and crash and hold up none', async function () {
+    // A million take a quarter of an hour; a record that holds up a service holds up this, too.
+    this.timeout(5_000 + total * 5)
     const ledger: Ledger = new Map()
     const records = mutants(seed)
     for (let done = 0; done < total; done += chunk) {

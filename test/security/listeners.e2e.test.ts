@@ -1,6 +1,6 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
-import { entryOf, freePorts, type LocalStack, services, startStack, testFolder } from '@orderflow/stack'
+import { entryOf, eventually, freePorts, type LocalStack, services, startStack, testFolder } from '@orderflow/stack'
 import { processState, residentBytes } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
@@ -8,6 +8,12 @@ import { testssl } from '../support/testssl.ts'
 
 /** What follows from a certificate that nobody signed but its own key, as the stack makes one for this machine; no hosted service has it. */
 const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
+
+/** What is said of the machine that scans: it cannot try ciphers of GOST, which nobody offers whose list does not have them. */
+const ofTheScanner = ['engine_problem']
+
+/** Connections that a port keeps (service-kit/src/runtime/listener.ts). */
+const kept = 4_000
 
 /** What the listeners of running services bear, and what a scanner says of them. */
 describe('the listeners of running services', () => {
@@ -20,7 +26,8 @@ describe('the listeners of running services', () => {
   for (const { name } of services) {
     it(`have nothing that testssl.sh calls worse than low over TLS but a certificate of their own: ${name}`, async () => {
       const findings = await testssl(entryOf(stack.services, name).httpsUrl)
-      const ids = findings.map(({ id }) => id)
+      // Since its version 3.2 it says FS in place of PFS.
+      const ids = findings.map(({ id }) => id.replace(/^PFS/, 'FS'))
       // It looked at what it is there for.
       expect(ids).to.include.members([
         'SSLv3',
@@ -28,13 +35,14 @@ describe('the listeners of running services', () => {
         'TLS1_1',
         'TLS1_2',
         'TLS1_3',
-        'FS',
+        'FS_ciphers',
         'heartbleed',
         'LUCKY13',
-        'HSTS',
+        'HSTS_time',
       ])
       const harmless = ['OK', 'INFO', 'LOW']
-      const worse = findings.filter(({ id, severity }) => !harmless.includes(severity) && !ofSelfSigned.includes(id))
+      const known = [...ofSelfSigned, ...ofTheScanner]
+      const worse = findings.filter(({ id, severity }) => !harmless.includes(severity) && !known.includes(id))
       expect(worse).to.deep.equal([])
     })
   }
@@ -57,7 +65,8 @@ describe('the listeners of running services', () => {
       const before = memoryOfOrders()
       const connections = await idleConnections(orderUrl(stack), 10_000, sent)
       try {
-        expect(connections.open()).to.be.within(1, 4_100)
+        await eventually(() => connections.open() <= kept || undefined, `at most ${kept} connections`)
+        expect(connections.open()).to.be.above(0)
         expect(memoryOfOrders() - before).to.be.below(150)
         const { status, body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
         expect(status).to.equal(201)

@@ -26,7 +26,7 @@ export const publicBounds = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   maxHeaderSize: 16 * 1024,
-  // On each port. Below the 4,096 files that a process of an old system may have; docs/limits.md has the memory that they take.
+  // On each port. Below the 4,096 files that a process of an old system may have; docs/security.md has the memory that they take.
   maxConnections: 4_000,
 } satisfies ServerOptions & { maxConnections: number }
 
