@@ -67,7 +67,9 @@ describe('the listeners of running services', () => {
       try {
         await eventually(() => connections.open() <= kept || undefined, `at most ${kept} connections`)
         expect(connections.open()).to.be.above(0)
-        expect(memoryOfOrders() - before).to.be.below(150)
+        const taken = memoryOfOrders() - before
+        console.log(`      ${connections.open()} are left, for which order-service has ${Math.round(taken)} MiB more`)
+        expect(taken).to.be.below(150)
         const { status, body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
         expect(status).to.equal(201)
         await orderWith(orderUrl(stack), body.id, 'Paid')
