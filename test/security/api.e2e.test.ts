@@ -39,10 +39,11 @@ for (const closed of [false, true]) {
       it(`of ${service.name} do what they say, whatever is sent`, async () => {
         const config = join(folder, `${service.name}.toml`)
         writeFileSync(config, configOf(service))
-        const { code, output } = await schemathesis([
+        const args = [
           ...['--config-file', config, 'run', `${urlOf(stack, service.name)}/openapi.json`],
           ...['--checks', 'all', '--max-examples', String(examples), '--no-color', ...(await credential())],
-        ])
+        ]
+        const { code, output } = await schemathesis(args, folder)
         expect(code, output.slice(output.indexOf('FAILURES'))).to.equal(0)
         expect(Number(/([\d,]+) generated/.exec(output)?.[1])).to.be.above(examples)
       })

@@ -25,13 +25,14 @@ export const gitleaks = (args: string[], cwd = repository) =>
   run(join(gitleaksTool().folder, 'gitleaks'), ['--no-banner', '--redact', ...args], { cwd })
 export const semgrep = (args: string[]) =>
   python(semgrepTool(), 'semgrep', ['scan', '--metrics', 'off', '--disable-version-check', ...args])
-export const schemathesis = (args: string[]) => python(schemathesisTool(), 'schemathesis', args)
+/** It keeps what it found in its folder. */
+export const schemathesis = (args: string[], cwd: string) => python(schemathesisTool(), 'schemathesis', args, cwd)
 
 /** A program of PyPI packages in a folder of their own. */
-function python({ folder }: Provisioned, program: string, args: string[]): Promise<Ended> {
+function python({ folder }: Provisioned, program: string, args: string[], cwd = repository): Promise<Ended> {
   const bin = join(folder, 'bin')
   const PATH = [bin, process.env.PATH].join(delimiter)
-  return run('python3', [join(bin, program), ...args], { cwd: repository, env: { PYTHONPATH: folder, PATH } })
+  return run('python3', [join(bin, program), ...args], { cwd, env: { PYTHONPATH: folder, PATH } })
 }
 
 export function run(
