@@ -18,8 +18,13 @@ export function whileHandling<T>(document: unknown, work: () => T): T {
   return current.run({ document }, work)
 }
 
-/** An escaped character, which ends a word (of a URL, of JSON), or a word: anything but white space and ASCII's punctuation. */
-const word = /%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
+const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/**
+ * An id as a whole, an escaped character, which ends a word (of a URL, of JSON), or a word: anything but white space and ASCII's punctuation.
+ */
+const word =
+  /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
 
 /** A shorter one is in half of all texts. */
 const minPartLength = 3
@@ -37,6 +42,8 @@ export function withoutValues(text: string): string {
   const words = new Set(texts.match(word))
   return text.replaceAll(word, (found) => {
     const lower = found.toLowerCase()
+    // It leads to nobody, and a part of it is in some long number by chance.
+    if (guid.test(found)) return found
     return words.has(lower) || (found.length >= minPartLength && texts.includes(lower)) ? '***' : found
   })
 }

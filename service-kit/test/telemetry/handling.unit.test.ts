@@ -32,6 +32,12 @@ describe('while an event is handled', () => {
     'of a field that nobody knows': 'né: Byron',
     'short ones': 'GB 42',
   }
+  it('an id is told whole, though a part of it stands in a value by chance', () => {
+    const document = { Payload: { Note: `x${orderId.slice(14, 18)}x`, Size: 12_401_904 } }
+    const message = `the payment ${orderId} is there, at /v1/payments/${orderId}.`
+    expect(whileHandling(document, () => withoutValues(message))).to.equal(message)
+  })
+
   for (const [how, message] of Object.entries(messages)) {
     it(`no text tells of its values: ${how}`, () => {
       const told = whileHandling(bytes, () => withoutValues(message))
