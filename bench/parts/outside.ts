@@ -133,8 +133,9 @@ async function requirePaid(stack: BenchStack, stream: Stream, { name, topic, dat
   if (stored !== orders.length) throw new Error(`${name}: ${stored} payments of ${orders.length} orders`)
 }
 
-function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
-  const summaries = contenders.map(({ name, samples }) => ({
+/** The medians of what was measured, and the samples. */
+export function summariesOf(contenders: { name: string; samples: Sample[] }[]) {
+  return contenders.map(({ name, samples }) => ({
     name,
     perSecond: median(samples.map(({ perSecond }) => perSecond)),
     startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
@@ -143,6 +144,14 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
     ),
     samples,
   }))
+}
+
+/** Cells of a table: those of each process, and of all together. */
+export const withTheirSum = (microseconds: number[]): string[] =>
+  [...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value))
+
+function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
+  const summaries = summariesOf(contenders)
   const rate = (wanted: string) => summaries.find(({ name }) => name === wanted)?.perSecond ?? Number.NaN
   return {
     tables: [
@@ -159,10 +168,7 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
       {
         title: 'Processor time per event in microseconds, medians',
         head: ['', 'program', 'its sidecar', 'Kafka', 'all'],
-        rows: summaries.map(({ name, microseconds }) => [
-          name,
-          ...[...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value)),
-        ]),
+        rows: summaries.map(({ name, microseconds }) => [name, ...withTheirSum(microseconds)]),
       },
     ],
     goals: [

@@ -16,7 +16,7 @@ import { atLeast, type Findings, number } from '../support/findings.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { median } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
-import { type Contender, pay, type Sample } from './outside.ts'
+import { type Contender, pay, type Sample, summariesOf, withTheirSum } from './outside.ts'
 
 const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
@@ -103,15 +103,7 @@ const missing = (question: Promise<unknown>): Promise<string | undefined> =>
   )
 
 function findings(events: number, contenders: { name: string; samples: Sample[] }[]): Findings {
-  const summaries = contenders.map(({ name, samples }) => ({
-    name,
-    perSecond: median(samples.map(({ perSecond }) => perSecond)),
-    startSeconds: median(samples.map(({ startSeconds }) => startSeconds)),
-    microseconds: (['program', 'sidecar', 'kafka'] as const).map((process) =>
-      median(samples.map((sample) => sample[process])),
-    ),
-    samples,
-  }))
+  const summaries = summariesOf(contenders)
   const [open, signing, asking] = summaries.map(({ samples }) => samples)
   const rounds = open?.length ?? 0
   const ofOpen = (samples: Sample[] = []) =>
@@ -125,7 +117,7 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
           name,
           number(perSecond),
           number(startSeconds, 1),
-          ...[...microseconds, microseconds.reduce((sum, one) => sum + one)].map((value) => number(value)),
+          ...withTheirSum(microseconds),
         ]),
       },
     ],

@@ -7,9 +7,10 @@ import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import { entryOf, eventually, type KafkaConnection, services, withAdmin } from '@orderflow/stack'
 import { ensureAccess, securedKafka, stackUsers } from '@orderflow/stack/parts'
-import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
+import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { failed, succeeded } from '../specs/commands.ts'
+import { aclOf } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
 
@@ -72,15 +73,7 @@ export function access(running: () => RunningContainers): void {
 
     it('has a service say what it is denied, and make up give it back', async () => {
       const ready = () => send<Record<string, string>>(`${orderUrl(stack)}/readyz`)
-      const right = {
-        resourceType: ResourceTypes.TOPIC,
-        resourceName: 'orderevents',
-        resourcePatternType: ResourcePatternTypes.LITERAL,
-        principal: 'User:order-service',
-        host: '*',
-        operation: AclOperations.WRITE,
-        permissionType: AclPermissionTypes.ALLOW,
-      }
+      const right = aclOf('order-service', 'orderevents', AclOperations.WRITE)
       await withAdmin(stack.kafka, (admin) => admin.deleteAcls({ filters: [right] }))
       const { body } = await eventually(async () => {
         const answer = await ready()

@@ -1,9 +1,9 @@
 import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { table } from '@orderflow/service-kit/terminal'
 import { expect } from 'chai'
+import { deliverHostile } from '../support/deliver-hostile.ts'
 import { endOf, type HostileRecord } from '../support/hostile.ts'
-import { signedHeaders } from '../support/signed-headers.ts'
-import { documentsIn, World } from '../support/world.ts'
+import { documentsIn } from '../support/world.ts'
 import { mutants } from './support/mutants.ts'
 
 const total = Number(process.env.RECORDS ?? 1_000_000)
@@ -41,17 +41,7 @@ describe(`a million records that no sane publisher writes (SEED=${seed})`, () =>
 })
 
 async function account(records: HostileRecord[], ledger: Ledger): Promise<void> {
-  const world = new World()
-  const places = records.map((record) => {
-    const { topic, key, value } = record
-    return placeText(world.log.append({ topic, key, value: value ?? '', headers: signedHeaders(record) }))
-  })
-  const all = world.log.records.slice()
-  for (const [role, topic] of world.subscriptions) {
-    const due = all.filter((record) => record.topic === topic)
-    const taken = await world.deliver(role, topic, due)
-    expect(taken, 'delivered again').to.have.length(due.length)
-  }
+  const { world, places } = await deliverHostile(records)
   const { entries } = await readDeadLetters(world.log)
   for (const [role, topic] of world.subscriptions) {
     const counts = ledger.get(`${role}-service, ${topic}`) ?? new Map<string, number>()

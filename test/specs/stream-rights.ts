@@ -10,11 +10,11 @@ import {
   ConfigResourceTypes,
   Consumer,
   IncrementalAlterConfigOperationTypes,
-  Producer,
   ResourcePatternTypes,
   ResourceTypes,
 } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { aclOf, write } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
@@ -77,15 +77,7 @@ const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
   },
 }
 
-const everything = {
-  resourceType: ResourceTypes.TOPIC,
-  resourceName: 'paymentevents',
-  resourcePatternType: ResourcePatternTypes.LITERAL,
-  principal: 'User:legacy',
-  host: '*',
-  operation: AclOperations.ALL,
-  permissionType: AclPermissionTypes.ALLOW,
-}
+const everything = aclOf('legacy', 'paymentevents', AclOperations.ALL)
 
 const alterConfig = (admin: Admin, resourceType: 2 | 4, resourceName: string, name: string) =>
   admin.incrementalAlterConfigs({
@@ -172,15 +164,6 @@ export function streamRights(running: () => SecuredKafka): void {
 }
 
 const told = (names: string[], what = 'topic') => (names.length > 0 ? names.join(', ') : `no ${what}`)
-
-async function write(kafka: KafkaConnection, topic: string, options: { idempotent?: boolean } = {}): Promise<void> {
-  const producer = new Producer({ clientId: 'rights', ...kafka, retries: 0, ...options })
-  try {
-    await producer.send({ messages: [{ topic, value: Buffer.from('{}') }], acks: -1 })
-  } finally {
-    await producer.close()
-  }
-}
 
 async function read(kafka: KafkaConnection, topic: string): Promise<void> {
   const log = openLog(kafka)

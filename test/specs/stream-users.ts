@@ -5,16 +5,9 @@ import { requestOf } from '@orderflow/service-kit/kafka-request'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { eventually, type KafkaConnection, withAdmin } from '@orderflow/stack'
 import { brokerUser, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/parts'
-import {
-  type Acl,
-  AclOperations,
-  AclPermissionTypes,
-  Consumer,
-  Producer,
-  ResourcePatternTypes,
-  ResourceTypes,
-} from '@platformatic/kafka'
+import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { aclOf, write } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
@@ -64,15 +57,6 @@ export function streamUsers(running: () => SecuredKafka): void {
   })
 
   describe('users and rights that are made again', () => {
-    const right = (user: string, resourceName: string, operation: 3 | 4): Acl => ({
-      resourceType: ResourceTypes.TOPIC,
-      resourceName,
-      resourcePatternType: ResourcePatternTypes.LITERAL,
-      principal: `User:${user}`,
-      host: '*',
-      operation,
-      permissionType: AclPermissionTypes.ALLOW,
-    })
     const { READ, WRITE } = AclOperations
 
     it('are as they were when nothing has changed', async () => {
@@ -81,8 +65,8 @@ export function streamUsers(running: () => SecuredKafka): void {
 
     it('are those of services.json, whatever somebody gave to a service or took from it', async () => {
       await withAdmin(kafka.operator, async (admin) => {
-        await admin.createAcls({ creations: [right('payment-service', 'orderevents', WRITE)] })
-        await admin.deleteAcls({ filters: [right('order-service', 'paymentevents', READ)] })
+        await admin.createAcls({ creations: [aclOf('payment-service', 'orderevents', WRITE)] })
+        await admin.deleteAcls({ filters: [aclOf('order-service', 'paymentevents', READ)] })
       })
       await eventually(
         async () => (await refusalOf(write(kafka.as('payment-service'), 'orderevents'))) === undefined,
@@ -131,15 +115,8 @@ export function streamUsers(running: () => SecuredKafka): void {
   describe('a service that is denied something', () => {
     const name = 'order-service'
     const use = { group: name, reads: ['orderevents', 'paymentevents'], writes: ['orderevents', 'orderevents.dead'] }
-    const denial = (resourceType: 2 | 3, resourceName: string, operation: 3 | 4 | 8): Acl => ({
-      resourceType,
-      resourceName,
-      resourcePatternType: ResourcePatternTypes.LITERAL,
-      principal: `User:${name}`,
-      host: '*',
-      operation,
-      permissionType: AclPermissionTypes.DENY,
-    })
+    const denial = (resourceType: Acl['resourceType'], resourceName: string, operation: Acl['operation']) =>
+      aclOf(name, resourceName, operation, { resourceType, permissionType: AclPermissionTypes.DENY })
     const { TOPIC, GROUP } = ResourceTypes
     const { READ, WRITE, DESCRIBE } = AclOperations
 
@@ -192,15 +169,6 @@ export function streamUsers(running: () => SecuredKafka): void {
     for (const { credentialInfos } of results)
       expect(credentialInfos).to.deep.equal([{ mechanism: sha512, iterations: 4096 }])
   })
-}
-
-async function write(kafka: KafkaConnection, topic: string): Promise<void> {
-  const producer = new Producer({ clientId: 'users', ...kafka, retries: 0 })
-  try {
-    await producer.send({ messages: [{ topic, value: Buffer.from('{}') }], acks: -1 })
-  } finally {
-    await producer.close()
-  }
 }
 
 function settingsOf({ bootstrapBrokers, sasl, tls }: KafkaConnection): StreamSettings {

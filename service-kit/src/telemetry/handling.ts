@@ -18,8 +18,6 @@ export function whileHandling<T>(document: unknown, work: () => T): T {
   return current.run({ document }, work)
 }
 
-const guid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 /**
  * An id as a whole, an escaped character, which ends a word (of a URL, of JSON), or a word: anything but white space and ASCII's punctuation.
  */
@@ -42,9 +40,8 @@ export function withoutValues(text: string): string {
   const words = new Set(texts.match(word))
   return text.replaceAll(word, (found) => {
     const lower = found.toLowerCase()
-    // It leads to nobody, and a part of it is in some long number by chance.
-    if (guid.test(found)) return found
-    return words.has(lower) || (found.length >= minPartLength && texts.includes(lower)) ? '***' : found
+    const isThere = words.has(lower) || (found.length >= minPartLength && texts.includes(lower))
+    return isThere && !isId(found) ? '***' : found
   })
 }
 
@@ -62,14 +59,17 @@ function parsed(document: unknown): unknown {
 /** Digits of a number that says who somebody is, and not how many there are. */
 const minDigits = 5
 
-/** The texts of a document that may not be shown. Ids lead to nobody by themselves, and most messages name one. */
+/** Ids lead to nobody by themselves, and most messages name one. */
+const isId = (text: string): boolean => mayShow('Id', text)
+
+/** The texts of a document that may not be shown. */
 function hiddenIn(document: unknown): string[] {
   const found: string[] = []
   const waiting: [name: string, value: unknown][] = [['', document]]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [name, value] = next
     if (typeof value === 'object' && value !== null) waiting.push(...Object.entries(value))
-    const isText = typeof value === 'string' && !mayShow('Id', value)
+    const isText = typeof value === 'string' && !isId(value)
     const isNumber = typeof value === 'number' && String(value).length >= minDigits
     if ((isText || isNumber) && !mayShow(name, value)) found.push(String(value))
   }

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
+import { cacheFolder } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { checkHash } from './hashes.ts'
-import type { ProvisionOptions } from './options.ts'
+import type { Provisioned, ProvisionOptions } from './options.ts'
+import { go } from './tools.ts'
 
 /** A program that its Go module holds. */
 export interface GoProgram {
@@ -17,6 +19,22 @@ export interface GoProgram {
   flags: string[]
   /** The variables of its packages that hold a version, and the value. */
   variables: Record<string, string>
+}
+
+/** A program of one module, built into a folder of the cache under its own name. */
+export function goTool(
+  tool: string,
+  version: string,
+  processorMinutes: number,
+  program: Pick<GoProgram, 'module' | 'package' | 'variables'>,
+): Provisioned {
+  const name = `${tool} ${version}`
+  return {
+    folder: join(cacheFolder(), `${tool}-${version}`),
+    about: `${name}: building from source: ${buildTime(processorMinutes)}`,
+    needs: [go],
+    make: (folder, options) => goBuild(join(folder, tool), { name, flags: [], ...program }, options),
+  }
 }
 
 /** How long a build takes here that takes so many minutes of one core. */
