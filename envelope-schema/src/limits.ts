@@ -12,13 +12,11 @@ export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 /** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
 const pointerLevels = 2
 
-/** An object or a list, and where it is. */
+/** An object or a list: the document, or what another one holds under a key. */
 interface Branch {
   value: object
   level: number
-  /** Its own, or that of the nearest branch around it that can be named. */
-  pointer: string
-  named: boolean
+  within?: { branch: Branch; key: string }
 }
 
 const tooLarge = { message: 'has a number that is too large for a 64-bit double' }
@@ -31,8 +29,10 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
+type Flaw = Omit<Problem, 'pointer'>
+
 /** What is wrong with a value or a key itself, whatever it holds. */
-function flawOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
+function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
@@ -46,22 +46,38 @@ function flawOf(value: unknown): Omit<Problem, 'pointer'> | undefined {
  */
 export function limitProblems(document: unknown): Problem[] {
   const problems = new Map<string, Problem>()
-  const report = (pointer: string, value: unknown) => {
-    const flaw = flawOf(value)
-    if (flaw && !problems.has(pointer)) problems.set(pointer, { pointer, ...flaw })
+  const report = (flaw: Flaw, keys: string[]) => {
+    const pointer = pointerOf(keys)
+    if (!problems.has(pointer)) problems.set(pointer, { pointer, ...flaw })
   }
-  report('', document)
-  const waiting: Branch[] = isObject(document) ? [{ value: document, level: 1, pointer: '', named: true }] : []
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { value, level, pointer } = next
+  const flaw = flawOf(document)
+  if (flaw) report(flaw, [])
+  const waiting: Branch[] = isObject(document) ? [{ value: document, level: 1 }] : []
+  for (let branch = waiting.pop(); branch; branch = waiting.pop()) {
+    const { value, level } = branch
     if (level > maxLevels) return [{ pointer: '', message: `nests deeper than ${maxLevels} levels` }]
-    for (const [key, child] of Object.entries(value)) {
-      report(pointer, key)
-      const named = next.named && level <= pointerLevels && isPlainKey(key)
-      const childPointer = named ? `${pointer}/${key}` : pointer
-      report(childPointer, child)
-      if (isObject(child)) waiting.push({ value: child, level: level + 1, pointer: childPointer, named })
+    for (const key of Object.keys(value)) {
+      const child = (value as Record<string, unknown>)[key]
+      const ofKey = flawOf(key)
+      if (ofKey) report(ofKey, keysTo(branch))
+      const ofChild = flawOf(child)
+      if (ofChild) report(ofChild, [...keysTo(branch), key])
+      if (isObject(child)) waiting.push({ value: child, level: level + 1, within: { branch, key } })
     }
   }
   return [...problems.values()]
+}
+
+/** The keys that lead to it. Found when one is to be told: nearly no document has a flaw, and each event is looked at. */
+function keysTo({ within }: Branch): string[] {
+  return within ? [...keysTo(within.branch), within.key] : []
+}
+
+/** Of the value itself, or of the nearest around it that can be named. */
+function pointerOf(keys: string[]): string {
+  const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
+  return keys
+    .slice(0, unnamed < 0 ? keys.length : unnamed)
+    .map((key) => `/${key}`)
+    .join('')
 }
