@@ -15,13 +15,16 @@ help: ## List the targets, those that a newcomer wants first
 	@echo 'NAME is one of: $(released)'
 
 ##@ Run it
-.PHONY: up demo status logs down clean
+.PHONY: up demo observe status logs down clean
 
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(stack) up
 
 demo: ## Place an order and watch its events until it is paid
 	@$(stack) demo
+
+observe: ## Start everything as processes, with a page of traces: where each order went, and how long it took there
+	@$(stack) observe
 
 status: ## Show what should run, how it is and since when; fails when something of it does not run
 	@$(stack) status
@@ -100,7 +103,7 @@ unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (5 minutes)
-	@$(stack) provision browser
+	@$(stack) provision browser jaeger
 	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql,security/*}.e2e.test.ts' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 

@@ -7,9 +7,9 @@ const rooms: Record<string, Record<string, string[]>> = {
   'service-kit/src': {
     telemetry: [],
     auth: [],
-    sidecar: [],
+    sidecar: ['telemetry'],
     trust: [],
-    state: ['sidecar'],
+    state: ['telemetry', 'sidecar'],
     stream: ['telemetry', 'sidecar', 'trust'],
     web: ['telemetry', 'auth', 'sidecar'],
     runtime: ['telemetry', 'auth', 'sidecar', 'trust', 'state', 'stream', 'web'],
@@ -128,6 +128,15 @@ describe('the structure of the code', () => {
     )
     const strangers = wrongImports(domains, (imported, { path }) => !isIn(dirname(path), imported))
     expect([...others, ...strangers]).to.deep.equal([])
+  })
+
+  it('keeps OpenTelemetry’s SDK in a file that is loaded only where there is a collector', () => {
+    const [sdk, loader] = ['service-kit/src/telemetry/otel.ts', 'service-kit/src/runtime/start-tracing.ts']
+    const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
+    expect(using.map(({ path }) => path)).to.deep.equal([sdk])
+    const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))
+    expect(loading.map(({ path }) => path)).to.deep.equal([loader])
+    expect(loading[0]?.text).to.match(/ = await import\S+otel\.ts/)
   })
 
   it('keeps words of the domain out of the kit', () => {

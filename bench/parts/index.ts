@@ -10,6 +10,7 @@ import { outside } from './outside.ts'
 import { post } from './post.ts'
 import { replicas } from './replicas.ts'
 import { secured } from './secured.ts'
+import { traces } from './traces.ts'
 
 /** In the order they run. */
 export const parts = {
@@ -22,6 +23,7 @@ export const parts = {
   growth,
   replicas,
   secured,
+  traces,
   network,
   compare,
 } satisfies Record<string, Part>

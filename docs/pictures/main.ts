@@ -1,7 +1,8 @@
 // `make pictures`: what a reader sees first, from a real run in a copy of the repository.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addressAt, eventually, repository, serviceNamed } from '@orderflow/stack'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addressAt, defaultPorts, eventually, jaegerUrl, repository, serviceNamed } from '@orderflow/stack'
 import { execute, openBrowser } from '@orderflow/test/browser'
 import { copyRepository } from '@orderflow/test/repository-copy'
 import { record } from './recording.ts'
@@ -15,7 +16,10 @@ try {
     join(folder, 'terminal.svg'),
     terminalSvg(recording, 'A terminal: make up starts the system, make demo pays an order'),
   )
-  await takePage(addressAt('localhost', serviceNamed('order-service')).url)
+  const { url } = addressAt('localhost', serviceNamed('order-service'))
+  await takePage(url)
+  await copy.run('make', ['observe'])
+  await takeTrace(url)
 } finally {
   await copy.run('make', ['down'])
   copy.remove()
@@ -37,6 +41,35 @@ async function takePage(url: string): Promise<void> {
     if (!top || !end) throw new Error(`${url} shows no answer`)
     const clip = { x: 0, y: top.y, width: 960, height: end.y + end.height + 10 - top.y }
     await page.screenshot({ path: join(folder, 'page.png'), clip })
+  } finally {
+    await browser.close()
+  }
+}
+
+/** The trace of an order that was paid. */
+async function takeTrace(url: string): Promise<void> {
+  const order = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
+  const headers = { 'content-type': 'application/json' }
+  // The first of a process takes longer than any other.
+  const traceIds: string[] = []
+  for (let count = 0; count < 20; count += 1) {
+    const response = await fetch(`${url}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) })
+    traceIds.push(((await response.json()) as { traceId: string }).traceId)
+    await delay(250)
+  }
+  const traceUrl = jaegerUrl(defaultPorts)
+  const hex = (traceIds.at(-1) ?? '').replaceAll('-', '')
+  const isWhole = async () =>
+    (await (await fetch(`${traceUrl}/api/traces/${hex}`)).text()).includes('"process paymentevents"') || undefined
+  await eventually(isWhole, 'the trace')
+  // The sidecars send theirs every five seconds.
+  await delay(6_000)
+  const browser = await openBrowser()
+  try {
+    const page = await browser.newPage({ viewport: { width: 1_200, height: 400 } })
+    await page.goto(`${traceUrl}/trace/${hex}`)
+    await page.locator('tr.span').first().waitFor()
+    await page.screenshot({ path: join(folder, 'trace.png'), fullPage: true })
   } finally {
     await browser.close()
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import { hostedProblems } from './hosted-settings.ts'
 import { serviceProblems } from './service-settings.ts'
 
@@ -18,7 +19,8 @@ if (problems.length > 0) {
   )
   process.exit(1)
 }
-for (const [name, value] of Object.entries(missing)) process.stdout.write(`${name}=${value}\n`)
+const told = { ...missing, ...sidecarTraceVariables(process.env) }
+for (const [name, value] of Object.entries(told)) process.stdout.write(`${name}=${value}\n`)
 
 /** Of `appsettings.json`, whose values are those of a local stack: brokers and store have none that would do. */
 function sidecarDefaults(env: Variables): Variables {

@@ -77,6 +77,18 @@ describe('config vars', () => {
     expect(vars).to.include({ OTEL_SERVICE_NAME: 'payments' })
   })
 
+  it('say where traces go, when the environment does, and nothing of it otherwise', async () => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example', OTEL_EXPORTER_OTLP_HEADERS: 'key=word' }
+    const { vars, problems } = await resolve({ ...usual, ...traced, OTEL_LOG_LEVEL: 'debug' })
+    expect(problems).to.deep.equal([])
+    expect(vars).to.include(traced).and.not.have.property('OTEL_LOG_LEVEL')
+    expect(secretsOf(vars)).to.include('key=word')
+    expect(Object.keys((await resolve(usual)).vars).filter((name) => name.startsWith('OTEL'))).to.deep.equal([])
+    expect((await resolve({ ...usual, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })).problems).to.deep.equal([
+      'OTEL_EXPORTER_OTLP_ENDPOINT: must be a URL of http or https, such as http://127.0.0.1:4318',
+    ])
+  })
+
   it('are texts, also when written by hand', async () => {
     const earlier = { Policy__ApproveUpTo: 1, 'A-B': 'x' } as unknown as Record<string, string>
     expect((await resolve(hosted, earlier)).problems).to.deep.equal([

@@ -30,6 +30,15 @@ describe('the settings of an image, before anything runs in it', () => {
       expect(status).to.equal(0)
     })
 
+    it(`tell the sidecar of ${service.folder} how to reach a collector of traces, when there is one`, () => {
+      const { stdout } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
+      expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
+      expect(read().stdout).not.to.contain('OTEL')
+      expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }).stderr).to.contain(
+        '- OTEL_EXPORTER_OTLP_ENDPOINT: must be',
+      )
+    })
+
     it(`are refused by the rules of ${service.folder} and by those of a hosted stream and store`, () => {
       const { status, stdout, stderr } = read({ Log__Level: 'loud', State__ConnectionString: '' })
       expect(stderr)

@@ -8,6 +8,7 @@ import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { eventually, partitions, testFolder } from '@orderflow/stack'
 import { describeInContainers } from '@orderflow/test/containers'
 import { programClient, type SignIn, startSignIn } from '@orderflow/test/sign-in'
+import { collectTraces } from '@orderflow/test/trace-collector'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
 import { docker } from '../src/image/docker.ts'
@@ -30,6 +31,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
   this.timeout(600_000)
   let rehearsal: Rehearsal
   let signIn: SignIn
+  let collector: Awaited<ReturnType<typeof collectTraces>>
   let operator: ReturnType<typeof createOperator>
   let env: Record<string, string>
   /** Served in place of the platform's own answer, while it is set. */
@@ -45,8 +47,11 @@ describeInContainers('releases, on a real registry and with real containers', fu
     })
     const client = programClient(program.id, program.secret)
     signIn = await startSignIn({ client, audience: 'orderflow', scopes, at: rehearsal.machine })
+    collector = await collectTraces(rehearsal.machine)
     env = {
       ...rehearsal.env,
+      ...collector.variables,
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=of-the-collector',
       Auth__Issuer: signIn.issuer,
       Auth__Audience: 'orderflow',
       Auth__ApiKeys: JSON.stringify([key.record]),
@@ -57,6 +62,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
   after(async () => {
     await rehearsal?.close()
     await signIn?.stop()
+    collector?.close()
   })
   afterEach(() => {
     interfere = undefined
@@ -160,6 +166,25 @@ describeInContainers('releases, on a real registry and with real containers', fu
       await eventually(isPaid, `order ${body.id} to be Paid`)
       const payments = `${urlOf('payments')}/v1/payments?orderId=${body.id}`
       expect((await get<{ items: object[] }>(payments)).items).to.have.length(1)
+    })
+
+    it('sends the traces of both services and their sidecars to the collector that it was told of, with its key', async () => {
+      const all = () => collector.received().map(({ text }) => text)
+      const said = [
+        'order-service',
+        'order-sidecar',
+        'payment-service',
+        'payment-sidecar',
+        'POST /v1/orders',
+        'process paymentevents',
+      ]
+      await eventually(() => said.every((what) => all().some((text) => text.includes(what))), 'the traces')
+      for (const { headers } of collector.received()) expect(headers).to.include({ 'api-key': 'of-the-collector' })
+      for (const secret of [anOrder.customerName, anOrder.customerTaxId, key.key]) {
+        expect(all().some((text) => text.includes(secret))).to.equal(false)
+      }
+      const { body } = await send<object>(`${urlOf('orders')}/openapi.json`)
+      expect(body).not.to.have.property('externalDocs')
     })
 
     it('releases them closed: nobody gets in but with a key or with a token of the issuer for what its scopes say', async () => {

@@ -47,7 +47,7 @@ export function personalData(
       folder = mkdtempSync(join(tmpdir(), 'personal-data-'))
       traces = await collectTraces()
       log = openLog(stack.kafka)
-      await traceSidecars()
+      await traceAll()
       await sendAll()
       await sendWhileDown('order-sidecar', 'kafka')
       entries = await publishAll()
@@ -60,10 +60,10 @@ export function personalData(
       rmSync(folder, { recursive: true, force: true })
     })
 
-    /** Sidecars send their traces to the collector from their next start on. */
-    async function traceSidecars(): Promise<void> {
+    /** All send their traces to the collector from their next start on. */
+    async function traceAll(): Promise<void> {
       Object.assign(process.env, traces.variables)
-      for (const service of services) await stack.restart(sidecarOf(service))
+      for (const service of services) for (const part of [sidecarOf(service), service.name]) await stack.restart(part)
     }
 
     async function send(url: string, init: RequestInit): Promise<void> {
@@ -195,9 +195,10 @@ export function personalData(
     })
 
     it('are in no trace', async () => {
-      const told = () => traces.received.map((bytes) => bytes.toString('latin1'))
-      await eventually(() => told().some((text) => text.includes('BulkPublish')), 'the traces')
-      expect(leaksIn(told().map((text) => ({ by: 'a trace', text })))).to.deep.equal([])
+      const all = () => traces.received().map(({ text }) => text)
+      const said = ['order-sidecar', 'POST /v1/orders', 'process orderevents', 'send orderevents.dead']
+      await eventually(() => said.every((what) => all().some((text) => text.includes(what))), 'the traces')
+      expect(leaksIn(all().map((text) => ({ by: 'a trace', text })))).to.deep.equal([])
     })
   })
 }

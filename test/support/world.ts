@@ -22,12 +22,11 @@ import {
   createDocuments,
   createLog,
   createParts,
+  createPublish,
   createPublisher,
-  type Publish,
   type Reactions,
   readSettings,
   readTrust,
-  recordOf,
   type ServiceDefinition,
   SidecarError,
 } from '@orderflow/service-kit'
@@ -149,7 +148,7 @@ export class World {
     const newId = () => guid(`new ${++this.#ids}`)
     const parts = (role: Role) => {
       const publishRecord = createPublisher(this.stores[role])
-      const publish: Publish = (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope, trust))
+      const publish = createPublish(publishRecord, trust, undefined)
       const { Id: id, Name: name } = settings[role].App
       const options = { app: name, publish: publishRecord, trust, refusals: refusals[role], log: silent, now }
       const consumers = (reactions: Reactions) => createConsumers(reactions, options)

@@ -3,7 +3,7 @@ export type ConfigVars = Record<string, string>
 
 /** A setting whose value is never shown. */
 export function isSecret(name: string): boolean {
-  return /(ConnectionString|Password|Token|Secret|SigningKeys)$/i.test(name)
+  return /(ConnectionString|Password|Token|Secret|SigningKeys|OTLP_HEADERS)$/i.test(name)
 }
 
 /** The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL. */

@@ -18,6 +18,14 @@ const hostedDefaults: ConfigVars = {
   Auth__Mode: 'closed',
 }
 
+/** Where a hosted service's traces go, how to get in there, and how many of them (docs/observability.md). */
+const traceVariables = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+]
+
 export interface Resolved {
   vars: ConfigVars
   /** A line for each setting that is missing or wrong, beginning with its name. */
@@ -26,8 +34,8 @@ export interface Resolved {
 
 /**
  * A service's config vars: every key of `appsettings.json` as `Section__Key`, each from the environment, else from
- * `earlier` (the config-vars.json of an export), else the file's own value; and whatever else `earlier` has, such as
- * OTEL_EXPORTER_OTLP_ENDPOINT.
+ * `earlier` (the config-vars.json of an export), else the file's own value; what the environment says of traces; and whatever
+ * else `earlier` has.
  */
 export async function resolveConfigVars(
   service: Service,
@@ -37,6 +45,7 @@ export async function resolveConfigVars(
   const defaults = { ...flatten(service), ...hostedDefaults }
   const vars: ConfigVars = { ...earlier }
   for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
+  for (const name of traceVariables) if (env[name] !== undefined) vars[name] = env[name]
   const sections = new Set(Object.keys(defaults).map(sectionOf))
   const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in defaults) && isSetting(name, sections))
   const problems = [...unknown.map((name) => `${name}: no such setting`), ...earlierProblems(earlier)]

@@ -53,7 +53,8 @@ export async function openContainers(registry: string, dockerConfig: string, tru
     },
     runtime: dynoRuntime(network, dockerConfig, [
       ...['--add-host', `${machineName}:${gateway}`],
-      ...['--volume', `${trusted}:/etc/trusted.pem:ro`, '--env', 'NODE_EXTRA_CA_CERTS=/etc/trusted.pem'],
+      ...['--volume', `${trusted}:/etc/trusted.pem:ro`],
+      ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => ['--env', `${name}=/etc/trusted.pem`]),
     ]),
     gateway,
     close: async () => {

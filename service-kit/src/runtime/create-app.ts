@@ -5,7 +5,9 @@ import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createConsumers } from '../stream/consumer.ts'
-import { createPublisher, type Publish, recordOf } from '../stream/publisher.ts'
+import { createPublish } from '../stream/publish.ts'
+import { createPublisher } from '../stream/publisher.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { createWeb } from '../web/web.ts'
 import type { ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
@@ -16,6 +18,8 @@ import { createStreamCheck } from './stream-check.ts'
 /** What a service runs on; a test passes its own. */
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
+  /** Undefined where no trace is recorded. */
+  tracing?: Tracing | undefined
 }
 
 /** A service without its listeners: `web` for the public, `channel` for the sidecar. */
@@ -30,16 +34,15 @@ export interface App {
  */
 export function createApp<S extends object>(
   service: ServiceDefinition<S>,
-  { sidecar, ...dependencies }: AppDependencies<S>,
+  { sidecar, tracing, ...dependencies }: AppDependencies<S>,
 ): App {
   const { settings, log, now } = dependencies
   const auth = createAuth(settings.Auth, now, (err) => log.error({ err }, 'the API keys are those of before'))
   const trust = readTrust(service.root, settings.Trust)
   const publishRecord = createPublisher(sidecar)
-  const publish: Publish = async (topic, key, envelope) => publishRecord(recordOf(topic, key, envelope, trust))
   const parts = createParts(service, {
     ...dependencies,
-    publish,
+    publish: createPublish(publishRecord, trust, tracing),
     documents: createDocuments(sidecar, now, auth === undefined),
   })
 
@@ -48,7 +51,7 @@ export function createApp<S extends object>(
   const writes = [...service.produces, ...reads.map(deadLetterTopic)]
   const group = reads.length > 0 ? app.Name : undefined
   const refusals = new Set(Object.keys(service.refusals))
-  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now }
+  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, tracing }
   const consumers = createConsumers(parts.reactions, options)
   return {
     web: createWeb({
@@ -61,6 +64,8 @@ export function createApp<S extends object>(
       auth,
       proxies: settings.Web.Proxies,
       limits: limitsOf(settings),
+      tracing,
+      tracePage: settings.Telemetry.TracePage,
       log,
     }),
     channel: createAppChannel({ token: channel.Token, consumers, log }),

@@ -1,6 +1,6 @@
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/intake.ts'
-import type { Publish } from '../stream/publisher.ts'
+import type { Publish } from '../stream/publish.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Field } from '../web/model.ts'
 import type { Refusals } from '../web/refusals.ts'

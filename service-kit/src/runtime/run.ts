@@ -10,6 +10,7 @@ import { PortTakenError } from './listener.ts'
 import { readSettings } from './read-settings.ts'
 import { serve } from './server.ts'
 import { SettingsError } from './settings.ts'
+import { startTracing } from './start-tracing.ts'
 
 /** Runs a service until it is told to stop. What keeps it from starting is told on standard error, and ends it with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
@@ -22,8 +23,9 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
     const settings = readSettings(service, process.env)
     const log = createLog(settings.App.Name, settings.Log.Level)
     const sidecar = createSidecar(settings)
-    const app = createApp(service, { settings, log, sidecar, now: () => new Date(), newId: randomUUID })
-    await serve(app, settings, log)
+    const tracing = await startTracing(settings.App.Name, process.env, log)
+    const app = createApp(service, { settings, log, sidecar, tracing, now: () => new Date(), newId: randomUUID })
+    await serve(app, settings, log, async () => tracing?.stop())
   } catch (error) {
     process.stderr.write(`${failureText(error)}\n`)
     process.exitCode = 1

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../telemetry/log.ts'
 import { limitsOf } from './limits.ts'
 import { channelTimeouts, type Listener, listen, publicBounds } from './listener.ts'
@@ -14,11 +15,20 @@ export interface App {
 /** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
 const drainMs = 9_000
 
+/** How long a collector of traces that does not answer holds up a stop. */
+const lastWordsMs = 1_000
+
 /**
  * Opens a service's listeners; SIGTERM and SIGINT let the requests in flight finish, then end the process.
+ * @param onDrained what is left to do before it ends
  * @throws {PortTakenError} naming the setting to change
  */
-export async function serve(app: App, settings: ServerSettings, log: Logger): Promise<void> {
+export async function serve(
+  app: App,
+  settings: ServerSettings,
+  log: Logger,
+  onDrained: () => Promise<void>,
+): Promise<void> {
   const listeners = await openListeners(app, settings)
   const { Web: web, AppChannel: channel, Auth: auth } = settings
   const ports = { http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }
@@ -28,6 +38,7 @@ export async function serve(app: App, settings: ServerSettings, log: Logger): Pr
     log.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), drainMs).unref()
     await Promise.all(listeners.map(({ drain }) => drain()))
+    await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
+import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import { guid } from '../web/guid.ts'
 import type { Limits } from '../web/rate-limits.ts'
@@ -20,6 +21,8 @@ export interface BaseSettings {
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
+  /** `TracePage`: where people look at traces, to which the page of the operations links; empty for nowhere. */
+  Telemetry: { TracePage: string }
 }
 
 /** A missing or wrong setting. `problems` has a line for each, naming the variable that mends it. */
@@ -99,6 +102,7 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   State: section({ Store: required, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
+  Telemetry: section({ TracePage: { type: 'string', pattern: '^(https?://\\S+)?$' } }),
 }
 
 /**
@@ -135,6 +139,7 @@ export function loadSettings<T extends BaseSettings>(
     .filter(({ keyword }) => keyword !== 'if')
     .map((error) => describe(error, env))
   if (!problems.some((problem) => /^(Auth|Web)/.test(problem))) problems.push(...authProblems(settings as unknown as T))
+  problems.push(...traceProblems(env))
   if (problems.length > 0) throw new SettingsError(file.pathname, problems)
   return withLowerCaseId(settings as unknown as T)
 }

@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { handled } from '../telemetry/handling.ts'
+import { onBehalfOf } from '../telemetry/spans.ts'
+import type { Span } from '../telemetry/tracing.ts'
 
 /** The queue is full, or the item waited too long in it: this step was not begun, and may be tried again. */
 export class OverloadError extends Error {
@@ -43,7 +46,7 @@ const lateCheckMs = 1_000
  * tick.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) => Promise<R> {
-  const waiting: { item: T; since: number; settle: (result: Settled<R>) => void }[] = []
+  const waiting: { item: T; since: number; span: Span | undefined; settle: (result: Settled<R>) => void }[] = []
   const maxInFlight = options.maxInFlight ?? 1
   const inFlight = new Set<Promise<void>>()
   let running = false
@@ -86,7 +89,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   }
 
   async function settle(batch: typeof waiting) {
-    const results = await flush(batch.map(({ item }) => item))
+    const spans = batch.map(({ span }) => span)
+    const results = await onBehalfOf(spans, () => flush(batch.map(({ item }) => item)))
     for (const [index, { settle }] of batch.entries()) {
       settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
     }
@@ -121,6 +125,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
       waiting.push({
         item,
         since: performance.now(),
+        span: handled()?.span,
         settle: (result) => (result.ok ? resolve(result.value) : reject(result.error)),
       })
       if (running) return

@@ -10,6 +10,9 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { handled } from '../telemetry/handling.ts'
+import { traceparentOf } from '../telemetry/trace.ts'
+import type { Span } from '../telemetry/tracing.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
 export interface OutgoingEvent {
@@ -132,20 +135,36 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     const options = { deadline: Date.now() + timeoutMs }
     const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
     const decode = (bytes: Buffer) => fromBinary(output, bytes)
+    const span = callSpan(parent.typeName, name)
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
         path,
         encode,
         decode,
         create(input, request) as MessageShape<I>,
-        metadata,
+        span ? tracedBy(span, metadata) : metadata,
         options,
         (error, response) => {
+          span?.end(error ? status[error.code] : undefined)
           if (error) reject(new SidecarError(what, error, failureOf(error)))
           else resolve(response as MessageShape<O>)
         },
       )
     })
+  }
+
+  /** (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/) */
+  function callSpan(service: string, method: string): Span | undefined {
+    const { span, links = [] } = handled() ?? {}
+    if (!span) return undefined
+    const attributes = {
+      'rpc.system': 'grpc',
+      'rpc.service': service,
+      'rpc.method': method,
+      'server.address': sidecar.Host,
+      'server.port': sidecar.GrpcPort,
+    }
+    return span.child(`${service}/${method}`, { kind: 'client', attributes, links })
   }
   const { bulkPublishEventAlpha1, getBulkState, getState, saveState, executeStateTransaction, getMetadata } =
     daprProto.Dapr.method
@@ -223,6 +242,13 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
       return Object.assign({}, ...(await Promise.all([health, store])))
     },
   }
+}
+
+/** The sidecar's own span is below that of the call. */
+function tracedBy({ place }: Span, metadata: Metadata): Metadata {
+  const traced = metadata.clone()
+  traced.set('traceparent', traceparentOf(place))
+  return traced
 }
 
 function stateItemOf({ key, value, guard }: Write) {

@@ -1,4 +1,5 @@
 import type { Sidecar } from '../sidecar/sidecar.ts'
+import { asSpan } from '../telemetry/spans.ts'
 import { createArrivalLists } from './arrival-lists.ts'
 import { type Page, type PageOptions, readPage } from './list-page.ts'
 import { createReader, type Read } from './reader.ts'
@@ -26,10 +27,13 @@ export interface Documents {
 /** The documents of a tenant, by its TenantID; empty for none. There is no way to those of all. */
 export type DocumentsOf = (tenant: string) => Documents
 
+const internal = { kind: 'internal' } as const
+
 /** @param isShared whether tenants are nobody's business here (`Auth__Mode`): they have their documents in common */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false): DocumentsOf {
-  const read = createReader(sidecar)
-  const change = createUnitOfWork(sidecar, createArrivalLists(now))
+  const [readMany, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now))]
+  const read: Read = (keys) => asSpan('read state', internal, () => readMany(keys))
+  const change: UnitOfWork = (work) => asSpan('change state', internal, () => changeMany(work))
   return (tenant) => {
     const space = isShared ? '' : spaceOf(tenant)
     const own = readIn(space, read)

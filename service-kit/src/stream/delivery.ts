@@ -1,4 +1,4 @@
-import { traceIdFrom } from '../telemetry/trace.ts'
+import { placeIn } from '../telemetry/trace.ts'
 import { signatureHeader, signatureIn } from '../trust/signature.ts'
 import type { Evidence } from '../trust/trust.ts'
 import { type Place, parsePlace, precedes } from './place.ts'
@@ -42,7 +42,7 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
     origin: originOf(place, unescaped(metadata[resentFrom])),
     key: unescaped(escapedKey),
     escapedKey,
-    traceparent: traceIdFrom(traceparent) && traceparent,
+    traceparent: placeIn(traceparent) && traceparent,
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),
     value: Buffer.from(event ?? '', 'base64'),

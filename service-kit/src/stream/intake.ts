@@ -1,5 +1,6 @@
 import {
   completeEnvelope,
+  type Envelope,
   EnvelopeError,
   type EventType,
   type FullEvent,
@@ -27,10 +28,15 @@ export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
  * Parses the event in a record's value and hands it over. Answers what the handler did; undefined for an event that none of
  * them is for, whose payload and publisher are nobody's business here.
  * @param origin where the event first stood in the log
+ * @param onRead told the envelope, with its ids, before it is known whether the event is valid and handled
  * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
  * @throws {UntrustedError} whoever wrote it may not say it
  */
-export type Intake<R> = (record: Evidence, origin: Place) => Promise<R | undefined>
+export type Intake<R> = (
+  record: Evidence,
+  origin: Place,
+  onRead?: (envelope: Envelope) => void,
+) => Promise<R | undefined>
 
 /** @param onUnhandled told the `Name@Version` of each event that no handler is for */
 export function createIntake<R>(
@@ -40,8 +46,9 @@ export function createIntake<R>(
 ): Intake<R> {
   const types = Object.keys(handlers) as EventType[]
   const byType = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventType>) => Promise<R>>
-  return async (record, origin) => {
-    const envelope = parseEnvelope(record.value)
+  return async (record, origin, onRead) => {
+    const envelope = completeEnvelope(parseEnvelope(record.value), origin)
+    onRead?.(envelope)
     const event = selectEvent(envelope, types)
     const handle = event && byType.get(typeOf(event))
     if (!handle) {
@@ -50,7 +57,7 @@ export function createIntake<R>(
     }
     judge(event, record)
     try {
-      return await handle(completeEnvelope(event, origin) as FullEvent<EventType>)
+      return await handle(event as FullEvent<EventType>)
     } catch (error) {
       // An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to.
       throw error instanceof EnvelopeError ? new Error(`the reaction is not a valid event: ${error.message}`) : error

@@ -1,7 +1,6 @@
 import type { Envelope } from '@orderflow/envelope-schema'
 import { createBatcher } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
-import { traceparentOf } from '../telemetry/trace.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 
@@ -11,9 +10,6 @@ import type { Trust } from '../trust/trust.ts'
  * @throws {OverloadError} it is not
  */
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
-
-/** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
-export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
 /**
  * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/src/kafka/topics.ts) is the
@@ -52,12 +48,18 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 }
 
 /**
- * An envelope as the record that carries it: the Kafka value is the envelope itself, in its own trace and with the signature of our services.
+ * An envelope as the record that carries it: the Kafka value is the envelope itself, with the signature of our services.
+ * @param traceparent of the span that it is published by, in the trace that its TraceId names; undefined where nobody records that
  * @throws {Error} a service publishes what nobody knows that it does
  */
-export function recordOf(topic: string, key: string, envelope: Envelope, trust: Pick<Trust, 'sign'>): OutgoingEvent {
+export function recordOf(
+  topic: string,
+  key: string,
+  envelope: Envelope,
+  trust: Pick<Trust, 'sign'>,
+  traceparent?: string,
+): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
-  const traceparent = traceparentOf(envelope.TraceId)
   const signature = trust.sign(topic, envelope, value)
   return {
     topic,

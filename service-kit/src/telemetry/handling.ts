@@ -1,21 +1,69 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { mayShow } from '@orderflow/envelope-schema'
+import { type Envelope, mayShow } from '@orderflow/envelope-schema'
+import type { SpanPlace } from './trace.ts'
+import type { Span } from './tracing.ts'
 
-/** What is being handled: a document, or the bytes of one. Its texts are looked for only when something is told meanwhile. */
-interface Handling {
-  document: unknown
-  texts?: string
+/** By which all lines of the log about an event, a request or an order are found, as envelopes have them. */
+export interface Ids {
+  traceId?: string | undefined
+  correlationId?: string | undefined
+  eventId?: string | undefined
 }
 
-const current = new AsyncLocalStorage<Handling>()
+/** What is being handled: a request, or an event. */
+export interface Handling extends Ids {
+  /** A document, or the bytes of one. Its texts are looked for only when something is told meanwhile. */
+  document: unknown
+  texts?: string | undefined
+  /** The valid W3C header that came with it. */
+  traceparent?: string | undefined
+  /** The work that is being done for it, where that is recorded. */
+  span?: Span | undefined
+  /** Others that the same work is done for. */
+  links?: readonly SpanPlace[]
+}
+
+const current = new AsyncLocalStorage<Handling | undefined>()
+
+/** What is being handled; undefined for work on nobody's account. */
+export function handled(): Handling | undefined {
+  return current.getStore()
+}
 
 /**
  * Does some work on account of a document of somebody else's, such as an event or a request's body: what is told meanwhile, in logs,
- * dead letters and problems, has none of its personal values, in whatever words; see `withoutValues`.
+ * dead letters and problems, has none of its personal values, in whatever words (see `withoutValues`), and names its ids.
+ */
+export function within<T>(handling: Handling | undefined, work: () => T): T {
+  return current.run(handling, work)
+}
+
+/**
+ * The same of a document alone.
  * @param document JSON, or the bytes of a JSON text
  */
 export function whileHandling<T>(document: unknown, work: () => T): T {
-  return current.run({ document }, work)
+  return within({ document }, work)
+}
+
+/** The ids of the event that is being handled, or of the first one that a request publishes. */
+export function noteIds({ Id, CorrelationId, TraceId }: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'>): void {
+  const handling = handled()
+  if (!handling || handling.eventId !== undefined) return
+  handling.eventId = Id
+  handling.correlationId = CorrelationId
+  handling.traceId ??= TraceId
+}
+
+/** From now on what is handled has this document; undefined: all that is told of it is masked by now. */
+export function nowHandling(document: unknown): void {
+  const handling = handled()
+  if (handling) Object.assign(handling, { document, texts: undefined })
+}
+
+/** What a line of the log says of what is being handled. */
+export function idsOf({ traceId, correlationId, eventId }: Ids = {}): Ids {
+  return { traceId, correlationId, eventId }
 }
 
 /**

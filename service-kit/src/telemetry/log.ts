@@ -1,11 +1,12 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { handled, idsOf } from './handling.ts'
 import { maskedLine } from './mask.ts'
 
 export type { Logger }
 
 /**
  * One JSON line per record. Payloads are not logged at all; should one slip in, it is masked, as all of a line is: where it is written, so
- * that nothing gets past, and what is not logged costs nothing.
+ * that nothing gets past, and what is not logged costs nothing. While an event or a request is handled, each line has its ids.
  * @param destination standard output unless told
  */
 export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
@@ -14,6 +15,7 @@ export function createLog(name: string, level: string, destination?: Destination
     base: { app: name },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    mixin: () => idsOf(handled()),
     serializers: { err: describeError },
     hooks: { streamWrite: maskedLine },
   }

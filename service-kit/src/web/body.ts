@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express'
-import { whileHandling } from '../telemetry/handling.ts'
+import { nowHandling } from '../telemetry/handling.ts'
 import { HttpProblem } from './problem.ts'
 
 /** Far more than any request here needs. An event takes over known fields of limited length only, so it stays small. */
@@ -19,7 +19,7 @@ export const readBody: RequestHandler = async (request, _response, next) => {
     requireJson(request)
     const bytes = await bytesOf(request)
     request.body = bytes.length === 0 ? undefined : parseJson(decode(bytes))
-    return whileHandling(request.body, next)
+    nowHandling(request.body)
   }
   next()
 }

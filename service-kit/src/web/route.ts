@@ -1,7 +1,7 @@
 import { noTenant, type Tenant } from '@orderflow/envelope-schema'
 import type { Request, Response } from 'express'
 import { callerOf } from '../auth/caller.ts'
-import { traceIdFrom } from '../telemetry/trace.ts'
+import { handled } from '../telemetry/handling.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
 
@@ -14,7 +14,7 @@ export interface Answer<S extends number, T> {
 
 /** What a handler gets besides its inputs. */
 export interface Context {
-  /** The trace that the request belongs to, by its W3C `traceparent`: a GUID, as envelopes have it. */
+  /** The trace that the request belongs to, by its W3C `traceparent`, or a new one: a GUID, as envelopes have it. */
   traceId: string | undefined
   /** For whom it is sent, as its token or key proves; of no tenant where nobody is asked. */
   tenant: Tenant
@@ -58,7 +58,7 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
     operation: { method, path, scope, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
       const context = {
-        traceId: traceIdFrom(request.get('traceparent')),
+        traceId: handled()?.traceId,
         tenant: callerOf(request)?.tenant ?? noTenant,
       }
       const answer = await handle(readInputs(input, request), context)

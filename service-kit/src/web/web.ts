@@ -1,6 +1,7 @@
 import express, { type Express } from 'express'
 import type { Auth } from '../auth/auth.ts'
 import type { Logger } from '../telemetry/log.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 import { authenticate } from './authenticate.ts'
 import { docs } from './docs.ts'
 import { refuseForeignPosts } from './foreign-posts.ts'
@@ -12,6 +13,7 @@ import { type Limits, rateLimits } from './rate-limits.ts'
 import { routerOf, unknownPath } from './router.ts'
 import { pageSignIn, secured } from './security.ts'
 import { shownPath } from './shown-path.ts'
+import { traceRequests } from './trace-requests.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
@@ -20,11 +22,13 @@ export interface WebOptions extends Documented {
   /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
   proxies: number
   limits: Limits | undefined
+  /** Undefined where no trace is recorded. */
+  tracing?: Tracing | undefined
   log: Logger
 }
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
-export function createWeb({ readiness, auth, proxies, limits, log, ...documented }: WebOptions): Express {
+export function createWeb({ readiness, auth, proxies, limits, tracing, log, ...documented }: WebOptions): Express {
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
@@ -39,6 +43,7 @@ export function createWeb({ readiness, auth, proxies, limits, log, ...documented
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
   })
   app.use('/docs', docs(title, auth?.issuer && pageSignIn(auth.issuer, routes)))
+  app.use(traceRequests(tracing, shownPath(routes)))
   app.use(refuseForeignPosts)
   if (auth) app.use(authenticate(auth))
   for (const limit of ofCallers) app.use(limit)

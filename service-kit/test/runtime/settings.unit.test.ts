@@ -27,6 +27,7 @@ const settings = {
   Trust: { File: 'trust.json', SigningKeys: '', SignedSince: '' },
   Policy: { ApproveUpTo: 10_000 },
   Log: { Level: 'info' },
+  Telemetry: { TracePage: '' },
 }
 const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
 
@@ -121,6 +122,14 @@ describe('settings', () => {
       'Web__HttpPort: must be integer, in plain digits',
       'Policy__ApproveUpTo: must be number, in plain digits',
       'Web__HtpPort: no such setting',
+    ])
+  })
+
+  it('name what is wrong of where traces go, where the SDK would go on with something else', () => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector', Telemetry__TracePage: 'javascript:alert(1)' }
+    expect(problemsOf({ ...tokens, ...traced }).map((problem) => problem.split(':')[0])).to.have.members([
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'Telemetry__TracePage',
     ])
   })
 

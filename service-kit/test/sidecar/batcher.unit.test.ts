@@ -2,6 +2,11 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../../src/sidecar/batcher.ts'
+import { within } from '../../src/telemetry/handling.ts'
+import { asSpan } from '../../src/telemetry/spans.ts'
+import { newTraceId } from '../../src/telemetry/trace.ts'
+import type { Span } from '../../src/telemetry/tracing.ts'
+import { recordedSpans } from '../support/recorded-spans.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
 const double = async (items: number[]) => items.map((item): Settled<number> => ({ ok: true, value: item * 2 }))
@@ -271,5 +276,22 @@ describe('group commit', () => {
       return now
     })
     expect(await batcherOf({})(1)).to.equal(2)
+  })
+
+  it('works on behalf of those whose items a flush has, and of nobody who began another', async () => {
+    const { tracing, spans } = recordedSpans()
+    const begin = () => tracing.begin('waiting', newTraceId(), undefined, { kind: 'server' })
+    const [first, second, third] = [begin(), begin(), begin()]
+    const add = batcherOf({
+      maxItems: 3,
+      flush: (items) => asSpan(`flush of ${items}`, { kind: 'client' }, () => double(items)),
+    })
+    const as = (span: Span, item: number) => within({ document: undefined, span }, () => add(item))
+    await Promise.all([as(first, 1), as(second, 2), add(3), add(4), add(5), add(6), as(third, 7)])
+    const told = spans().map(({ name, parent, links }) => ({ name, parent, links }))
+    expect(told).to.deep.equal([
+      { name: 'flush of 1,2,3', parent: first.place.spanId, links: [second.place.spanId] },
+      { name: 'flush of 7', parent: third.place.spanId, links: [] },
+    ])
   })
 })

@@ -11,6 +11,9 @@ import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
 import { expect } from 'chai'
 import { createSidecar, type Sidecar, type SidecarError } from '../../src/sidecar/sidecar.ts'
+import { within } from '../../src/telemetry/handling.ts'
+import { newTraceId } from '../../src/telemetry/trace.ts'
+import { recordedSpans } from '../support/recorded-spans.ts'
 
 type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>
 type Handler = (request: unknown) => unknown
@@ -20,6 +23,7 @@ const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateT
 /** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
 describe('sidecar client', () => {
   const handlers: Record<string, Handler> = {}
+  let traceparent: unknown
   let token: unknown
   let server: Server
   let sidecar: Sidecar
@@ -44,6 +48,7 @@ describe('sidecar client', () => {
           answer: (error: unknown, value?: unknown) => void,
         ) => {
           token = call.metadata.get('dapr-api-token')[0]
+          traceparent = call.metadata.get('traceparent')[0]
           try {
             answer(null, handlers[name]?.(call.request))
           } catch (error) {
@@ -87,6 +92,29 @@ describe('sidecar client', () => {
     handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{"b":1}'), etag: '7' }, { key: 'c' }] })
     expect([...(await sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
     expect(token).to.equal('dapr-token')
+  })
+
+  it('has the sidecar go on with the trace of what is handled, below a span of the call', async () => {
+    const { tracing, spans } = recordedSpans()
+    const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
+    handlers.GetState = () => ({})
+    const other = { ...span.place, traceId: newTraceId() }
+    await within({ document: undefined, span, links: [other] }, () => sidecar.readOne('a'))
+    const [made] = spans()
+    expect(traceparent).to.equal(`00-${span.place.traceId}-${made?.spanId}-01`)
+    expect(made).to.include({ name: 'dapr.proto.runtime.v1.Dapr/GetState', kind: 'client', parent: span.place.spanId })
+    expect(made?.links).to.deep.equal([other.spanId])
+    expect(made?.attributes).to.include({ 'rpc.system': 'grpc', 'rpc.method': 'GetState' })
+
+    handlers.GetState = () => {
+      throw grpcError(status.UNAVAILABLE, 'of Ada')
+    }
+    await within({ document: undefined, span }, () => failure(sidecar.readOne('a')))
+    expect(spans()[1]).to.include({ isError: true, message: undefined })
+    expect(spans()[1]?.attributes).to.include({ 'error.type': 'UNAVAILABLE' })
+    await failure(sidecar.readOne('a'))
+    expect(traceparent).to.equal(undefined)
+    expect(spans()).to.have.lengthOf(2)
   })
 
   it('reads one document, or learns that there is none', async () => {

@@ -1,46 +1,56 @@
 import { expect } from 'chai'
-import { traceIdFrom, traceparentOf } from '../../src/telemetry/trace.ts'
+import { guidOf, newTraceId, placeIn, traceIdOf, traceparentOf } from '../../src/telemetry/trace.ts'
 
-const traceId = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
-const hex = traceId.replaceAll('-', '')
-const span = '00f067aa0ba902b7'
+const guid = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
+const traceId = guid.replaceAll('-', '')
+const spanId = '00f067aa0ba902b7'
 
 describe('trace', () => {
-  it('gives back the TraceId that a traceparent was made from, in lower case', () => {
-    expect(traceIdFrom(traceparentOf(traceId))).to.equal(traceId)
-    expect(traceIdFrom(traceparentOf(traceId.toUpperCase()))).to.equal(traceId)
+  it('has the id that a TraceId names, in lower case, and back', () => {
+    expect(traceIdOf(guid.toUpperCase())).to.equal(traceId)
+    expect(guidOf(traceId)).to.equal(guid)
   })
 
-  it('has a new span for every traceparent', () => {
-    expect(traceparentOf(traceId)).to.match(new RegExp(`^00-${hex}-[0-9a-f]{16}-01$`))
-    expect(traceparentOf(traceId)).not.to.equal(traceparentOf(traceId))
-  })
-
-  for (const impossible of ['00000000-0000-0000-0000-000000000000', 'not-a-guid', '', `${traceId}0`]) {
-    it(`makes no traceparent of the TraceId "${impossible}", which names no trace`, () => {
-      expect(traceparentOf(impossible)).to.equal(undefined)
+  for (const impossible of ['00000000-0000-0000-0000-000000000000', 'not-a-guid', '', `${guid}0`]) {
+    it(`has no id for the TraceId "${impossible}", which names none`, () => {
+      expect(traceIdOf(impossible)).to.equal(undefined)
     })
   }
 
+  it('reads what a traceparent says, whether it is recorded, too', () => {
+    for (const isSampled of [true, false]) {
+      const place = { traceId, spanId, isSampled }
+      expect(placeIn(traceparentOf(place))).to.deep.equal(place)
+    }
+    expect(placeIn(`00-${traceId}-${spanId}-03`)).to.include({ isSampled: true })
+    expect(placeIn(`00-${traceId}-${spanId}-02`)).to.include({ isSampled: false })
+  })
+
   it('reads a traceparent of a later version, which may have more to say', () => {
-    expect(traceIdFrom(`01-${hex}-${span}-01-more`)).to.equal(traceId)
+    expect(placeIn(`01-${traceId}-${spanId}-01-more`)).to.deep.equal({ traceId, spanId, isSampled: true })
+  })
+
+  it('has ids of its own, others each time', () => {
+    expect(newTraceId())
+      .to.match(/^[0-9a-f]{32}$/)
+      .and.not.equal(newTraceId())
   })
 
   const invalid = {
     'no header': undefined,
     'an empty one': '',
     garbage: 'garbage',
-    'a trace id of zeros': `00-${'0'.repeat(32)}-${span}-01`,
-    'a span id of zeros': `00-${hex}-${'0'.repeat(16)}-01`,
-    'upper case': `00-${hex.toUpperCase()}-${span}-01`,
-    'version ff': `ff-${hex}-${span}-01`,
-    'a digit too many': `00-${hex}-${span}-011`,
-    'more than version 00 has': `00-${hex}-${span}-01-more`,
-    'a line before it': `x\n00-${hex}-${span}-01`,
+    'a trace id of zeros': `00-${'0'.repeat(32)}-${spanId}-01`,
+    'a span id of zeros': `00-${traceId}-${'0'.repeat(16)}-01`,
+    'upper case': `00-${traceId.toUpperCase()}-${spanId}-01`,
+    'version ff': `ff-${traceId}-${spanId}-01`,
+    'a digit too many': `00-${traceId}-${spanId}-011`,
+    'more than version 00 has': `00-${traceId}-${spanId}-01-more`,
+    'a line before it': `x\n00-${traceId}-${spanId}-01`,
   }
   for (const [what, header] of Object.entries(invalid)) {
-    it(`takes no TraceId from ${what}`, () => {
-      expect(traceIdFrom(header)).to.equal(undefined)
+    it(`takes nothing from ${what}`, () => {
+      expect(placeIn(header)).to.equal(undefined)
     })
   }
 })

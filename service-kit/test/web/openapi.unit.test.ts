@@ -24,6 +24,14 @@ describe('the page’s document', () => {
   })
   const statusesOf = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {})
 
+  it('leads to where traces are looked at, if there is such a place', async () => {
+    const documentOf = async (tracePage: string) =>
+      (await call(thingsApp(undefined, undefined, { tracePage }).app, '/openapi.json')).json
+    const traces = { description: 'Traces', url: 'http://127.0.0.1:6686/' }
+    expect((await documentOf(traces.url)).externalDocs).to.deep.equal(traces)
+    expect(await documentOf('')).not.to.have.property('externalDocs')
+  })
+
   it('has each operation with its answers, and the problems that follow from its inputs', () => {
     expect(statusesOf('/v1/things', 'post')).to.deep.equal([
       '201',

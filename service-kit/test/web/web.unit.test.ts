@@ -87,9 +87,11 @@ describe('the public listener', () => {
       method: 'POST',
       headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
     }
-    expect((await call(app, `/v1/things/${upper}/drop`, { method: 'POST' })).json.orderId).to.equal(thingId)
-    expect((await call(app, `/v1/things/${upper}/drop`, traced)).json.orderId).to.equal(
-      '0af76519-16cd-43dd-8448-eb211c80319c',
+    const untraced = await call(app, `/v1/things/${upper}/drop`, { method: 'POST' })
+    expect(untraced.json.orderId).to.equal(thingId)
+    expect(untraced.headers.location).to.match(/^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect((await call(app, `/v1/things/${upper}/drop`, traced)).headers.location).to.equal(
+      '/0af76519-16cd-43dd-8448-eb211c80319c',
     )
   })
 

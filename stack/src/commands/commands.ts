@@ -15,7 +15,7 @@ import { saysYes } from '../lib/says-yes.ts'
 import { serviceNamed } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { showLogs } from '../processes/logs.ts'
-import { processNamesWith, storeOf } from '../processes/plan.ts'
+import { presentNames, processNamesWith, storeOf } from '../processes/plan.ts'
 import { restartProcesses } from '../processes/restart.ts'
 import { startStack } from '../processes/start.ts'
 import { formatStatus, stackStatus } from '../processes/status.ts'
@@ -78,7 +78,9 @@ export async function status(): Promise<number> {
   if (unwell === undefined) print('stopped; `make up` starts it')
   if (!unwell?.length) return 0
   print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
-  print('next: make up')
+  const own = processNamesWith(storeOf(localFolder))
+  const isBesideIt = !project && !own.some((name) => unwell.some((line) => line.startsWith(`${name} (`)))
+  print(`next: make ${isBesideIt ? 'observe' : 'up'}`)
   return 1
 }
 
@@ -107,7 +109,7 @@ function localStatus(): string[] | undefined {
  */
 export async function logs(name: string | undefined, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const project = await shownProject()
-  const names = project ? await expectedContainers() : processNamesWith(storeOf(localFolder))
+  const names = project ? await expectedContainers() : presentNames(localFolder)
   if (name && !names.includes(name)) {
     throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }

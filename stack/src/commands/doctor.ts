@@ -11,9 +11,8 @@ import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { takenPorts } from '../processes/port-check.ts'
 import { aptGetInstall, canAptGet } from '../provision/apt.ts'
-import { toolsOfProcesses } from '../provision/provision.ts'
+import { toolsOfProcesses, toolsOfTests } from '../provision/provision.ts'
 import {
-  browser,
   compose,
   curl,
   engine,
@@ -64,7 +63,9 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
   return [inContainers, asProcesses].some((use) => lacking(use, missing).length === 0) ? 0 : 1
 }
 
-const forTests = () => [npm, ...toolsOfProcesses(), postgresql, browser, git, curl, pip]
+const forTests = () => [
+  ...new Set([npm, ...toolsOfProcesses(), ...toolsOfTests('browser', 'jaeger'), postgresql, git, curl, pip]),
+]
 
 async function install(signal: AbortSignal): Promise<void> {
   const found = await findTools(forTests())

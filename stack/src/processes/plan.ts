@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type CertificateFiles, localCertificate } from '../lib/certificate.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
+import { recordedNames } from './run-record.ts'
 import { type StackTokens, stackTokens } from './secrets.ts'
 
 /** `kafka`, `postgresql`, a service or its sidecar. */
@@ -20,6 +21,12 @@ export const processNames: readonly ProcessName[] = [
 /** Those of a stack with this store. */
 export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
+}
+
+/** Those of a folder's stack, and what runs beside it, such as Jaeger. */
+export function presentNames(folder: string): ProcessName[] {
+  const own = processNamesWith(storeOf(folder))
+  return [...own, ...recordedNames(folder).filter((name) => !own.includes(name))]
 }
 
 /** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens, certificate. */

@@ -9,6 +9,7 @@ import { databaseFile, type LocalStore, type Plan, type ProcessName } from './pl
 import { localPostgresql, postgresqlCommand } from './postgresql.ts'
 import type { ServiceTokens } from './secrets.ts'
 import { componentSettings } from './settings.ts'
+import { traceVariables } from './trace-variables.ts'
 
 export interface ProcessSpec {
   name: ProcessName
@@ -62,6 +63,7 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       ...tokenVariables(entryOf(plan.tokens, name)),
       ...streamVariables(plan, name),
       ...authVariables(process.env),
+      ...traceVariables(plan, name, process.env),
       Web__HttpPort: String(http),
       Web__HttpsPort: String(https),
       Web__CertificateFile: plan.certificate.certificate,
@@ -92,6 +94,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       ...componentSettings(join(repository, service.name), process.env),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
       ...streamVariables(plan, service.name),
+      ...traceVariables(plan, sidecarOf(service), process.env),
       State__ConnectionString: connectionString(plan, service),
     },
     ports: {

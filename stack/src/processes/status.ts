@@ -4,7 +4,7 @@ import { StackError } from '../lib/error.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
-import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
+import { type ProcessName, presentNames, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 
 export interface StatusRow {
@@ -27,14 +27,14 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
       [sidecarOf(service), daprHttp],
     ]
   })
-  return { kafka: ports.kafka, postgresql: ports.postgresql, ...Object.fromEntries(others) }
+  return { kafka: ports.kafka, postgresql: ports.postgresql, jaeger: ports.jaeger, ...Object.fromEntries(others) }
 }
 
-/** How each process of the stack of `make up` is doing. */
+/** How each process of the stack of `make up`, and beside it, is doing. */
 export function stackStatus(folder: string): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())
-  return processNamesWith(storeOf(folder)).map((name) => {
+  return presentNames(folder).map((name) => {
     const state = processState(folder, name, table)
     const row = { name, state: state.state, detail: '', port: entryOf(ports, name) }
     if (state.state === 'crashed') return { ...row, detail: `${state.exit}; see make logs SERVICE=${name}` }
@@ -44,9 +44,9 @@ export function stackStatus(folder: string): StatusRow[] {
   })
 }
 
-/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */
-export function requireUp(folder: string, parts?: readonly string[]): void {
-  const rows = stackStatus(folder).filter((row) => parts?.includes(row.name) ?? true)
+/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up`, all of them when left out */
+export function requireUp(folder: string, parts: readonly string[] = processNamesWith(storeOf(folder))): void {
+  const rows = stackStatus(folder).filter((row) => parts.includes(row.name))
   const down = rows.filter(({ state }) => state !== 'running')
   if (down.length === 0) return
   const names = down.map((row) => row.name).join(', ')

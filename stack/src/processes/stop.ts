@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { withLock } from '../lib/pid-lock.ts'
 import { stopProcess } from './process-control.ts'
 import { recordedNames } from './run-record.ts'
+import { jaeger } from './trace-variables.ts'
 
 const serviceGraceMs = 10_000
 const serverGraceMs = 20_000
-const servers = ['kafka', 'postgresql']
+const servers = ['kafka', 'postgresql', jaeger]
 
 /** Holds a stack's folder, so that two commands do not start and stop at once. */
 export function withStackLock<Result>(

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { withLock } from '../lib/pid-lock.ts'
 import { daprdTool } from './daprd.ts'
+import { jaegerTool } from './jaeger.ts'
 import { kafkaTool } from './kafka.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
@@ -17,9 +18,11 @@ export function toolsOfProcesses(): Tool[] {
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** What only tests need, by the name that `provision` is asked for it. */
-const ofTests = { browser, testssl }
+/** What only tests need, by the name that `provision` is asked for it: the machine has it, or the cache gets it. */
+const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool }
 export type TestTool = keyof typeof ofTests
+
+const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool
 
 /**
  * Makes sure daprd, Kafka and Java are there (and what tests need, or PostgreSQL, if asked for). Fast when they are.
@@ -29,9 +32,23 @@ export async function provision(
   options: ProvisionOptions & { tests?: readonly TestTool[]; store?: string },
 ): Promise<void> {
   const { tests = [], store } = options
-  const more = [...tests.map((name) => ofTests[name]), ...(store === 'postgresql' ? [postgresql] : [])]
-  await requireTools([...toolsOfProcesses(), ...more])
-  await provisionTools(parts(), options)
+  const asked = tests.map((name) => ofTests[name]())
+  const made = [...parts(), ...asked.filter(isProvisioned)]
+  await requireTools([
+    java,
+    ...needsOf(made),
+    ...toolsOfTests(...tests),
+    ...(store === 'postgresql' ? [postgresql] : []),
+  ])
+  await provisionTools(made, options)
+}
+
+/** What making the tools takes that tests ask for by these names. */
+export function toolsOfTests(...names: TestTool[]): Tool[] {
+  return names.flatMap((name) => {
+    const tool = ofTests[name]()
+    return isProvisioned(tool) ? needsOf([tool]) : [tool]
+  })
 }
 
 /** @throws {StackError} `usage` for a name that is none */

@@ -24,7 +24,7 @@ describe('the command line', () => {
       ['fly'],
       {},
       'error: unknown command fly\n' +
-        'next: one of up, down, status, logs, clean, scale, restart, partitions, retention, api-key, demo, publish, publisher, acls, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
+        'next: one of up, observe, down, status, logs, clean, scale, restart, partitions, retention, api-key, demo, publish, publisher, acls, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
     ],
     [['restart'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
     [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],

@@ -6,14 +6,16 @@ import { services } from '../../src/lib/services.ts'
 import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
 import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
 
-const all = ({ kafka, kafkaController, postgresql, services: ports }: StackPorts) => [
+const all = ({ kafka, kafkaController, postgresql, otlp, jaeger, services: ports }: StackPorts) => [
   kafka,
   kafkaController,
   postgresql,
+  otlp,
+  jaeger,
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** Kafka has two, PostgreSQL one, a service and its sidecar seven. */
-const count = 3 + 7 * services.length
+/** Kafka and Jaeger have two, PostgreSQL one, a service and its sidecar seven. */
+const count = 5 + 7 * services.length
 
 describe('ports', () => {
   let server: Server

@@ -64,7 +64,11 @@ export function thingRoutes(get: () => Promise<Thing> = async () => example): Ro
       answers: { 200: 'It is dropped.' },
       body: thing,
       refusals: ['too-heavy'],
-      handle: async ({ id }, { traceId }) => ({ status: 200, body: { orderId: traceId ?? id, amount: 0 } }),
+      handle: async ({ id }, { traceId }) => ({
+        status: 200,
+        body: { orderId: id, amount: 0 },
+        location: `/${traceId}`,
+      }),
     }),
   ]
 }

@@ -1,0 +1,43 @@
+import { type Envelope, mayShow, typeOf } from '@orderflow/envelope-schema'
+import type { Attributes } from '../telemetry/tracing.ts'
+import type { Place } from './place.ts'
+
+// Names of OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.
+
+type Operation = 'send' | 'receive' | 'process'
+
+/** What is done with a topic. */
+export function topicAttributes(operation: Operation, topic: string): Attributes {
+  return {
+    'messaging.system': 'kafka',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    'messaging.destination.name': topic,
+  }
+}
+
+/** An event of ours, on its way out. */
+export function sendAttributes(topic: string, key: string, envelope: Envelope): Attributes {
+  return {
+    ...topicAttributes('send', topic),
+    ...eventAttributes(envelope),
+    'orderflow.event.type': typeOf(envelope),
+    // A publisher may take persons for keys.
+    'messaging.kafka.message.key': mayShow('Id', key) ? key : undefined,
+  }
+}
+
+/** An event that came. What it is called is for its publisher to say, and so not told. */
+export function processAttributes(envelope: Envelope, { topic, partition, offset }: Place, group: string): Attributes {
+  return {
+    ...topicAttributes('process', topic),
+    ...eventAttributes(envelope),
+    'messaging.consumer.group.name': group,
+    'messaging.destination.partition.id': String(partition),
+    'messaging.kafka.offset': Number(offset),
+  }
+}
+
+function eventAttributes({ Id, CorrelationId }: Envelope): Attributes {
+  return { 'messaging.message.id': Id, 'messaging.message.conversation_id': CorrelationId }
+}

@@ -1,0 +1,56 @@
+import type { Envelope } from '@orderflow/envelope-schema'
+import { handled, noteIds, within } from '../telemetry/handling.ts'
+import { ended } from '../telemetry/spans.ts'
+import { placeIn, traceIdOf, traceparentOf } from '../telemetry/trace.ts'
+import type { Span, Tracing } from '../telemetry/tracing.ts'
+import type { Trust } from '../trust/trust.ts'
+import { sendAttributes } from './messaging.ts'
+import { type PublishRecord, recordOf } from './publisher.ts'
+
+/** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
+export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
+
+/** How a service publishes: each event signed, and in the trace that its TraceId names. */
+export function createPublish(
+  publish: PublishRecord,
+  trust: Pick<Trust, 'sign'>,
+  tracing: Tracing | undefined,
+): Publish {
+  return async (topic, key, envelope) => {
+    noteIds(envelope)
+    const span = tracing && spanOf(topic, key, envelope, tracing)
+    if (!span) return publish(recordOf(topic, key, envelope, trust, handedOn(envelope, tracing)))
+    await ended(span, () => {
+      const record = recordOf(topic, key, envelope, trust, traceparentOf(span.place))
+      return within({ ...handled(), document: undefined, span }, () => publish(record))
+    })
+  }
+}
+
+/**
+ * The span by which an event is published, where its trace is recorded. That is the trace of what is handled; but for what was made
+ * long ago, such as the order of an earlier request with the same Idempotency-Key.
+ */
+function spanOf(topic: string, key: string, envelope: Envelope, tracing: Tracing): Span | undefined {
+  const { span: outer, traceId: handledTrace } = handled() ?? {}
+  const isSame = handledTrace === envelope.TraceId
+  const name = `send ${topic}`
+  const options = () => ({ kind: 'producer', attributes: sendAttributes(topic, key, envelope) }) as const
+  if (isSame) return outer?.child(name, options())
+  const traceId = traceIdOf(envelope.TraceId)
+  if (traceId === undefined || !tracing.isSampled(traceId, undefined)) return undefined
+  return tracing.begin(name, traceId, undefined, { ...options(), links: outer ? [outer.place] : [] })
+}
+
+/**
+ * What a record says of its trace where no span is made: what others before said of it, with what became of it here. If they said nothing
+ * then nor do we, for whoever asks the trace's id decides alike; a header on each event would cost more than all that is recorded. A
+ * service that records nothing hands the header on as it came (https://www.w3.org/TR/trace-context/).
+ */
+function handedOn({ TraceId }: Envelope, tracing: Tracing | undefined): string | undefined {
+  const { traceparent } = handled() ?? {}
+  if (traceparent === undefined) return undefined
+  const before = placeIn(traceparent)
+  if (!before || before.traceId !== traceIdOf(TraceId)) return undefined
+  return tracing ? traceparentOf({ ...before, isSampled: false }) : traceparent
+}

@@ -1,0 +1,70 @@
+/** What the standard variables say (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
+export interface TraceSettings {
+  /** Whether what an incoming `traceparent` says counts. */
+  asksParent: boolean
+  /** The share of traces that is recorded, of those that nobody has decided upon: 0 to 1. */
+  ratio: number
+  /** For how long spans are kept before they are sent, in milliseconds. */
+  delayMs: number
+}
+
+/** Enough to see what is going on, and not enough to be felt. */
+const usualRatio = '0.1'
+const usualDelayMs = '5000'
+
+/** What of each standard sampler is asked first, and then its ratio; undefined: OTEL_TRACES_SAMPLER_ARG. */
+const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
+  always_on: { asksParent: false, ratio: 1 },
+  always_off: { asksParent: false, ratio: 0 },
+  traceidratio: { asksParent: false },
+  parentbased_always_on: { asksParent: true, ratio: 1 },
+  parentbased_always_off: { asksParent: true, ratio: 0 },
+  parentbased_traceidratio: { asksParent: true },
+}
+
+/** Where traces go, by the variable that says so. */
+function endpointIn(env: NodeJS.ProcessEnv): [variable: string, url: string] | undefined {
+  const variable = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].find((name) => env[name])
+  return variable ? [variable, env[variable] as string] : undefined
+}
+
+/** How traces are recorded; undefined where nobody says where they should go. `traceProblems` says whether they can be. */
+export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
+  if (!endpointIn(env) || env.OTEL_SDK_DISABLED === 'true') return undefined
+  const { asksParent, ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio) } = samplerIn(env) ?? {
+    asksParent: true,
+  }
+  return { asksParent, ratio, delayMs: delayIn(env) }
+}
+
+const delayIn = ({ OTEL_BSP_SCHEDULE_DELAY: delay }: NodeJS.ProcessEnv) => Number(delay || usualDelayMs)
+
+const samplerIn = ({ OTEL_TRACES_SAMPLER: name }: NodeJS.ProcessEnv) => samplers[name || 'parentbased_traceidratio']
+
+/** A line for each variable that is wrong, beginning with its name. The SDK would go on with something else. */
+export function traceProblems(env: NodeJS.ProcessEnv): string[] {
+  const [variable, url] = endpointIn(env) ?? []
+  if (!variable || !url) return []
+  const isUrl = /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/protobuf'
+  const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio)
+  return [
+    ...(isUrl ? [] : [`${variable}: must be a URL of http or https, such as http://127.0.0.1:4318`]),
+    ...(protocol === 'http/protobuf' ? [] : ['OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf, or left out']),
+    ...(samplerIn(env) ? [] : [`OTEL_TRACES_SAMPLER: must be one of ${Object.keys(samplers).join(', ')}`]),
+    ...(delayIn(env) >= 0 ? [] : ['OTEL_BSP_SCHEDULE_DELAY: must be a number of milliseconds']),
+    ...(ratio >= 0 && ratio <= 1 ? [] : ['OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1, in plain digits']),
+  ]
+}
+
+/**
+ * What a sidecar is to be told besides, so that it sends its spans to the same place: without, daprd speaks gRPC, and over TLS (1.18,
+ * SetTracingSpecFromEnv).
+ */
+export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const [, url] = endpointIn(env) ?? []
+  if (!url) return {}
+  const isOpen = url.startsWith('http:')
+  const protocol = env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/protobuf'
+  return { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, ...(isOpen && { OTEL_EXPORTER_OTLP_INSECURE: 'true' }) }
+}

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope, type FullEvent } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { createDocuments } from '../../src/state/documents.ts'
+import { createConsumer } from '../../src/stream/consumer.ts'
+import type { BulkEntry } from '../../src/stream/delivery.ts'
+import { createPublish } from '../../src/stream/publish.ts'
+import { createPublisher } from '../../src/stream/publisher.ts'
+import { guidOf, newTraceId, placeIn, traceIdOf } from '../../src/telemetry/trace.ts'
+import { capturedLog } from '../../src/testing/captured-log.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { openTrust } from '../support/open-trust.ts'
+import { recordedSpans } from '../support/recorded-spans.ts'
+
+const app = { id: randomUUID(), name: 'a-service' }
+const spanId = '00f067aa0ba902b7'
+const personal = 'Ada Lovelace'
+
+/** An event, its record's trace header, and the entry of a delivery that holds it. */
+function eventOf(traceId: string, header?: string, key: string = randomUUID()) {
+  const payload = { OrderId: randomUUID(), CustomerName: personal, CustomerTaxId: 'GB-1', Total: 1 }
+  const envelope = createEnvelope({
+    app,
+    type: 'OrderCreated@1',
+    traceId: guidOf(traceId),
+    correlationId: randomUUID(),
+    creationDate: new Date(),
+    payload,
+  })
+  return { envelope, entry: entryOf(JSON.stringify(envelope), header, key) }
+}
+
+let offset = 0
+function entryOf(text: string, traceparent?: string, key?: string): BulkEntry {
+  offset += 1
+  const place = { __partition: '2', __offset: String(offset) }
+  return {
+    entryId: String(offset),
+    event: Buffer.from(text).toString('base64'),
+    metadata: { ...place, ...(key && { __key: key }), ...(traceparent && { traceparent }) },
+  }
+}
+
+describe('the traces of events', () => {
+  let recorded: ReturnType<typeof recordedSpans>
+  let sidecar: FakeSidecar
+  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+  let log: ReturnType<typeof capturedLog>
+  beforeEach(() => {
+    recorded = recordedSpans()
+    sidecar = new FakeSidecar()
+    handle = async () => {}
+    log = capturedLog()
+  })
+
+  const options = () => ({
+    app: 'a-service',
+    publish: createPublisher(sidecar),
+    trust: openTrust,
+    refusals: new Set<string>(),
+    log: log.log,
+    now: () => new Date(),
+    tracing: recorded.tracing as typeof recorded.tracing | undefined,
+  })
+  const consume = (entries: BulkEntry[], given = options()) =>
+    createConsumer('orderevents', { 'OrderCreated@1': (event) => handle(event) }, given)(entries)
+  const publishAs = (tracing: typeof recorded.tracing | undefined) =>
+    createPublish(createPublisher(sidecar), { sign: () => undefined }, tracing)
+  const named = (name: string) => recorded.spans().filter((span) => span.name === name)
+  const headerOf = (index = 0) => placeIn(sidecar.published[index]?.headers.traceparent)
+
+  it('go on below the span that published the event, and link to the span of its delivery', async () => {
+    const traceId = newTraceId()
+    const { envelope, entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
+    await consume([entry, eventOf(newTraceId()).entry])
+    const [span] = named('process orderevents').filter((one) => one.traceId === traceId)
+    const [delivery] = named('receive orderevents')
+    expect(span).to.include({ kind: 'consumer', parent: spanId, isError: false })
+    expect(span?.links).to.deep.equal([delivery?.spanId])
+    expect(span?.attributes).to.deep.equal({
+      'messaging.system': 'kafka',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': 'orderevents',
+      'messaging.destination.partition.id': '2',
+      'messaging.kafka.offset': offset - 1,
+      'messaging.consumer.group.name': 'a-service',
+      'messaging.message.id': envelope.Id,
+      'messaging.message.conversation_id': envelope.CorrelationId,
+      'orderflow.event.type': 'OrderCreated@1',
+    })
+    expect(delivery).to.include({ kind: 'consumer', parent: undefined })
+    expect(delivery?.attributes).to.include({ 'messaging.batch.message_count': 2 })
+    expect(delivery?.traceId).not.to.equal(traceId)
+  })
+
+  it('begin with the consumer for an event whose publisher has none, by its TraceId or the one that it is given', async () => {
+    const traceId = newTraceId()
+    const { envelope } = eventOf(traceId)
+    const { AppId, AppName, Version, Name, CreationDate, Payload } = envelope
+    let given = ''
+    handle = async (event) => {
+      given = event.TraceId
+    }
+    await consume([entryOf(JSON.stringify(envelope))])
+    await consume([entryOf(JSON.stringify({ AppId, AppName, Version, Name, CreationDate, Payload }))])
+    const spans = named('process orderevents')
+    expect(spans.map((span) => [span.traceId, span.parent])).to.deep.equal([
+      [traceId, undefined],
+      [traceIdOf(given), undefined],
+    ])
+  })
+
+  it('are those of the TraceId where the record’s header names another, to which they link', async () => {
+    const traceId = newTraceId()
+    const { entry } = eventOf(traceId, `00-${newTraceId()}-${spanId}-00`)
+    await consume([entry])
+    const [span] = named('process orderevents')
+    expect(span).to.include({ traceId, parent: undefined })
+    expect(span?.links).to.include(spanId)
+  })
+
+  it('have state and reaction below the event, each with the header of its own span', async () => {
+    const traceId = newTraceId()
+    const documents = createDocuments(sidecar, () => new Date())('')
+    handle = async ({ TraceId, Payload }) => {
+      await documents.read(['a'])
+      await documents.change({ key: 'a', bytes: 1, decide: (view) => view.write({ id: Payload.OrderId }) })
+      await publishAs(recorded.tracing)('paymentevents', Payload.OrderId, { ...eventOf(traceId).envelope, TraceId })
+    }
+    await consume([eventOf(traceId, `00-${traceId}-${spanId}-01`).entry])
+    const [event] = named('process orderevents')
+    const [sent] = named('send paymentevents')
+    for (const name of ['read state', 'change state', 'send paymentevents']) {
+      expect(named(name).map((span) => [span.traceId, span.parent])).to.deep.equal([[traceId, event?.spanId]])
+    }
+    expect(sent?.kind).to.equal('producer')
+    expect(headerOf()).to.deep.equal({ traceId, spanId: sent?.spanId, isSampled: true })
+    expect(sent?.attributes).to.include({ 'orderflow.event.type': 'OrderCreated@1' })
+  })
+
+  it('say why an event was put aside, and go on from there when it is resent', async () => {
+    const traceId = newTraceId()
+    const broken = { ...eventOf(traceId).envelope, Payload: { OrderId: personal } }
+    await consume([entryOf(JSON.stringify(broken), `00-${traceId}-${spanId}-01`)])
+    const [event] = named('process orderevents')
+    const [letter] = named('send orderevents.dead')
+    expect(event).to.include({ isError: true, traceId })
+    expect(event?.attributes).to.include({ 'error.type': 'invalid-payload' })
+    expect(letter).to.include({ parent: event?.spanId, kind: 'producer' })
+    expect(letter?.attributes).to.include({ 'orderflow.dead_letter.reason': 'invalid-payload' })
+    expect(headerOf()).to.deep.equal({ traceId, spanId: letter?.spanId, isSampled: true })
+  })
+
+  it('have one for what is no event at all', async () => {
+    await consume([entryOf('{')])
+    const [event] = named('process orderevents')
+    expect(event?.attributes).to.include({ 'error.type': 'not-json' }).and.have.property('messaging.message.id')
+    expect(event).to.include({ parent: undefined })
+  })
+
+  it('tell of an event that comes again, each time', async () => {
+    handle = async () => {
+      throw new SidecarError('write state', new Error(`of ${personal}`))
+    }
+    const traceId = newTraceId()
+    const { envelope, entry } = eventOf(traceId, `00-${traceId}-${spanId}-01`)
+    expect(await consume([entry])).to.deep.equal([{ entryId: entry.entryId, status: 'RETRY' }])
+    await consume([entry])
+    expect(named('process orderevents').map((span) => span.attributes['error.type'])).to.deep.equal([
+      'sidecar',
+      'sidecar',
+    ])
+    expect(named('receive orderevents').every(({ isError }) => isError)).to.equal(true)
+    expect(log.records[0]).to.include({ traceId: envelope.TraceId, eventId: envelope.Id })
+  })
+
+  it('are nowhere for what is not sampled, and its reactions say so where anybody said anything', async () => {
+    handle = async ({ TraceId }) => {
+      await publishAs(recorded.tracing)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
+    }
+    const traceId = newTraceId()
+    await consume([eventOf(traceId, `00-${traceId}-${spanId}-00`).entry])
+    expect(recorded.spans()).to.deep.equal([])
+    expect(headerOf()).to.deep.equal({ traceId, spanId, isSampled: false })
+    recorded = recordedSpans({ asksParent: true, ratio: 0 })
+    await consume([eventOf(traceId).entry])
+    expect(recorded.spans()).to.deep.equal([])
+    expect(headerOf(1)).to.equal(undefined)
+  })
+
+  it('of an event of another trace than the request’s begin with it, and link to the request', async () => {
+    const traceId = newTraceId()
+    handle = () => publishAs(recorded.tracing)('paymentevents', 'k', eventOf(traceId).envelope)
+    await consume([eventOf(newTraceId()).entry])
+    const [sent] = named('send paymentevents')
+    expect(sent).to.include({ traceId, parent: undefined })
+    expect(sent?.links).to.deep.equal([named('process orderevents')[0]?.spanId])
+  })
+
+  it('are handed on as they came by a service that records none, and never made up', async () => {
+    const traceId = newTraceId()
+    handle = async ({ TraceId }) => {
+      await publishAs(undefined)('paymentevents', 'k', { ...eventOf(newTraceId()).envelope, TraceId })
+      await publishAs(undefined)('paymentevents', 'k', eventOf(newTraceId()).envelope)
+    }
+    const header = `00-${traceId}-${spanId}-01`
+    await consume([eventOf(traceId, header).entry], { ...options(), tracing: undefined })
+    await consume([eventOf(traceId).entry], { ...options(), tracing: undefined })
+    const headers = sidecar.published.map((record) => record.headers.traceparent)
+    expect(headers).to.deep.equal([header, undefined, undefined, undefined])
+  })
+
+  it('tell nothing that a person may have written', async () => {
+    const traceId = newTraceId()
+    handle = ({ TraceId }) =>
+      publishAs(recorded.tracing)('paymentevents', personal, { ...eventOf(newTraceId()).envelope, TraceId })
+    const odd = { ...eventOf(traceId).envelope, Name: personal, AppName: personal }
+    await consume([eventOf(traceId, undefined, personal).entry, entryOf(JSON.stringify(odd), undefined, personal)])
+    expect(recorded.spans()).to.have.lengthOf.above(3)
+    expect(JSON.stringify(recorded.spans())).not.to.contain(personal)
+  })
+
+  it('leave the log to say what to mend, whatever words the event has', async () => {
+    const { envelope } = eventOf(newTraceId())
+    const broken = { ...envelope, Payload: { ...envelope.Payload, CustomerName: 'number', Total: '1' } }
+    await consume([entryOf(JSON.stringify(broken))])
+    expect(log.records[0]?.detail).to.contain('must be a number').and.not.contain('***')
+  })
+
+  it('are named in each line of the log that is written meanwhile', async () => {
+    handle = async () => {
+      log.log.info('seen')
+    }
+    const { envelope, entry } = eventOf(newTraceId())
+    await consume([entry, entryOf('{')])
+    const ids = { traceId: envelope.TraceId, correlationId: envelope.CorrelationId, eventId: envelope.Id }
+    expect(log.records[0]).to.include({ msg: 'seen', ...ids })
+    expect(log.records[1]).to.include({ msg: 'event dead-lettered', reason: 'not-json' }).and.have.property('traceId')
+  })
+})

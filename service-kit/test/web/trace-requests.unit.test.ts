@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import { placeIn } from '../../src/telemetry/trace.ts'
+import { recordedSpans } from '../support/recorded-spans.ts'
+import { call, type Sent } from './support/call.ts'
+import { thingId, thingsApp } from './support/things.ts'
+
+const header = (flags: string) => `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${flags}`
+const personal = 'Ada-Lovelace'
+
+describe('the traces of requests', () => {
+  let { tracing, spans } = recordedSpans()
+  let failure: Error | undefined
+  beforeEach(() => {
+    ;({ tracing, spans } = recordedSpans())
+    failure = undefined
+  })
+  const get = async () => {
+    if (failure) throw failure
+    return { orderId: thingId, amount: 1 }
+  }
+  /** What is recorded of one request. */
+  async function spanOf(path: string, sent: Sent = {}) {
+    const { app, records } = thingsApp(get, undefined, { tracing })
+    await call(app, path, sent)
+    const [span, ...more] = spans()
+    expect(more).to.deep.equal([])
+    return { span, records }
+  }
+
+  it('have a span for each, by the route and never by the path', async () => {
+    const { span } = await spanOf(`/v1/things/${thingId}?name=${personal}`, { headers: { traceparent: header('01') } })
+    expect(span).to.include({ name: 'GET /v1/things/{id}', kind: 'server', isError: false })
+    const { traceId, spanId } = placeIn(header('01')) ?? {}
+    expect(span).to.include({ traceId, parent: spanId })
+    expect(span?.attributes).to.deep.equal({
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'http.route': '/v1/things/{id}',
+      'network.protocol.version': '1.1',
+      'url.path': `/v1/things/${thingId}`,
+      'url.scheme': 'http',
+    })
+  })
+
+  it('begin with a request that names none', async () => {
+    const { span } = await spanOf('/v1/things')
+    expect(span?.parent).to.equal(undefined)
+    expect(span?.traceId).to.match(/^[0-9a-f]{32}$/)
+  })
+
+  it('are recorded as the client says', async () => {
+    expect((await spanOf('/v1/things', { headers: { traceparent: header('00') } })).span).to.equal(undefined)
+  })
+
+  const refused: [path: string, sent: Sent, name: string, status: number][] = [
+    [`/v1/things/${personal}`, {}, 'GET /v1/things/{id}', 400],
+    [`/${personal}`, {}, 'GET', 404],
+    ['/v1/things', { method: 'DELETE' }, 'DELETE /v1/things', 405],
+    ['/v1/things', { method: 'PROPFIND' }, 'HTTP /v1/things', 405],
+    ['/v1/things', { method: 'POST', headers: { origin: 'https://evil.example' } }, 'POST', 403],
+  ]
+  for (const [path, sent, name, status] of refused) {
+    it(`have a span of what is refused: ${sent.method ?? 'GET'} ${path} is "${name}", ${status}`, async () => {
+      const { span } = await spanOf(path, sent)
+      expect(span).to.include({ name, isError: false })
+      expect(span?.attributes).to.include({ 'http.response.status_code': status })
+      expect(JSON.stringify(span)).not.to.contain(personal)
+    })
+  }
+
+  it('tell that a request failed, and no more of it than the log', async () => {
+    failure = new Error(`no ${personal} here`)
+    const { span, records } = await spanOf(`/v1/things/${thingId}`)
+    expect(span).to.include({ isError: true, message: undefined })
+    expect(span?.attributes).to.include({ 'error.type': '500' })
+    expect(records[0])
+      .to.have.property('traceId')
+      .that.matches(/^[0-9a-f-]{36}$/)
+  })
+
+  it('are none of what platforms and people ask besides', async () => {
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/', '/']) {
+      expect((await spanOf(path)).span).to.equal(undefined)
+    }
+  })
+})

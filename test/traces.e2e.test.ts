@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { anOrder, orderUrl, post, send } from '@orderflow/chaos/clients/api'
+import { full, reduced } from '@orderflow/chaos/clients/envelopes'
+import type { Order } from '@orderflow/order-service/domain'
+import { eventually, jaegerUrl, services, sidecarOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import { succeeded } from './specs/commands.ts'
+import { openBrowser } from './support/browser.ts'
+import { type JaegerSpan, jaegerAt, linesOf } from './support/jaeger.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
+
+const names = services.flatMap((service) => [service.name, sidecarOf(service)])
+const spanId = '00f067aa0ba902b7'
+const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
+
+/** What every order leaves that is paid, from its first event on; and daprd's spans below those of the calls. */
+const ofPayment = [
+  'order-service: send orderevents > payment-service: process orderevents',
+  'order-service: send orderevents > order-service: process orderevents',
+  'payment-service: process orderevents > payment-service: change state',
+  'payment-service: process orderevents > payment-service: send paymentevents',
+  'payment-service: send paymentevents > payment-service: dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1',
+  'payment-service: dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1 > payment-sidecar: /dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1',
+  'payment-service: send paymentevents > order-service: process paymentevents',
+  'order-service: process paymentevents > order-service: change state',
+  'order-service: change state > order-service: dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction',
+  'order-service: dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction > order-sidecar: /dapr.proto.runtime.v1.Dapr/ExecuteStateTransaction',
+]
+
+describe('the traces of a stack that make observe watches', () => {
+  let checkout: LocalCheckout
+  let stack: StartedCheckout
+  let jaeger: ReturnType<typeof jaegerAt>
+  let folder: string
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'traces-'))
+    checkout = await localCheckout()
+    stack = await checkout.start()
+    // What is told is sent soon.
+    succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))
+    jaeger = jaegerAt(jaegerUrl(checkout.ports))
+  })
+  after(async () => {
+    await checkout?.remove()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const place = (headers: Record<string, string> = {}) =>
+    post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder, headers).then(({ body }) => body)
+
+  /** Waits for an order without being recorded. */
+  function orderIs(id: string, status: Order['status'] = 'Paid'): Promise<Order> {
+    const headers = { traceparent: headerOf(randomUUID(), '00') }
+    return eventually(async () => {
+      const { body } = await send<Order>(`${orderUrl(stack)}/v1/orders/${id}`, { headers })
+      return body.status === status ? body : undefined
+    }, `order ${id} to be ${status}`)
+  }
+
+  /** The spans of a trace once these are among them. */
+  async function traceWith(traceId: string, lines: string[]): Promise<JaegerSpan[]> {
+    let found: JaegerSpan[] = []
+    const isThere = async () => {
+      found = await jaeger.trace(traceId)
+      const told = linesOf(found)
+      return lines.every((line) => told.includes(line)) || undefined
+    }
+    await eventually(isThere, 'the trace').catch(() => expect(linesOf(found)).to.include.members(lines))
+    return found
+  }
+
+  async function publish(envelope: object, ...variables: string[]): Promise<void> {
+    const file = join(folder, `${randomUUID()}.json`)
+    writeFileSync(file, JSON.stringify(envelope))
+    succeeded(await stack.make('publish', `FILE=${file}`, ...variables))
+  }
+
+  const rootsOf = (spans: JaegerSpan[]) =>
+    linesOf(spans.filter(({ parentId }) => !spans.some(({ id }) => id === parentId))).map((line) =>
+      line.split(' > ').at(-1),
+    )
+
+  it('are one for an order, from its request to its payment, under its TraceId', async () => {
+    const { id, traceId } = await place()
+    await orderIs(id)
+    const spans = await traceWith(traceId, [
+      'order-service: POST /v1/orders',
+      'order-service: POST /v1/orders > order-service: change state',
+      'order-service: POST /v1/orders > order-service: send orderevents',
+      'order-service: send orderevents > order-service: dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1',
+      'order-service: dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1 > order-sidecar: /dapr.proto.runtime.v1.Dapr/BulkPublishEventAlpha1',
+      ...ofPayment,
+    ])
+    expect(rootsOf(spans)).to.deep.equal(['order-service: POST /v1/orders'])
+    const { tags, links } = spans.find(({ name }) => name === 'process paymentevents') ?? {}
+    expect(tags).to.include({
+      'span.kind': 'consumer',
+      'messaging.destination.name': 'paymentevents',
+      'orderflow.event.type': 'PaymentApproved@1',
+    })
+    expect(links).to.have.lengthOf(1)
+    expect(linesOf(await jaeger.trace(links?.[0] ?? ''))).to.deep.equal(['order-service: receive paymentevents'])
+  })
+
+  it('go on below what a client had begun', async () => {
+    const [traceId] = [randomUUID()]
+    await orderIs((await place({ traceparent: headerOf(traceId, '01') })).id)
+    const spans = await traceWith(traceId, ofPayment)
+    expect(spans.find(({ name }) => name === 'POST /v1/orders')).to.include({ parentId: spanId })
+  })
+
+  it('have no span of an order that is not sampled, from nobody', async () => {
+    const all = async () => (await jaeger.all(names)).length
+    const traceId = randomUUID()
+    // The end of what others left.
+    const last = await place()
+    await orderIs(last.id)
+    await traceWith(last.traceId, ofPayment)
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    const before = await all()
+    await orderIs((await place({ traceparent: headerOf(traceId, '00') })).id)
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    expect(await jaeger.trace(traceId)).to.deep.equal([])
+    expect(await all()).to.equal(before)
+  })
+
+  for (const [variant, make] of Object.entries({ full, reduced })) {
+    it(`begin with both consumers of a ${variant} event that an application outside publishes`, async () => {
+      const envelope = make()
+      await publish(envelope)
+      const { traceId } = await orderIs(envelope.Payload.OrderId)
+      if ('TraceId' in envelope) expect(traceId).to.equal(envelope.TraceId)
+      const spans = await traceWith(
+        traceId,
+        ofPayment.filter((line) => !line.startsWith('order-service: send')),
+      )
+      expect(rootsOf(spans)).to.have.members([
+        'order-service: process orderevents',
+        'payment-service: process orderevents',
+      ])
+    })
+  }
+
+  it('tell why an event was put aside, and go on when it is resent; one search finds its lines in the logs', async () => {
+    const envelope = full()
+    const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
+    await publish(broken, 'RAW=1')
+    const aside = ['order-service', 'payment-service'].map(
+      (name) => `${name}: process orderevents > ${name}: send orderevents.dead`,
+    )
+    const spans = await traceWith(envelope.TraceId, aside)
+    const processed = spans.filter(({ name }) => name === 'process orderevents')
+    expect(processed.map(({ tags }) => tags['error.type'])).to.deep.equal(['invalid-payload', 'invalid-payload'])
+
+    const logs = join(stack.folder, 'logs')
+    const telling = readdirSync(logs).filter((file) =>
+      readFileSync(join(logs, file), 'utf8').includes(`"correlationId":"${envelope.CorrelationId}"`),
+    )
+    expect(telling).to.have.members(['order-service.log', 'payment-service.log'])
+
+    const file = join(folder, 'mended.json')
+    writeFileSync(file, JSON.stringify(envelope))
+    const list = succeeded(await stack.make('dead-letters', 'LIST=invalid-payload/order-service'))
+    const [, letter = ''] = /^([0-9a-f]{8}) /m.exec(list) ?? []
+    succeeded(await stack.make('dead-letters', `RESEND=${letter}`, `FILE=${file}`))
+    await orderIs(envelope.Payload.OrderId)
+    await traceWith(
+      envelope.TraceId,
+      ofPayment.filter((line) => !line.startsWith('order-service: send')),
+    )
+  })
+
+  it('hold nothing that a person wrote', async () => {
+    const told = JSON.stringify(await jaeger.all(names))
+    expect(told).to.contain('process orderevents')
+    for (const value of [anOrder.customerName, anOrder.customerTaxId, 'Grace Hopper']) {
+      expect(told).not.to.contain(value)
+    }
+  })
+
+  it('are a link away from the page of the operations', async () => {
+    const { body } = await send<{ externalDocs: object }>(`${orderUrl(stack)}/openapi.json`)
+    expect(body.externalDocs).to.deep.equal({ description: 'Traces', url: `${jaegerUrl(checkout.ports)}/` })
+  })
+
+  it('are on a page, by the TraceId and by the order’s id, and each span tells what it is of', async () => {
+    const { id, traceId } = await place()
+    await orderIs(id)
+    await traceWith(traceId, ofPayment)
+    const browser = await openBrowser()
+    try {
+      const page = await browser.newPage()
+      const wrong: string[] = []
+      page.on('pageerror', ({ message }) => wrong.push(message))
+      page.on('console', (message) => message.text().includes('Content Security Policy') && wrong.push(message.text()))
+      const url = jaegerUrl(checkout.ports)
+      await page.goto(`${url}/`)
+      await page.locator('td', { hasText: 'POST /v1/orders' }).first().waitFor()
+      for (const wanted of [traceId, id]) {
+        await page.locator('input').fill(wanted)
+        await page.locator('input').press('Enter')
+        const span = page.locator('tr.span', { hasText: 'process paymentevents PaymentApproved@1' })
+        await span.click()
+        await page.locator('dd:visible', { hasText: traceId }).first().waitFor()
+        await page.goto(`${url}/`)
+      }
+      expect(wrong).to.deep.equal([])
+    } finally {
+      await browser.close()
+    }
+  })
+
+  it('go on to be taken after a restart, and no order waits when Jaeger dies', async () => {
+    succeeded(await stack.make('restart', 'SERVICE=payment-service'))
+    const { id, traceId } = await place()
+    await orderIs(id)
+    await traceWith(traceId, ['order-service: send orderevents > payment-service: process orderevents'])
+    expect(succeeded(await stack.make('status'))).to.match(/^jaeger +running/m)
+    await stack.kill('jaeger')
+    expect((await stack.make('status')).stdout).to.contain('jaeger (crashed)\nnext: make observe')
+    await orderIs((await place()).id)
+  })
+})
