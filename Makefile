@@ -23,7 +23,7 @@ up: ## Start everything, in containers where Docker is at hand; STACK=docker or 
 demo: ## Place an order and watch its events until it is paid
 	@$(stack) demo
 
-observe: ## Start everything as processes, with a page of traces: where each order went, and how long it took there
+observe: ## Start everything, or go on, with what watches it: traces, metrics, alerts, and where to look (docs/observability.md)
 	@$(stack) observe
 
 status: ## Show what should run, how it is and since when; fails when something of it does not run
@@ -89,7 +89,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check unit unit-tests test-local test-containers test test-stores test-security test-release coverage mutation model chaos format hashes sbom
+.PHONY: check unit unit-tests test-local test-containers test test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too) and types
 	@$(bin)/biome check
@@ -103,8 +103,8 @@ unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (5 minutes)
-	@$(stack) provision browser jaeger
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql,security/*}.e2e.test.ts' \
+	@$(stack) provision browser jaeger prometheus
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql,observe,security/*}.e2e.test.ts' --ignore 'test/alerts.int.test.ts' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
@@ -117,6 +117,9 @@ test: ## All of that, with everything it needs: before a merge (8 minutes)
 test-stores: ## The tests that run the system, with PostgreSQL as its store, as processes and in containers (10 minutes)
 	@$(bin)/mocha test/postgresql.e2e.test.ts
 	@STORE=postgresql $(bin)/mocha test/local.e2e.test.ts test/testcontainers.e2e.test.ts
+
+test-observe: ## The tests of alerts: rules by promtool, and a stack that is broken until each one fires (3 minutes; at first 6)
+	@$(bin)/mocha test/observe.e2e.test.ts test/alerts.int.test.ts
 
 test-security: ## Look for weaknesses, with tools: code, history, operations, TLS, events (20 minutes)
 	@$(stack) provision browser testssl

@@ -12,7 +12,7 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes six files and adds its own, none of which git ignores', async () => {
+  it('changes seven files and adds its own, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
@@ -24,6 +24,7 @@ describe('make new-service', () => {
       'docker-compose.yml',
       'package-lock.json',
       'services.json',
+      'stack/observe/prometheus.yml',
     ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
     expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])

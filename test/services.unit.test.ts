@@ -1,3 +1,5 @@
+import { createApp, createLog } from '@orderflow/service-kit'
+import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { defaultPorts } from '@orderflow/stack'
 import { expect } from 'chai'
 import { testedServices } from './support/tested-services.ts'
@@ -21,6 +23,30 @@ describe('the services of services.json', () => {
     it(`have an operation of ${name} refused for reasons only that it says of itself`, () => {
       const reasons = parts.routes.flatMap(({ operation }) => operation.refusals)
       expect(Object.keys(definition.refusals)).to.include.members(reasons)
+    })
+  }
+
+  for (const { name, consumes, parts, definition, settings } of services) {
+    it(`have ${name} tell how it does, without a line of its own: each topic, each operation, and what it lacks`, async () => {
+      const app = createApp(definition, {
+        // Nobody is asked whether the stream is there.
+        settings: { ...settings, Stream: { ...settings.Stream, Brokers: '' } },
+        log: createLog(name, 'silent'),
+        sidecar: new FakeSidecar(),
+        now: () => new Date(),
+        newId: () => crypto.randomUUID(),
+      })
+      const [operation] = parts.routes.filter(
+        ({ operation: { method, path } }) => method === 'get' && !path.includes('{'),
+      )
+      await withServer(app.web, (url) => fetch(`${url}${operation?.operation.path}`))
+      const found = [...(await scrape(app.metrics)).keys()]
+      for (const topic of Object.keys(consumes)) {
+        expect(found).to.include(`orderflow_events_total{topic="${topic}",outcome="handled"}`)
+        expect(found).to.include(`orderflow_dead_letters_total{topic="${topic}",reason="untrusted"}`)
+      }
+      expect(found.join('\n')).to.contain(`route="${operation?.operation.path}",status="2xx"`)
+      for (const part of ['sidecar', 'store', 'stream']) expect(found).to.include(`orderflow_ready{part="${part}"}`)
     })
   }
 

@@ -25,7 +25,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     supply: ['lib', 'provision'],
     processes: ['lib', 'kafka', 'postgresql', 'provision'],
     containers: ['lib', 'kafka', 'provision', 'offline'],
-    generate: ['lib', 'kafka', 'postgresql', 'processes', 'containers'],
+    observe: ['lib', 'kafka', 'provision', 'processes'],
+    generate: ['lib', 'kafka', 'postgresql', 'processes', 'containers', 'observe'],
     'new-service': ['lib'],
     commands: [
       'lib',
@@ -35,6 +36,7 @@ const rooms: Record<string, Record<string, string[]>> = {
       'supply',
       'processes',
       'containers',
+      'observe',
       'generate',
       'new-service',
     ],
@@ -131,7 +133,7 @@ describe('the structure of the code', () => {
   })
 
   it('keeps OpenTelemetry’s SDK in a file that is loaded only where there is a collector', () => {
-    const [sdk, loader] = ['service-kit/src/telemetry/otel.ts', 'service-kit/src/runtime/start-tracing.ts']
+    const [sdk, loader] = ['service-kit/src/telemetry/traces/otel.ts', 'service-kit/src/runtime/start-tracing.ts']
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])
     const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))

@@ -11,6 +11,7 @@ import { succeeded } from './specs/commands.ts'
 import { openBrowser } from './support/browser.ts'
 import { type JaegerSpan, jaegerAt, linesOf } from './support/jaeger.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
+import { prometheusAt } from './support/prometheus.ts'
 
 const names = services.flatMap((service) => [service.name, sidecarOf(service)])
 const spanId = '00f067aa0ba902b7'
@@ -35,12 +36,13 @@ describe('the traces of a stack that make observe watches', () => {
   let stack: StartedCheckout
   let jaeger: ReturnType<typeof jaegerAt>
   let folder: string
+  let told: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'traces-'))
     checkout = await localCheckout()
     stack = await checkout.start()
     // What is told is sent soon.
-    succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))
+    told = succeeded(await stack.make('observe', 'OTEL_BSP_SCHEDULE_DELAY=100'))
     jaeger = jaegerAt(jaegerUrl(checkout.ports))
   })
   after(async () => {
@@ -82,6 +84,18 @@ describe('the traces of a stack that make observe watches', () => {
     linesOf(spans.filter(({ parentId }) => !spans.some(({ id }) => id === parentId))).map((line) =>
       line.split(' > ').at(-1),
     )
+
+  it('come with metrics and alerts, by one command, which says where to look', async () => {
+    const prometheus = `http://localhost:${checkout.ports.prometheus}`
+    for (const page of [`${jaegerUrl(checkout.ports)}/`, `${prometheus}/query`, `${prometheus}/alerts`]) {
+      expect(told).to.contain(page)
+      expect((await fetch(page)).status).to.equal(200)
+    }
+    await prometheusAt(prometheus).scrapesAll()
+    const status = succeeded(await stack.make('status'))
+    for (const name of ['jaeger', 'exporter', 'prometheus'])
+      expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
+  })
 
   it('are one for an order, from its request to its payment, under its TraceId', async () => {
     const { id, traceId } = await place()
@@ -165,6 +179,8 @@ describe('the traces of a stack that make observe watches', () => {
     writeFileSync(file, JSON.stringify(envelope))
     const list = succeeded(await stack.make('dead-letters', 'LIST=invalid-payload/order-service'))
     const [, letter = ''] = /^([0-9a-f]{8}) /m.exec(list) ?? []
+    const shown = succeeded(await stack.make('dead-letters', `SHOW=${letter}`))
+    expect(shown).to.contain(`trace ${envelope.TraceId}, in logs by ${envelope.CorrelationId}`)
     succeeded(await stack.make('dead-letters', `RESEND=${letter}`, `FILE=${file}`))
     await orderIs(envelope.Payload.OrderId)
     await traceWith(

@@ -4,6 +4,7 @@ import { compare } from './compare.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
+import { metrics } from './metrics.ts'
 import { network } from './network.ts'
 import { outbox } from './outbox.ts'
 import { outside } from './outside.ts'
@@ -24,6 +25,7 @@ export const parts = {
   replicas,
   secured,
   traces,
+  metrics,
   network,
   compare,
 } satisfies Record<string, Part>

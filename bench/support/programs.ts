@@ -53,8 +53,13 @@ export async function startOrderService(
   env: Record<string, string>,
   root = repository,
 ): Promise<{ url: string; specs: ProcessSpec[] }> {
-  const { http, https, channel } = await stack.morePorts()
-  const listeners = { Web__HttpPort: String(http), Web__HttpsPort: String(https), AppChannel__Port: String(channel) }
+  const { http, https, channel, metrics } = await stack.morePorts()
+  const listeners = {
+    Web__HttpPort: String(http),
+    Web__HttpsPort: String(https),
+    AppChannel__Port: String(channel),
+    Metrics__Port: String(metrics),
+  }
   const spec = stack.specOf('order-service')
   const args = argumentsIn(root, spec)
   const specs = [{ ...spec, name, args, env: { ...spec.env, ...listeners, ...env }, ports: {} }]

@@ -1,10 +1,12 @@
-// `make pictures`: what a reader sees first, from a real run in a copy of the repository.
+// `make pictures`: what a reader sees first, and what somebody sees who is told of an alert, from a real run in a copy of the repository.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { addressAt, defaultPorts, eventually, jaegerUrl, repository, serviceNamed } from '@orderflow/stack'
+
+import { addressAt, defaultPorts, eventually, repository, serviceNamed } from '@orderflow/stack'
+
 import { execute, openBrowser } from '@orderflow/test/browser'
 import { copyRepository } from '@orderflow/test/repository-copy'
+import { takeAlert, takeTrace, unpayable, untilScraped } from './observed.ts'
 import { record } from './recording.ts'
 import { terminalSvg } from './terminal-svg.ts'
 
@@ -18,8 +20,13 @@ try {
   )
   const { url } = addressAt('localhost', serviceNamed('order-service'))
   await takePage(url)
+  const prometheus = `http://localhost:${defaultPorts.prometheus}`
   await copy.run('make', ['observe'])
   await takeTrace(url)
+  await untilScraped(prometheus)
+  copy.write('event.json', JSON.stringify(unpayable))
+  await copy.run('make', ['publish', 'FILE=event.json', 'RAW=1'])
+  await takeAlert(prometheus)
 } finally {
   await copy.run('make', ['down'])
   copy.remove()
@@ -41,35 +48,6 @@ async function takePage(url: string): Promise<void> {
     if (!top || !end) throw new Error(`${url} shows no answer`)
     const clip = { x: 0, y: top.y, width: 960, height: end.y + end.height + 10 - top.y }
     await page.screenshot({ path: join(folder, 'page.png'), clip })
-  } finally {
-    await browser.close()
-  }
-}
-
-/** The trace of an order that was paid. */
-async function takeTrace(url: string): Promise<void> {
-  const order = { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 }
-  const headers = { 'content-type': 'application/json' }
-  // The first of a process takes longer than any other.
-  const traceIds: string[] = []
-  for (let count = 0; count < 20; count += 1) {
-    const response = await fetch(`${url}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) })
-    traceIds.push(((await response.json()) as { traceId: string }).traceId)
-    await delay(250)
-  }
-  const traceUrl = jaegerUrl(defaultPorts)
-  const hex = (traceIds.at(-1) ?? '').replaceAll('-', '')
-  const isWhole = async () =>
-    (await (await fetch(`${traceUrl}/api/traces/${hex}`)).text()).includes('"process paymentevents"') || undefined
-  await eventually(isWhole, 'the trace')
-  // The sidecars send theirs every five seconds.
-  await delay(6_000)
-  const browser = await openBrowser()
-  try {
-    const page = await browser.newPage({ viewport: { width: 1_200, height: 400 } })
-    await page.goto(`${traceUrl}/trace/${hex}`)
-    await page.locator('tr.span').first().waitFor()
-    await page.screenshot({ path: join(folder, 'trace.png'), fullPage: true })
   } finally {
     await browser.close()
   }

@@ -13,7 +13,7 @@ export function createReactions(
   { saveFact }: Pick<PaymentStore, 'saveFact'>,
   policy: Policy,
   { app, publish, now }: Dependencies,
-): Reactions {
+): Reactions<boolean> {
   const causeOf = (event: FullEvent<'OrderCreated@1' | 'OrderCancelled@1'>): Cause => ({
     causationId: event.Id,
     correlationId: event.CorrelationId,
@@ -21,24 +21,28 @@ export function createReactions(
     at: now().toISOString(),
   })
 
-  async function charge(event: FullEvent<'OrderCreated@1'>): Promise<void> {
+  async function charge(event: FullEvent<'OrderCreated@1'>): Promise<boolean> {
     const { OrderId: orderId, Total: amount } = event.Payload
     const tenant = tenantOf(event)
     const charge = { ...causeOf(event), orderId, amount, source: 'OrderCreated' as const, ...ownerOf(tenant) }
-    const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
+    const { state, changed } = await saveFact(tenant.id, orderId, (known) =>
+      decide(known, { type: 'charge', charge }, policy),
+    )
     if (state.decision?.source === 'OrderCreated' && state.decision.amount !== amount) {
       throw new PaymentError('conflicting-order', 'this OrderId was charged with another total')
     }
     await announce(publish, resultOf(app, state), orderId)
+    return changed
   }
 
-  async function cancel(event: FullEvent<'OrderCancelled@1'>): Promise<void> {
+  async function cancel(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
     const orderId = event.Payload.OrderId
     const cause = causeOf(event)
-    const { state } = await saveFact(tenantOf(event).id, orderId, (known) =>
+    const { state, changed } = await saveFact(tenantOf(event).id, orderId, (known) =>
       decide(known, { type: 'cancel', cause }, policy),
     )
     await announce(publish, refundOf(app, state), orderId)
+    return changed
   }
 
   return { [orderEvents]: { 'OrderCreated@1': charge, 'OrderCancelled@1': cancel } }

@@ -27,7 +27,7 @@ describe('config vars', () => {
       Stream__SessionTimeout: '10s',
       Policy__ApproveUpTo: '10000',
     })
-    expect(Object.keys(vars).filter((name) => /^(Web|Sidecar|AppChannel)__/.test(name))).to.deep.equal([])
+    expect(Object.keys(vars).filter((name) => /^(Web|Sidecar|AppChannel|Metrics)__/.test(name))).to.deep.equal([])
   })
 
   it('come from the environment, else from an earlier export, else from appsettings.json', async () => {

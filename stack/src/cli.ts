@@ -9,7 +9,7 @@ const ofEngine = () => import('./containers/provision-commands.ts')
 /** The commands of the Makefile. Each loads what it needs when it is run: all of it together takes a second. */
 const commands: Record<string, Command> = {
   up: async () => (await ofStack()).up(process.env, interruption()),
-  observe: async () => (await import('./commands/observe.ts')).observe(interruption()),
+  observe: async () => (await import('./commands/observe.ts')).observe(process.env, interruption()),
   down: async () => (await ofStack()).down(),
   status: async () => (await ofStack()).status(),
   logs: async ([name]) => (await ofStack()).logs(name, process.env, interruption()),

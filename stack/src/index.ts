@@ -1,3 +1,4 @@
+export { jaegerUrl } from './lib/jaeger.ts'
 // What a stack is: to start one, to reach it, and what the release and the tests share with it.
 
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
@@ -34,12 +35,10 @@ export {
   sidecarOf,
 } from './lib/services.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
-export { startJaeger } from './processes/jaeger.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
 export type { StackTokens } from './processes/secrets.ts'
 export { startStack } from './processes/start.ts'
-export { jaegerUrl } from './processes/trace-variables.ts'
 export { canAptGet } from './provision/apt.ts'
 export { findBrowser } from './provision/browser.ts'
 export { findTestssl } from './provision/testssl.ts'

@@ -6,6 +6,7 @@ import { claimFolder } from '../src/processes/test-owner.ts'
 import { provision } from '../src/provision/provision.ts'
 import { startBroker } from './kafka/broker.ts'
 import { killedBroker } from './kafka/killed-broker.ts'
+import { positions } from './kafka/positions.ts'
 import { sidecar } from './kafka/sidecar.ts'
 import { streamCheck } from './kafka/stream-check.ts'
 import { localTopics } from './kafka/topics.ts'
@@ -25,5 +26,6 @@ describe('with a Kafka of this machine', () => {
   localTopics(() => plan)
   sidecar(() => plan)
   streamCheck(() => plan)
+  positions(() => plan)
   killedBroker(() => plan)
 })

@@ -7,8 +7,8 @@ import type { RunningContainers } from './running-containers.ts'
 import { storeServer } from './settings.ts'
 
 /** Ports of order-service and its sidecar: what the network may reach, and what only the two may. */
-const { http, https, ...inner } = entryOf(defaultPorts.services, 'order-service')
-const open = [http, https]
+const { http, https, metrics, daprMetrics, ...inner } = entryOf(defaultPorts.services, 'order-service')
+const open = [http, https, metrics, daprMetrics]
 const closed = Object.values(inner)
 
 /** What containers keep from each other and from the machine they run on. */
@@ -19,7 +19,7 @@ export function isolation(running: () => RunningContainers): void {
       stack = running()
     })
 
-    it('reaches the public ports of another pod, and neither its sidecar nor what its sidecar calls', async () => {
+    it('reaches the public ports of another pod and its metrics, and neither its sidecar nor what its sidecar calls', async () => {
       const neighbour = await openContainer(stack.project, 'payment-service')
       const script = `const connect = (port) => new Promise((resolve) => {
           const socket = net.connect(port, 'order-pod', () => resolve('open')).on('error', ({ code }) => resolve(code))
@@ -60,7 +60,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
       const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
       const secrets = Object.values(stack.settings.secrets)
-      expect(secrets).to.have.length(7 + 3 * services.length)
+      expect(secrets).to.have.length(8 + 3 * services.length)
       for (const secret of [...secrets, customerTaxId]) {
         for (const text of [log, ...started]) expect(text.includes(secret)).to.equal(false)
       }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
 import { openLog } from '@orderflow/service-kit/operations'
+import { scrape } from '@orderflow/service-kit/testing'
 import { type KafkaConnection, withAdmin, withRetries } from '@orderflow/stack'
-import { setPublisher, stackUsers } from '@orderflow/stack/parts'
+import { setPublisher, stackUsers, streamMetrics } from '@orderflow/stack/parts'
 import {
   AclOperations,
   AclPermissionTypes,
@@ -19,7 +20,7 @@ import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
 /** Written out, and not taken from services.json: whoever changes that says here, too, who may do more than before. */
-const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]>> = {
+const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', string[]> & { lookInto?: string[] }> = {
   'order-service': {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
     read: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
@@ -34,6 +35,13 @@ const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', stri
   },
   publisher: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
   legacy: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
+  exporter: {
+    describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
+    read: [],
+    write: [],
+    group: [],
+    lookInto: ['order-service', 'payment-service'],
+  },
   stranger: { describe: [], read: [], write: [], group: [] },
   operator: {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead', 'others'],
@@ -120,6 +128,17 @@ export function streamRights(running: () => SecuredKafka): void {
       return found
     }
 
+    it('lets the exporter tell how things stand by what it may do', async () => {
+      const samples = await scrape(streamMetrics(as('exporter')))
+      expect(samples.get('orderflow_kafka_up')).to.equal(1)
+      const labels = 'group="payment-service",topic="orderevents"'
+      const lags = [...samples].filter(([series]) => series.startsWith(`orderflow_consumer_lag_events{${labels}`))
+      expect(lags.reduce((sum, [, lag]) => sum + lag, 0)).to.be.at.least(1)
+      expect(samples.get(`orderflow_oldest_unhandled_seconds{${labels}}`)).to.be.within(0.001, 600)
+      expect(samples.get('orderflow_dead_letter_records{topic="orderevents.dead"}')).to.be.at.least(1)
+      expect((await scrape(streamMetrics(as('stranger')))).get('orderflow_kafka_up')).to.equal(0)
+    })
+
     for (const [user, may] of Object.entries(mayDo)) {
       describe(user, () => {
         it(`sees ${told(may.describe)}`, async () => {
@@ -147,9 +166,10 @@ export function streamRights(running: () => SecuredKafka): void {
           expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
         })
 
-        it(`looks into ${told(may.group, 'group')}`, async () => {
+        const { lookInto = may.group } = may
+        it(`looks into ${told(lookInto, 'group')}`, async () => {
           const attempt = (group: string) => withAdmin(as(user), (admin) => admin.describeGroups({ groups: [group] }))
-          expect(await allowed(everyGroup, attempt)).to.have.members(may.group)
+          expect(await allowed(everyGroup, attempt)).to.have.members(lookInto)
         })
 
         if (user === 'operator') return

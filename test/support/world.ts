@@ -30,6 +30,7 @@ import {
   type ServiceDefinition,
   SidecarError,
 } from '@orderflow/service-kit'
+import { createMetrics } from '@orderflow/service-kit/metrics'
 import { type LogRecord, rebuildTopic } from '@orderflow/service-kit/operations'
 import { FakeLog, FakeSidecar } from '@orderflow/service-kit/testing'
 import { domainDocuments } from './documents.ts'
@@ -37,6 +38,7 @@ import { domainDocuments } from './documents.ts'
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
 const silent = createLog('world', 'silent')
+const metrics = createMetrics()
 /** Both services have the same keys, and the default file: whoever is not listed may write orderevents. */
 export const trust = readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32) })
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
@@ -150,7 +152,7 @@ export class World {
       const publishRecord = createPublisher(this.stores[role])
       const publish = createPublish(publishRecord, trust, undefined)
       const { Id: id, Name: name } = settings[role].App
-      const options = { app: name, publish: publishRecord, trust, refusals: refusals[role], log: silent, now }
+      const options = { app: name, publish: publishRecord, trust, refusals: refusals[role], log: silent, metrics, now }
       const consumers = (reactions: Reactions) => createConsumers(reactions, options)
       const documents = createDocuments(this.stores[role], now, true)
       return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }

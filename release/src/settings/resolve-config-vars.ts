@@ -5,7 +5,7 @@ import type { ConfigVars } from './config-vars.ts'
 import { folderOf, type Service } from './services.ts'
 
 /** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
-const insideTheImage = ['Web', 'AppChannel', 'Sidecar']
+const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
  * Where a hosted service differs from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses

@@ -76,8 +76,8 @@ export async function rebuildTopic(
         signature: headerOf(record, signatureHeader),
         arrivedAt: record.timestamp,
       }
-      const changed = await patiently(() => intake(evidence, origin))
-      counts[changed === undefined ? 'unhandled' : changed ? 'applied' : 'unchanged'] += 1
+      const taken = await patiently(() => intake(evidence, origin))
+      counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
       tally(counts.faulty, faultOf(error, refusals).code)

@@ -7,7 +7,8 @@ import { createAppChannel } from '../stream/app-channel.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createPublish } from '../stream/publish.ts'
 import { createPublisher } from '../stream/publisher.ts'
-import type { Tracing } from '../telemetry/tracing.ts'
+import { createMetrics } from '../telemetry/metrics/metrics.ts'
+import type { Tracing } from '../telemetry/traces/tracing.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { createWeb } from '../web/web.ts'
 import type { ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
@@ -22,10 +23,11 @@ export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'setting
   tracing?: Tracing | undefined
 }
 
-/** A service without its listeners: `web` for the public, `channel` for the sidecar. */
+/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for whoever scrapes them. */
 export interface App {
   web: RequestListener
   channel: RequestListener
+  metrics: RequestListener
 }
 
 /**
@@ -39,11 +41,12 @@ export function createApp<S extends object>(
   const { settings, log, now } = dependencies
   const auth = createAuth(settings.Auth, now, (err) => log.error({ err }, 'the API keys are those of before'))
   const trust = readTrust(service.root, settings.Trust)
-  const publishRecord = createPublisher(sidecar)
+  const metrics = createMetrics()
+  const publishRecord = createPublisher(sidecar, metrics.queue)
   const parts = createParts(service, {
     ...dependencies,
     publish: createPublish(publishRecord, trust, tracing),
-    documents: createDocuments(sidecar, now, auth === undefined),
+    documents: createDocuments(sidecar, now, auth === undefined, metrics.queue('store')),
   })
 
   const { App: app, AppChannel: channel } = settings
@@ -51,8 +54,10 @@ export function createApp<S extends object>(
   const writes = [...service.produces, ...reads.map(deadLetterTopic)]
   const group = reads.length > 0 ? app.Name : undefined
   const refusals = new Set(Object.keys(service.refusals))
-  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, tracing }
+  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing }
   const consumers = createConsumers(parts.reactions, options)
+  const readiness = createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes }))
+  metrics.readiness(readiness)
   return {
     web: createWeb({
       title: app.Name,
@@ -60,15 +65,17 @@ export function createApp<S extends object>(
       routes: parts.routes,
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
-      readiness: createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes })),
+      readiness,
       auth,
       proxies: settings.Web.Proxies,
       limits: limitsOf(settings),
       tracing,
       tracePage: settings.Telemetry.TracePage,
       log,
+      metrics,
     }),
     channel: createAppChannel({ token: channel.Token, consumers, log }),
+    metrics: metrics.listener,
   }
 }
 

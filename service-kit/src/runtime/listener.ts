@@ -41,6 +41,9 @@ export const channelTimeouts = {
   requestTimeout: 60_000,
 } satisfies ServerOptions
 
+/** Whoever scrapes, in the network that the service is in: a few, who ask now and then. */
+export const metricsBounds = { ...publicBounds, maxConnections: 20 }
+
 /**
  * TLS for the public. Of 1.2 only what has forward secrecy and authenticates what it encrypts (RFC 9325, section 4.2), for keys of either
  * kind; 1.3 has nothing else. A client must not make us repeat the costly part over and over on one connection.

@@ -3,13 +3,14 @@ import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../telemetry/log.ts'
 import { limitsOf } from './limits.ts'
-import { channelTimeouts, type Listener, listen, publicBounds } from './listener.ts'
+import { channelTimeouts, type Listener, listen, metricsBounds, publicBounds } from './listener.ts'
 import type { BaseSettings } from './settings.ts'
 
-/** A service without its listeners: `web` for the public, `channel` for the sidecar. */
+/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for whoever scrapes them. */
 export interface App {
   web: RequestListener
   channel: RequestListener
+  metrics: RequestListener
 }
 
 /** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
@@ -30,8 +31,9 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  const { Web: web, AppChannel: channel, Auth: auth } = settings
-  const ports = { http: web.HttpPort, https: web.CertificateFile ? web.HttpsPort : undefined, channel: channel.Port }
+  const { Web: web, AppChannel: channel, Metrics: metrics, Auth: auth } = settings
+  const https = web.CertificateFile ? web.HttpsPort : undefined
+  const ports = { http: web.HttpPort, https, channel: channel.Port, metrics: metrics.Port }
   log.info({ ...ports, callers: callersIn[auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' }, 'up')
 
   const stop = async (signal: string) => {
@@ -51,13 +53,13 @@ const callersIn = {
   closed: 'who has a token or a key',
 }
 
-type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel'>
+type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
 type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
 
-/** Public http, the sidecar's channel and, when a certificate is set, public https; in this order, and all or none. */
+/** Public http, the sidecar's channel, metrics and, when a certificate is set, public https; in this order, and all or none. */
 export async function openListeners(
   app: App,
-  { Web: web, AppChannel: channel }: ListenerSettings,
+  { Web: web, AppChannel: channel, Metrics: metrics }: ListenerSettings,
 ): Promise<Listener[]> {
   const listeners: Listener[] = []
   const open = async (...[listener, options, address]: Parameters<typeof listen>) => {
@@ -66,6 +68,7 @@ export async function openListeners(
   try {
     await open(app.web, publicBounds, { host: web.Host, port: web.HttpPort, variable: 'Web__HttpPort' })
     await open(app.channel, channelTimeouts, { host: channel.Host, port: channel.Port, variable: 'AppChannel__Port' })
+    await open(app.metrics, metricsBounds, { host: metrics.Host, port: metrics.Port, variable: 'Metrics__Port' })
     if (web.CertificateFile) {
       const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
       const address = { host: web.Host, port: web.HttpsPort, variable: 'Web__HttpsPort' }

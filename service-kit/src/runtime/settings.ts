@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
-import { traceProblems } from '../telemetry/trace-settings.ts'
+import { traceProblems } from '../telemetry/traces/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import { guid } from '../web/guid.ts'
 import type { Limits } from '../web/rate-limits.ts'
@@ -16,6 +16,8 @@ export interface BaseSettings {
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
+  /** Where metrics are told: to this machine alone, or to a network that nobody else is in. Never to the public. */
+  Metrics: { Host: string; Port: number }
   Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
   State: SidecarSettings['State']
@@ -97,6 +99,7 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Auth: section(authProperties),
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
+  Metrics: section({ Host: required, Port: port }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
   State: section({ Store: required, ConnectionString: text }),

@@ -1,8 +1,8 @@
 import { within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { errorType } from '../telemetry/spans.ts'
-import { traceSettings } from '../telemetry/trace-settings.ts'
-import type { Tracing } from '../telemetry/tracing.ts'
+import { errorType } from '../telemetry/traces/spans.ts'
+import { traceSettings } from '../telemetry/traces/trace-settings.ts'
+import type { Tracing } from '../telemetry/traces/tracing.ts'
 
 /** A collector that is away fails every few seconds. */
 const quietMs = 60_000
@@ -11,7 +11,7 @@ const quietMs = 60_000
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
-  const { otlpTracing } = await import('../telemetry/otel.ts')
+  const { otlpTracing } = await import('../telemetry/traces/otel.ts')
   let quietUntil = 0
   log.info(settings, 'traces are recorded')
   return otlpTracing(service, settings, (error) => {

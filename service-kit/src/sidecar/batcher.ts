@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { handled } from '../telemetry/handling.ts'
-import { onBehalfOf } from '../telemetry/spans.ts'
-import type { Span } from '../telemetry/tracing.ts'
+import { onBehalfOf } from '../telemetry/traces/spans.ts'
+import type { Span } from '../telemetry/traces/tracing.ts'
 
 /** The queue is full, or the item waited too long in it: this step was not begun, and may be tried again. */
 export class OverloadError extends Error {
@@ -13,6 +13,14 @@ export class OverloadError extends Error {
 }
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
+
+/** Told what a queue does. */
+export interface QueueWatch {
+  /** Called once, with how to learn how many items wait. */
+  opened: (waiting: () => number) => void
+  /** A batch is done: how long its first item waited, and how long it took with all that was tried; milliseconds. */
+  flushed: (items: number, waitedMs: number, tookMs: number) => void
+}
 
 export interface BatcherOptions<T, R> {
   /**
@@ -33,6 +41,7 @@ export interface BatcherOptions<T, R> {
   minIntervalMs: number
   /** Flushes at the same time, 1 by default. With more of them, batches may end in another order than that of arrival. */
   maxInFlight?: number
+  watch?: QueueWatch | undefined
 }
 
 /** A client that waited longer has given up: doing its work all the same would be a surprise. */
@@ -54,6 +63,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   /** Items that the next flush may have: one after a failure, which tries whether it works again, then twice as many each time. */
   let room = options.maxItems
   let outage: unknown
+  options.watch?.opened(() => waiting.length)
 
   function dropLate(now: number) {
     const inTime = waiting.findIndex(({ since }) => since + maxWaitMs >= now)
@@ -89,8 +99,11 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): (item: T) =>
   }
 
   async function settle(batch: typeof waiting) {
+    const begunAt = performance.now()
     const spans = batch.map(({ span }) => span)
     const results = await onBehalfOf(spans, () => flush(batch.map(({ item }) => item)))
+    const waitedMs = begunAt - (batch[0]?.since ?? begunAt)
+    options.watch?.flushed(batch.length, waitedMs, performance.now() - begunAt)
     for (const [index, { settle }] of batch.entries()) {
       settle(results[index] ?? { ok: false, error: new Error('the flush answered fewer items than it was given') })
     }

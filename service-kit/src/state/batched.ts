@@ -9,7 +9,7 @@ const limits = { maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
 /** Has works that are asked for at the same time share a flush. */
 export function batched(
   flush: (works: Work<unknown>[]) => Promise<Settled<unknown>[]>,
-  pace: Pick<BatcherOptions<unknown, unknown>, 'maxItems' | 'minIntervalMs' | 'maxInFlight'>,
+  pace: Pick<BatcherOptions<unknown, unknown>, 'maxItems' | 'minIntervalMs' | 'maxInFlight' | 'watch'>,
 ): UnitOfWork {
   const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits, ...pace })
   return <R>(work: Work<R>) => queue(work) as Promise<R>

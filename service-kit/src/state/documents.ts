@@ -1,5 +1,6 @@
+import type { QueueWatch } from '../sidecar/batcher.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
-import { asSpan } from '../telemetry/spans.ts'
+import { asSpan } from '../telemetry/traces/spans.ts'
 import { createArrivalLists } from './arrival-lists.ts'
 import { type Page, type PageOptions, readPage } from './list-page.ts'
 import { createReader, type Read } from './reader.ts'
@@ -29,9 +30,12 @@ export type DocumentsOf = (tenant: string) => Documents
 
 const internal = { kind: 'internal' } as const
 
-/** @param isShared whether tenants are nobody's business here (`Auth__Mode`): they have their documents in common */
-export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false): DocumentsOf {
-  const [readMany, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now))]
+/**
+ * @param isShared whether tenants are nobody's business here (`Auth__Mode`): they have their documents in common
+ * @param watch told of the batches that are stored
+ */
+export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
+  const [readMany, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
   const read: Read = (keys) => asSpan('read state', internal, () => readMany(keys))
   const change: UnitOfWork = (work) => asSpan('change state', internal, () => changeMany(work))
   return (tenant) => {

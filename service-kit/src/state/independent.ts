@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Settled } from '../sidecar/batcher.ts'
+import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
 import { isRefusal, type Sidecar, type Write } from '../sidecar/sidecar.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
@@ -16,7 +16,7 @@ type Results = Map<Work<unknown>, Settled<unknown>>
  * For a store across a network, where round trips cost and replicas must not take turns: each document is saved by itself, on condition
  * that it is as it was read, and all of a batch in one bulk save. Nothing is written that replicas share (docs/adr/0017).
  */
-export function createIndependent(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
+export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
   /** Whoever was faster has its write done by then. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let listed: Promise<unknown> = Promise.resolve()
@@ -89,5 +89,5 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists): UnitOf
     return works.map((work) => results.get(work) as Settled<unknown>)
   }
 
-  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight })
+  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight, watch })
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Settled } from '../sidecar/batcher.ts'
+import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
 import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
@@ -20,7 +20,7 @@ const maxItems = 500
  * For a store of this machine, where documents cost less together than one by one: all works of a batch share a bulk read and a
  * transaction, one batch at a time.
  */
-export function createTransactional(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
+export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
   /** The faster writer has its next write begun by then, or has none. */
   const backoffMs = sidecar.writeIntervalMs / 2
   let cautiousUntil = Number.NEGATIVE_INFINITY
@@ -50,7 +50,7 @@ export function createTransactional(sidecar: Sidecar, lists: ArrivalLists): Unit
       }
     }
   }
-  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs })
+  return batched(flush, { maxItems, minIntervalMs: sidecar.writeIntervalMs, watch })
 }
 
 /** The guard is on it when this writer seems to be alone, else on each document. */

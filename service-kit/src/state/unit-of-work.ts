@@ -1,10 +1,11 @@
+import type { QueueWatch } from '../sidecar/batcher.ts'
 import { type Sidecar, SidecarError } from '../sidecar/sidecar.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { createIndependent } from './independent.ts'
 import { createTransactional } from './transactional.ts'
 import type { UnitOfWork, Work } from './work.ts'
 
-const strategies: Record<string, (sidecar: Sidecar, lists: ArrivalLists) => UnitOfWork> = {
+const strategies: Record<string, typeof createIndependent> = {
   'state.sqlite': createTransactional,
   'state.postgresql': createIndependent,
   'state.mongodb': createIndependent,
@@ -14,7 +15,7 @@ const strategies: Record<string, (sidecar: Sidecar, lists: ArrivalLists) => Unit
  * Reads, decides and writes in batches, as is best for the store that the sidecar names. One whose behaviour nobody has
  * tried is refused: what it takes for written may not be.
  */
-export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists): UnitOfWork {
+export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
   let strategy: UnitOfWork | undefined
 
   return async <R>(work: Work<R>) => {
@@ -23,7 +24,7 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists): UnitOfW
       const create = strategies[type]
       if (!create) throw new SidecarError('write state', unsuitable(type))
       // Whoever asked at the same time may have made it: there must be one, with one list of each tenant.
-      strategy ??= create(sidecar, lists)
+      strategy ??= create(sidecar, lists, watch)
     }
     return strategy(work)
   }

@@ -1,23 +1,19 @@
-import {
-  completeEnvelope,
-  deadLetterTopic,
-  type Envelope,
-  type ReceivedEnvelope,
-  typeOf,
-} from '@orderflow/envelope-schema'
+import { completeEnvelope, deadLetterTopic, type Envelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
-import { type Handling, handled, type Ids, idsOf, noteIds, nowHandling, within } from '../telemetry/handling.ts'
+import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { asSpan, errorType } from '../telemetry/spans.ts'
-import { traceparentOf } from '../telemetry/trace.ts'
-import type { Tracing } from '../telemetry/tracing.ts'
+import type { Outcome } from '../telemetry/metrics/events.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
+import { asSpan, errorType } from '../telemetry/traces/spans.ts'
+import { traceparentOf } from '../telemetry/traces/trace.ts'
+import type { Tracing } from '../telemetry/traces/tracing.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, minimalDeadLetter } from './dead-letter.ts'
 import { type BulkEntry, type Delivery, readDelivery } from './delivery.ts'
-import { DeliverySpan } from './delivery-span.ts'
-import { type Fault, faultOf, isInfrastructure } from './fault.ts'
+import { type Fault, faultCodes, faultOf, isInfrastructure } from './fault.ts'
 import { createIntake, type Handlers, type Reactions } from './intake.ts'
 import { topicAttributes } from './messaging.ts'
+import { ObservedDelivery } from './observed-delivery.ts'
 import type { PublishRecord } from './publisher.ts'
 import { slices } from './slices.ts'
 import { createUnhandledCounter } from './unhandled.ts'
@@ -30,6 +26,7 @@ export interface ConsumerOptions {
   /** Codes of the domain's errors, which become the reasons of dead letters. */
   refusals: ReadonlySet<string>
   log: Logger
+  metrics: Pick<Metrics, 'topic'>
   now: () => Date
   tracing?: Tracing | undefined
 }
@@ -58,22 +55,30 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, publish, trust, refusals, log, now, tracing } = options
+  const metrics = options.metrics.topic(topic, faultCodes(refusals))
+  const observed = { topic, group: app, types: new Set(Object.keys(handlers)), metrics, tracing }
+  const logUnhandled = createUnhandledCounter(topic, log)
   const intake = createIntake(
     handlers,
     (envelope, evidence) => trust.requireTrusted(topic, envelope, evidence),
-    createUnhandledCounter(topic, log),
+    (type) => {
+      logUnhandled(type)
+      metrics.unhandled(type)
+    },
   )
 
-  /** Answers why an event will be delivered again; nothing when it is done with. */
-  async function settle(delivery: Delivery, spans: DeliverySpan | undefined): Promise<Failure | undefined> {
-    const handling: Handling = { document: delivery.value, traceparent: delivery.traceparent }
-    const onRead = spans ? (envelope: Envelope) => read(handling, delivery, envelope, spans) : noteIds
+  /** Answers what became of an event, or why it will be delivered again. */
+  async function settle(delivery: Delivery, whole: ObservedDelivery): Promise<Outcome | Failure> {
+    const { value: document, traceparent, arrivedAt } = delivery
+    const handling: Handling = { document, traceparent, arrivedAt }
+    const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
     return within(handling, async () => {
       try {
-        const fault = await handle(delivery, onRead)
+        const result = await handle(delivery, onRead)
+        const fault = typeof result === 'string' ? undefined : result
         if (fault) await putAside(delivery, fault, onRead)
         handling.span?.end(fault?.code)
-        return undefined
+        return typeof result === 'string' ? result : 'dead-letter'
       } catch (error) {
         handling.span?.end(errorType(error))
         return { error, ids: idsOf(handling) }
@@ -81,19 +86,14 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     })
   }
 
-  function read(handling: Handling, delivery: Delivery, envelope: Envelope, spans: DeliverySpan): void {
-    noteIds(envelope)
-    spans.begin(handling, delivery, envelope)
-    if (!handling.span) return
-    const type = typeOf(envelope)
-    if (Object.hasOwn(handlers, type)) handling.span.set({ 'orderflow.event.type': type })
-  }
-
-  /** Answers why the event can never be handled; nothing when it was. */
-  async function handle(delivery: Delivery, onRead: (envelope: Envelope) => void): Promise<Fault | undefined> {
+  /** Answers what became of an event, or why it can never be handled. */
+  async function handle(delivery: Delivery, onRead: (envelope: Envelope) => void): Promise<Outcome | Fault> {
     try {
-      await intake(delivery, delivery.origin, onRead)
-      return undefined
+      const taken = await intake(delivery, delivery.origin, onRead)
+      if (!taken) return 'unhandled'
+      const { causedAt } = delivery
+      if (causedAt !== undefined) metrics.reacted(taken.type, Math.max(0, now().getTime() - causedAt))
+      return taken.answer === false ? 'duplicate' : 'handled'
     } catch (error) {
       if (isInfrastructure(error)) throw error
       return faultOf(error, refusals)
@@ -112,6 +112,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
       const letter = span ? { ...delivery, traceparent: traceparentOf(span.place) } : delivery
       return publishLetter(deadLetterOf(letter, fault, app, now()), () => minimalDeadLetter(letter, fault, app, now()))
     })
+    metrics.deadLetter(fault.code)
     log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
   }
 
@@ -127,20 +128,25 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 
   return async (entries) => {
     const deliveries = entries.map((entry) => readDelivery(entry, topic))
-    const spans = tracing && new DeliverySpan(tracing, { topic, group: app, count: entries.length })
-    const results: (Failure | undefined)[] = []
+    const whole = new ObservedDelivery(deliveries, now(), observed)
+    const results: (Outcome | Failure)[] = []
     // A delivery has no byte limit.
     for (const slice of slices(deliveries)) {
-      results.push(...(await Promise.all(slice.map((delivery) => settle(delivery, spans)))))
+      results.push(...(await Promise.all(slice.map((delivery) => settle(delivery, whole)))))
     }
-    const failure = results.find((result) => result !== undefined)
+    const failure = results.find((result) => typeof result !== 'string')
     if (failure) log.error({ err: failure.error, topic, ...failure.ids }, 'batch will be delivered again in part')
-    spans?.end(failure && errorType(failure.error))
     const held = new Set<string>()
-    return deliveries.map(({ entryId, escapedKey = '' }, index) => {
-      const failed = results[index] !== undefined || (escapedKey !== '' && held.has(escapedKey))
-      if (failed) held.add(escapedKey)
-      return { entryId, status: failed ? 'RETRY' : 'SUCCESS' }
+    const outcomes = deliveries.map(({ escapedKey = '' }, index): Outcome => {
+      const result = results[index]
+      if (typeof result === 'string' && (escapedKey === '' || !held.has(escapedKey))) return result
+      held.add(escapedKey)
+      return 'retried'
     })
+    whole.end(outcomes, failure && errorType(failure.error))
+    return deliveries.map(({ entryId }, index) => ({
+      entryId,
+      status: outcomes[index] === 'retried' ? 'RETRY' : 'SUCCESS',
+    }))
   }
 }

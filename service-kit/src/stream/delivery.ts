@@ -1,8 +1,8 @@
-import { placeIn } from '../telemetry/trace.ts'
+import { placeIn } from '../telemetry/traces/trace.ts'
 import { signatureHeader, signatureIn } from '../trust/signature.ts'
 import type { Evidence } from '../trust/trust.ts'
 import { type Place, parsePlace, precedes } from './place.ts'
-import { resentFrom } from './record-headers.ts'
+import { causedAt, resentFrom } from './record-headers.ts'
 
 /** One Kafka record as it reached this service. */
 export interface Delivery extends Evidence {
@@ -16,6 +16,8 @@ export interface Delivery extends Evidence {
   escapedKey: string | undefined
   /** Only a valid one. */
   traceparent: string | undefined
+  /** Of a reaction, when its cause reached the log, in milliseconds since 1970; see `causedAt`. */
+  causedAt: number | undefined
   /** Empty for a tombstone. */
   value: Uint8Array
 }
@@ -43,6 +45,7 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
     key: unescaped(escapedKey),
     escapedKey,
     traceparent: placeIn(traceparent) && traceparent,
+    causedAt: momentIn(metadata[causedAt]),
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),
     value: Buffer.from(event ?? '', 'base64'),
@@ -63,6 +66,10 @@ export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: str
 export function originOf(place: Place, header: string | undefined): Place {
   const origin = parsePlace(header)
   return origin && precedes(origin, place) ? origin : place
+}
+
+function momentIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{13}$/.test(text) ? Number(text) : undefined
 }
 
 /** The component escapes as Go's url.QueryEscape does. Undefined when there is nothing or it is not UTF-8. */

@@ -1,4 +1,4 @@
-import { EnvelopeError } from '@orderflow/envelope-schema'
+import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import { maskedText } from '../telemetry/mask.ts'
@@ -12,6 +12,11 @@ export interface Fault {
 
 /** Codes that blame us and not the event: the same bytes may pass once the service or its platform is mended. */
 export const ourFaults: ReadonlySet<string> = new Set(['refused', 'handler-error'])
+
+/** All codes that a fault can have. */
+export function faultCodes(refusals: ReadonlySet<string>): string[] {
+  return [...envelopeErrorCodes, ...ourFaults, 'untrusted', ...refusals]
+}
 
 /** Whether the platform failed, and the same may succeed later: nothing is wrong with the event or request. */
 export function isInfrastructure(error: unknown): boolean {

@@ -14,7 +14,7 @@ import type { Place } from './place.ts'
 
 /**
  * What a service does with the events of one topic: a function for each `Name@Version` that it handles, called for a whole
- * batch at once, in order. A rejection is infrastructure, one of the service's refusals, or a bug.
+ * batch at once, in order. An answer of false says that nothing changed. A rejection is infrastructure, one of the service's refusals, or a bug.
  */
 export type Handlers<R = unknown> = { readonly [T in EventType]?: (event: FullEvent<T>) => Promise<R> }
 
@@ -25,7 +25,7 @@ export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
- * Parses the event in a record's value and hands it over. Answers what the handler did; undefined for an event that none of
+ * Parses the event in a record's value and hands it over. Answers its type and what the handler did; undefined for an event that none of
  * them is for, whose payload and publisher are nobody's business here.
  * @param origin where the event first stood in the log
  * @param onRead told the envelope, with its ids, before it is known whether the event is valid and handled
@@ -36,7 +36,7 @@ export type Intake<R> = (
   record: Evidence,
   origin: Place,
   onRead?: (envelope: Envelope) => void,
-) => Promise<R | undefined>
+) => Promise<{ type: EventType; answer: R } | undefined>
 
 /** @param onUnhandled told the `Name@Version` of each event that no handler is for */
 export function createIntake<R>(
@@ -50,14 +50,15 @@ export function createIntake<R>(
     const envelope = completeEnvelope(parseEnvelope(record.value), origin)
     onRead?.(envelope)
     const event = selectEvent(envelope, types)
-    const handle = event && byType.get(typeOf(event))
+    const type = event && typeOf(event)
+    const handle = type && byType.get(type)
     if (!handle) {
       onUnhandled(typeOf(envelope))
       return undefined
     }
     judge(event, record)
     try {
-      return await handle(event as FullEvent<EventType>)
+      return { type, answer: await handle(event as FullEvent<EventType>) }
     } catch (error) {
       // An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to.
       throw error instanceof EnvelopeError ? new Error(`the reaction is not a valid event: ${error.message}`) : error

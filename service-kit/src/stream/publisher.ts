@@ -1,8 +1,10 @@
 import type { Envelope } from '@orderflow/envelope-schema'
-import { createBatcher } from '../sidecar/batcher.ts'
+import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
+import { handled } from '../telemetry/handling.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
+import { causedAt } from './record-headers.ts'
 
 /**
  * Publishes one record; resolves when the broker has it.
@@ -20,8 +22,9 @@ const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
 /**
  * A publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has a queue of
  * its own, so that one which hangs holds up no other.
+ * @param watchOf who is told of a topic's batches
  */
-export function createPublisher(sidecar: Sidecar): PublishRecord {
+export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
   const queues = new Map<string, PublishRecord>()
   const open = (topic: string): PublishRecord => {
     const flush = async (events: OutgoingEvent[]) => {
@@ -34,6 +37,7 @@ export function createPublisher(sidecar: Sidecar): PublishRecord {
       sizeOf,
       ...limits,
       minIntervalMs: sidecar.writeIntervalMs,
+      watch: watchOf?.(topic),
     })
     queues.set(topic, queue)
     return queue
@@ -48,7 +52,8 @@ function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
 }
 
 /**
- * An envelope as the record that carries it: the Kafka value is the envelope itself, with the signature of our services.
+ * An envelope as the record that carries it: the Kafka value is the envelope itself, with the signature of our services; of a reaction also
+ * when its cause reached the log.
  * @param traceparent of the span that it is published by, in the trace that its TraceId names; undefined where nobody records that
  * @throws {Error} a service publishes what nobody knows that it does
  */
@@ -61,10 +66,15 @@ export function recordOf(
 ): OutgoingEvent {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = trust.sign(topic, envelope, value)
+  const arrival = handled()?.arrivedAt
   return {
     topic,
     key,
     value,
-    headers: { ...(traceparent && { traceparent }), ...(signature && { [signatureHeader]: signature }) },
+    headers: {
+      ...(traceparent && { traceparent }),
+      ...(signature && { [signatureHeader]: signature }),
+      ...(arrival && { [causedAt]: String(arrival) }),
+    },
   }
 }

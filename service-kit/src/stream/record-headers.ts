@@ -6,6 +6,12 @@
 /** Of a record that was resent: the place where its event first stood, as text. See `originOf`. */
 export const resentFrom = 'replayed-from'
 
+/**
+ * Of a reaction: when the event that it reacts to reached the log, by the broker's clock, in milliseconds since 1970. For metrics alone: on a
+ * topic that others write it may be anything.
+ */
+export const causedAt = 'caused-at'
+
 /** Of a dead letter (docs/operations.md). */
 export const letterHeaders = {
   id: 'deadletter-id',

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Envelope, mayShow } from '@orderflow/envelope-schema'
-import type { SpanPlace } from './trace.ts'
-import type { Span } from './tracing.ts'
+import type { SpanPlace } from './traces/trace.ts'
+import type { Span } from './traces/tracing.ts'
 
 /** By which all lines of the log about an event, a request or an order are found, as envelopes have them. */
 export interface Ids {
@@ -15,6 +15,8 @@ export interface Handling extends Ids {
   /** A document, or the bytes of one. Its texts are looked for only when something is told meanwhile. */
   document: unknown
   texts?: string | undefined
+  /** Of an event: when it reached the log, in milliseconds since 1970. */
+  arrivedAt?: number | undefined
   /** The valid W3C header that came with it. */
   traceparent?: string | undefined
   /** The work that is being done for it, where that is recorded. */

@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Handling, within } from '../telemetry/handling.ts'
-import { guidOf, newTraceId, placeIn } from '../telemetry/trace.ts'
-import type { Span, Tracing } from '../telemetry/tracing.ts'
+import { guidOf, newTraceId, placeIn } from '../telemetry/traces/trace.ts'
+import type { Span, Tracing } from '../telemetry/traces/tracing.ts'
+import { whenEnded } from './ended.ts'
 import type { ShownPath } from './shown-path.ts'
 
 /**
@@ -39,17 +40,10 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
 
 function endWith(span: Span, request: Request, response: Response): void {
-  response.once('close', () => {
-    const route = routeOf(request)
+  whenEnded(request, response, ({ route, status, isAnswered }) => {
     if (route) span.rename(`${methodOf(request)} ${route}`)
-    const { statusCode: status } = response
     span.set({ 'http.route': route, 'http.response.status_code': status })
-    if (!response.writableFinished) span.end('aborted')
+    if (!isAnswered) span.end('aborted')
     else span.end(status >= 500 ? String(status) : undefined)
   })
-}
-
-/** As OpenAPI writes it; undefined when there is none for the path. */
-function routeOf({ route }: Request): string | undefined {
-  return (route as { path: string } | undefined)?.path.replace(/:(\w+)/g, '{$1}')
 }

@@ -1,12 +1,14 @@
 import express, { type Express } from 'express'
 import type { Auth } from '../auth/auth.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Tracing } from '../telemetry/tracing.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
+import type { Tracing } from '../telemetry/traces/tracing.ts'
 import { authenticate } from './authenticate.ts'
 import { docs } from './docs.ts'
 import { refuseForeignPosts } from './foreign-posts.ts'
 import { answerHeaders } from './headers.ts'
 import { healthRoutes, type Readiness } from './health.ts'
+import { measured } from './measured.ts'
 import { type Documented, openapiOf } from './openapi.ts'
 import { problemHandler } from './problem-handler.ts'
 import { type Limits, rateLimits } from './rate-limits.ts'
@@ -25,15 +27,18 @@ export interface WebOptions extends Documented {
   /** Undefined where no trace is recorded. */
   tracing?: Tracing | undefined
   log: Logger
+  metrics: Pick<Metrics, 'request'>
 }
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
-export function createWeb({ readiness, auth, proxies, limits, tracing, log, ...documented }: WebOptions): Express {
+export function createWeb(options: WebOptions): Express {
+  const { readiness, auth, proxies, limits, metrics, tracing, log, ...documented } = options
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
   // No client asks with If-None-Match, and a hash of each answer costs as much as validating the request.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
+  app.use(measured(routes, metrics))
   app.use(answerHeaders())
   // Before the limits: a platform asks from the address that its users' requests come from, too.
   app.use(healthRoutes(readiness))

@@ -64,8 +64,8 @@ describe('a rebuild from a topic', () => {
 
   /** The dead letter that an app has of a record. */
   function deadLetter(place: Place, app: string, origin = place): void {
-    const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, signature: undefined }
-    const delivery = { entryId: '', ...unknown, arrivedAt: 0 }
+    const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, causedAt: undefined }
+    const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt: 0 }
     const fault = { code: 'conflicting-order', detail: '' }
     const letter = deadLetterOf({ ...delivery, place, origin, value: Buffer.from('') }, fault, app, new Date())
     log.append({ ...letter, topic: deadLetterTopic('orderevents') })

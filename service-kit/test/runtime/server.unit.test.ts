@@ -8,15 +8,16 @@ import { portOf } from './support/port.ts'
 
 function settingsWith(httpPort: number, channelPort = 0) {
   const Web = { Host: '127.0.0.1', HttpPort: httpPort, HttpsPort: 0, CertificateFile: '', KeyFile: '', Proxies: 0 }
-  return { Web, AppChannel: { Host: '127.0.0.1', Port: channelPort, Token: 'app' } }
+  const Host = '127.0.0.1'
+  return { Web, AppChannel: { Host, Port: channelPort, Token: 'app' }, Metrics: { Host, Port: 0 } }
 }
 const answer: RequestListener = (_request, response) => response.end('ok')
-const app = { web: answer, channel: answer }
+const app = { web: answer, channel: answer, metrics: answer }
 
 describe('the listeners', () => {
   it('keep idle connections for longer than proxies and the sidecar do, who say so to the client', async () => {
     const listeners = await openListeners(app, settingsWith(0))
-    expect(listeners).to.have.lengthOf(2)
+    expect(listeners).to.have.lengthOf(3)
     for (const { server, drain } of listeners) {
       const response = await fetch(`http://127.0.0.1:${portOf(server)}`)
       await response.text()

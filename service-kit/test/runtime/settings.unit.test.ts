@@ -11,6 +11,7 @@ const settings = {
   Auth: { Mode: 'loopback', Issuer: '', Audience: '', TenantClaim: 'tenant_id', ClientId: '', ApiKeys: '' },
   Limits: { AddressPerMinute: 600, CallerPerMinute: 300, TenantPerMinute: 600 },
   AppChannel: { Host: '127.0.0.1', Port: 5100 },
+  Metrics: { Host: '127.0.0.1', Port: 3900 },
   Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 3502 },
   Stream: {
     PubSub: 'pubsub',

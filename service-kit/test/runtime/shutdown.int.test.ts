@@ -46,6 +46,7 @@ describe('a service that is told to stop', () => {
       Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile },
       Auth: { Mode: 'loopback' },
       AppChannel: { Host, Port },
+      Metrics: { Host, Port: await freePort() },
     }
     urls = {
       http: `http://${Host}:${HttpPort}`,

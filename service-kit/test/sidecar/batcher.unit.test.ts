@@ -1,11 +1,11 @@
 import { mock } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type BatcherOptions, createBatcher, OverloadError, type Settled } from '../../src/sidecar/batcher.ts'
 import { within } from '../../src/telemetry/handling.ts'
-import { asSpan } from '../../src/telemetry/spans.ts'
-import { newTraceId } from '../../src/telemetry/trace.ts'
-import type { Span } from '../../src/telemetry/tracing.ts'
+import { asSpan } from '../../src/telemetry/traces/spans.ts'
+import { newTraceId } from '../../src/telemetry/traces/trace.ts'
+import type { Span } from '../../src/telemetry/traces/tracing.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
@@ -34,6 +34,36 @@ describe('group commit', () => {
     const add = batcherOf({ flush: recordingIn(batches) })
     expect(await Promise.all([add(1), add(2), add(3)])).to.deep.equal([2, 4, 6])
     expect(batches).to.deep.equal([[1, 2, 3]])
+  })
+
+  it('tells who watches it how many wait, and of each batch how long its first item waited and how long it took', async () => {
+    let waiting = () => Number.NaN
+    const told: number[][] = []
+    const add = batcherOf({
+      flush: async (items) => {
+        await delay(30)
+        return double(items)
+      },
+      watch: {
+        opened: (count) => {
+          waiting = count
+        },
+        flushed: (...batch) => told.push(batch.map(Math.round)),
+      },
+    })
+    const first = add(1)
+    await time.pass(0)
+    const others = [add(2), add(3)]
+    expect(waiting()).to.equal(2)
+    await time.pass(30)
+    await first
+    await time.pass(30)
+    await Promise.all(others)
+    expect(waiting()).to.equal(0)
+    expect(told).to.deep.equal([
+      [1, 0, 30],
+      [2, 30, 30],
+    ])
   })
 
   it('keeps one flush in flight and the order of arrival', async () => {

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, EnvelopeError, type FullEvent } from '@orderflow/envelope-schema'
+import { createEnvelope, type Envelope, EnvelopeError, type FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
-import { createPublisher } from '../../src/stream/publisher.ts'
+import { createPublisher, recordOf } from '../../src/stream/publisher.ts'
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { scrape } from '../../src/testing/scrape.ts'
 import { createSigner } from '../../src/trust/signature.ts'
 import { createTrust } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
@@ -34,7 +36,7 @@ describe('consumer', () => {
   let sidecar: FakeSidecar
   let handled: FullEvent<'OrderCreated@1'>[]
   let logged: string[]
-  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<void>
+  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
   beforeEach(() => {
     offset = 0
     sidecar = new FakeSidecar()
@@ -52,6 +54,7 @@ describe('consumer', () => {
     publish: createPublisher(sidecar),
     trust: openTrust,
     log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
+    metrics: createMetrics(),
     now: () => new Date('2026-11-21T10:00:00Z'),
   })
   async function consume(...entries: BulkEntry[]) {
@@ -137,6 +140,81 @@ describe('consumer', () => {
         'invalid-payload',
       ])
     })
+  })
+
+  describe('counts', () => {
+    const arrival = Date.parse('2026-11-21T09:59:58Z')
+    let metrics: Metrics
+    beforeEach(() => {
+      metrics = createMetrics()
+    })
+    const arrived = (record: BulkEntry, headers: Record<string, string> = {}) => {
+      Object.assign(record.metadata, { __timestamp: String(arrival), ...headers })
+      return record
+    }
+    async function counted(...entries: BulkEntry[]) {
+      await createConsumer('orderevents', handlers, { ...options(), metrics })(entries)
+      const samples = await scrape(metrics.listener)
+      return (name: string, labels: string) => samples.get(`orderflow_${name}{topic="orderevents"${labels}}`) ?? 0
+    }
+
+    it('each event by what became of it', async () => {
+      const answers = [
+        async () => true,
+        async () => false,
+        async () => Promise.reject(new SidecarError('save', 'down')),
+      ]
+      handle = async () => answers.shift()?.()
+      const others = [entry('{'), entry({ ...envelope, Name: 'Ada Lovelace' })]
+      const of = await counted(...['a', 'b', 'c'].map((key) => entry(envelope, key)), ...others)
+      const outcomes = ['handled', 'duplicate', 'retried', 'dead-letter', 'unhandled']
+      expect(outcomes.map((outcome) => of('events_total', `,outcome="${outcome}"`))).to.deep.equal([1, 1, 1, 1, 1])
+      expect(of('dead_letters_total', ',reason="not-json"')).to.equal(1)
+      expect(of('unhandled_events_total', ',event="other"')).to.equal(1)
+    })
+
+    it('what comes again after it in its key as retried', async () => {
+      handle = async () => Promise.reject(new SidecarError('save', 'down'))
+      const of = await counted(entry(envelope, 'a'), entry('{', 'a'))
+      expect([of('events_total', ',outcome="retried"'), of('events_total', ',outcome="dead-letter"')]).to.deep.equal([
+        2, 0,
+      ])
+    })
+
+    it('how long the oldest of a delivery was in the log', async () => {
+      const of = await counted(entry(envelope), arrived(entry(envelope)))
+      expect(of('delivery_wait_seconds_sum', '')).to.equal(2)
+      expect(of('delivery_size_events_sum', '')).to.equal(2)
+      expect(of('events_in_flight', '')).to.equal(0)
+    })
+
+    it('from the arrival of its cause how long a reaction took, and nothing where that is no moment', async () => {
+      const causes = [
+        String(arrival - 1_000),
+        String(arrival + 9_000),
+        '',
+        'soon',
+        '1e13',
+        '-1795000000123',
+        '1'.repeat(400),
+      ]
+      const of = await counted(...causes.map((cause) => arrived(entry(envelope), { 'caused-at': cause })))
+      const event = ',event="OrderCreated@1"'
+      expect([of('reaction_seconds_count', event), of('reaction_seconds_sum', event)]).to.deep.equal([2, 3])
+    })
+  })
+
+  it('tells what a handler publishes when the event reached the log', async () => {
+    const publish = createPublisher(sidecar)
+    const reaction = { ...envelope, Id: randomUUID(), CorrelationId: randomUUID(), TraceId: '' } as unknown as Envelope
+    handle = async () => {
+      await Promise.resolve()
+      await publish(recordOf('reactions', 'k', reaction, { sign: () => undefined }))
+    }
+    const record = entry(envelope)
+    record.metadata.__timestamp = '1795000000123'
+    expect(await consume(record)).to.deep.equal(['SUCCESS'])
+    expect(sidecar.published[0]?.headers['caused-at']).to.equal('1795000000123')
   })
 
   it('lets events pass that it does not handle, whatever their payload', async () => {

@@ -13,6 +13,7 @@ const delivery: Delivery = {
   key: 'k',
   escapedKey: 'k',
   traceparent: undefined,
+  causedAt: undefined,
   signature: undefined,
   arrivedAt: 0,
   value: Buffer.from('{'),

@@ -2,6 +2,7 @@ import type { Envelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createPublisher, recordOf } from '../../src/stream/publisher.ts'
+import { within } from '../../src/telemetry/handling.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
@@ -20,6 +21,14 @@ describe('publisher', () => {
     expect(record).to.deep.equal({ topic: 'a', key: 'k' })
     expect(Buffer.from(value).toString()).to.equal(JSON.stringify(envelope))
     expect(headers).to.deep.equal({ traceparent: 'of a span' })
+  })
+
+  it('says of a reaction when its cause reached the log', () => {
+    const envelope = { TraceId: '00000000-0000-0000-0000-000000000000' } as unknown as Envelope
+    const headersAt = (arrivedAt: number | undefined) =>
+      within({ document: {}, arrivedAt }, () => recordOf('a', 'k', envelope, unsigned)).headers
+    expect(headersAt(1_795_000_000_123)).to.deep.equal({ 'caused-at': '1795000000123' })
+    for (const unknown of [undefined, Number.NaN]) expect(headersAt(unknown)).to.deep.equal({})
   })
 
   it('signs the very bytes that it writes', () => {

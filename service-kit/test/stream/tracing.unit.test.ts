@@ -7,7 +7,8 @@ import { createConsumer } from '../../src/stream/consumer.ts'
 import type { BulkEntry } from '../../src/stream/delivery.ts'
 import { createPublish } from '../../src/stream/publish.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
-import { guidOf, newTraceId, placeIn, traceIdOf } from '../../src/telemetry/trace.ts'
+import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
+import { guidOf, newTraceId, placeIn, traceIdOf } from '../../src/telemetry/traces/trace.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { openTrust } from '../support/open-trust.ts'
@@ -61,6 +62,7 @@ describe('the traces of events', () => {
     refusals: new Set<string>(),
     log: log.log,
     now: () => new Date(),
+    metrics: createMetrics(),
     tracing: recorded.tracing as typeof recorded.tracing | undefined,
   })
   const consume = (entries: BulkEntry[], given = options()) =>

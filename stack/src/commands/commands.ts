@@ -91,7 +91,7 @@ async function shownProject(): Promise<Project | undefined> {
 
 /** Prints a line for each process; answers those that do not run, or undefined and nothing when none does. */
 function localStatus(): string[] | undefined {
-  const rows = stackStatus(localFolder)
+  const rows = stackStatus(localFolder, presentNames(localFolder))
   if (rows.every((row) => row.state === 'stopped')) return undefined
   const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
   const [header = '', ...lines] = formatStatus(rows)

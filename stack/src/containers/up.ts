@@ -8,12 +8,15 @@ import { composeMissing } from './compose-plugin.ts'
 import { compose } from './docker.ts'
 import { engineMissing } from './engine.ts'
 import { ensureImages } from './images.ts'
+import { addObservers } from './observe.ts'
 import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
 import { composeFiles, readReplicaCounts, writeReplicas } from './replicas.ts'
 import { buildServiceImages } from './service-images.ts'
 
 export interface DockerUpOptions {
   store: ComposeStore
+  /** Starts what watches the containers, too. It goes on with later starts, until `make down`. */
+  observed?: boolean
   onProgress: (line: string) => void
   signal: AbortSignal
 }
@@ -22,11 +25,12 @@ export interface DockerUpOptions {
  * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
  * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `make engine`, when somebody asks for it
  */
-export async function dockerUp({ store, onProgress, signal }: DockerUpOptions): Promise<Project> {
+export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
   if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine, or make up STACK=local' })
   if (await ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
   if (readProject()?.store !== store) recordStore(store)
+  if (observed) await addObservers({ onProgress, signal })
   // Made from the Compose files, which may have changed.
   await writeReplicas(readReplicaCounts())
   const project = readProject() as Project

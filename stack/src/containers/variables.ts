@@ -1,4 +1,4 @@
-import { operatorUser, publishUser } from '../kafka/users.ts'
+import { exporterUser, operatorUser, publishUser } from '../kafka/users.ts'
 import { type Service, services } from '../lib/services.ts'
 
 /** What `.env` and docker-compose.yml call something of a service: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */
@@ -12,5 +12,6 @@ export type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_T
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',
+  [exporterUser]: 'KAFKA_EXPORTER_PASSWORD',
   ...Object.fromEntries(services.map((service) => [service.name, variableOf(service, 'KAFKA_PASSWORD')])),
 }

@@ -5,6 +5,7 @@ import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../ka
 import { serviceImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
+import { podsOf } from '../observe/prometheus-config.ts'
 import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
 
 /**
@@ -77,6 +78,8 @@ function servicePart(service: Service): string {
   ${pod}:
     <<: *pod
     image: ${serviceImage(name)}
+    # By which Prometheus finds all replicas.
+    networks: { default: { aliases: [${podsOf(service)}] } }
     ports:
       - 127.0.0.1:${published}
       - 127.0.0.1:${publishedTls}
@@ -88,7 +91,8 @@ function servicePart(service: Service): string {
       ${pod}: { condition: service_started, restart: true }
       setup: { condition: service_completed_successfully }
     environment:
-      <<: *component-settings
+      <<: [*component-settings, *trace-settings]
+      OTEL_SERVICE_NAME: ${sidecar}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
@@ -104,11 +108,14 @@ ${sidecarCommand(name, 'mongodb')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
-      <<: [*stream-settings, *auth-settings, *trust-settings]
+      <<: [*stream-settings, *auth-settings, *trust-settings, *trace-settings]
+      Telemetry__TracePage: \${Telemetry__TracePage-}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: *${role}-kafka-password
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
+      # For Prometheus, which is another container; not published.
+      Metrics__Host: 0.0.0.0
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
       # Published on loopback only, so all come from this machine, and through the bridge from one address.
@@ -121,8 +128,8 @@ ${sidecarCommand(name, 'mongodb')}
 `
 }
 
-/** The lines of a sidecar's command. */
+/** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */
 export function sidecarCommand(name: string, store: 'mongodb' | 'postgresql'): string {
-  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resourcesOf('/components', store))
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resourcesOf('/components', store), '0.0.0.0')
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }

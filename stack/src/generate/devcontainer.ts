@@ -3,6 +3,7 @@ import { services } from '../lib/services.ts'
 
 /** .devcontainer/devcontainer.json with the ports that its user reaches the stack at. */
 export function devcontainerFile(text: string): string {
-  const ports = [...services.flatMap(({ http, https }) => [http, https]), defaultPorts.kafka]
+  const { kafka, jaeger, prometheus } = defaultPorts
+  const ports = [...services.flatMap(({ http, https }) => [http, https]), kafka, jaeger, prometheus]
   return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
 }

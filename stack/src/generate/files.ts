@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { repository } from '../lib/paths.ts'
 import { services } from '../lib/services.ts'
+import { containersJaeger } from '../observe/jaeger-config.ts'
+import { containersConfig } from '../observe/prometheus-config.ts'
 import { bootCheckFile } from './boot-check.ts'
 import { composeFile } from './compose.ts'
 import { composePostgresqlFile } from './compose-postgresql.ts'
@@ -28,6 +30,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/resiliency.yaml', resiliencyFile()],
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],
+    ['stack/observe/jaeger.yml', containersJaeger()],
+    ['stack/observe/prometheus.yml', containersConfig()],
     changed('.devcontainer/devcontainer.json', devcontainerFile),
     ['release/boot-check/kafka.yaml', bootCheckFile()],
     ...[...services.map(({ name }) => name), 'stack/src/new-service/template'].map((folder) =>

@@ -5,7 +5,7 @@ import { requestOf } from '@orderflow/service-kit/kafka-request'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { publisherRights, type Right, stackRights } from './rights.ts'
 import { withAdmin } from './topics.ts'
-import { brokerUser, isServiceUser, publishUser, stackUsers } from './users.ts'
+import { brokerUser, exporterUser, isServiceUser, publishUser, stackUsers } from './users.ts'
 
 // Who may come to a Kafka that asks, and what he may do there.
 
@@ -34,7 +34,7 @@ export async function ensureAccess(kafka: KafkaConnection, passwords: Record<str
   })
 }
 
-const isOfStack = (user: string) => isServiceUser(user) || user === publishUser
+const isOfStack = (user: string) => isServiceUser(user) || user === publishUser || user === exporterUser
 
 /** Outside applications that may publish. */
 export async function readPublishers(kafka: KafkaConnection): Promise<string[]> {
@@ -122,13 +122,14 @@ async function readAcls(admin: Admin, user?: string): Promise<Acl[]> {
 
 async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
+  const operations = { read: AclOperations.READ, write: AclOperations.WRITE, describe: AclOperations.DESCRIBE }
   return rights.map(({ user, resource, name, operation }) => ({
     resourceType: resource === 'topic' ? ResourceTypes.TOPIC : ResourceTypes.GROUP,
     resourceName: name,
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: `User:${user}`,
     host: '*',
-    operation: operation === 'read' ? AclOperations.READ : AclOperations.WRITE,
+    operation: operations[operation],
     permissionType: AclPermissionTypes.ALLOW,
   }))
 }

@@ -1,6 +1,6 @@
 import type { Right } from './rights.ts'
 
-const operations = { read: 'Read', write: 'Write' } as const
+const operations = { read: 'Read', write: 'Write', describe: 'Describe' } as const
 
 /**
  * The commands of Kafka's own tool that give these rights, one for each user, resource and name. Kafka lets who may read or write a topic

@@ -1,13 +1,13 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { outsideTopics, type Service, services } from '../lib/services.ts'
-import { publishUser } from './users.ts'
+import { exporterUser, publishUser } from './users.ts'
 
 /** What a user may do at a Kafka that asks. Who may read or write a topic may also see that it is there. */
 export interface Right {
   user: string
   resource: 'topic' | 'group'
   name: string
-  operation: 'read' | 'write'
+  operation: 'read' | 'write' | 'describe'
 }
 
 /**
@@ -34,6 +34,22 @@ export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
+/** What the exporter may do: see how far each topic goes, and each service in it. */
+export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
+  const names = new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))
+  return [
+    ...[...names]
+      .flatMap((name) => [name, deadLetterTopic(name)])
+      .map((name) => topicRight(exporterUser, name, 'describe')),
+    ...all.map(({ name }) => ({
+      user: exporterUser,
+      resource: 'group' as const,
+      name,
+      operation: 'describe' as const,
+    })),
+  ]
+}
+
 const topicRight = (user: string, name: string, operation: Right['operation']): Right => ({
   user,
   resource: 'topic',
@@ -42,4 +58,8 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
 })
 
 /** All that anybody may do whom the stack makes; but for the operator, who may do everything. */
-export const stackRights: readonly Right[] = [...services.flatMap(serviceRights), ...publisherRights(publishUser)]
+export const stackRights: readonly Right[] = [
+  ...services.flatMap(serviceRights),
+  ...publisherRights(publishUser),
+  ...exporterRights(services),
+]

@@ -8,9 +8,16 @@ export const brokerUser = 'broker'
 export const operatorUser = 'operator'
 /** The outside application that `make publish` is. */
 export const publishUser = 'publisher'
+/** Who tells how far behind everybody is (stack/src/observe/exporter.ts): he sees where topics and groups stand, and reads nothing. */
+export const exporterUser = 'exporter'
 
 /** Users that the stack makes, and gives the rights that follow from services.json. */
-export const stackUsers: readonly string[] = [operatorUser, publishUser, ...services.map(({ name }) => name)]
+export const stackUsers: readonly string[] = [
+  operatorUser,
+  publishUser,
+  exporterUser,
+  ...services.map(({ name }) => name),
+]
 
 /** The ending that every service's name has, and no other user's may: what has it and is no service (any more) has no rights. */
 const ofServices = '-service'

@@ -8,6 +8,10 @@ export const kafkaImage = `apache/kafka:${versions.kafka}`
 export const mongoImage = 'mongo:8'
 export const postgresqlImage = 'postgres:17'
 export const daprdImage = `daprio/daprd:${versions.dapr}`
+/** Of the sources of `versions.jaeger`: the last that the Go module has are v1.76.0 and v2.13.0 at once (CHANGELOG.md of Jaeger). */
+export const jaegerImage = 'jaegertracing/jaeger:2.13.0'
+export const prometheusImage = `prom/prometheus:v${versions.prometheus.replace(/^0\.(\d)(\d\d)\./, '$1.$2.')}`
+export const grafanaImage = `grafana/grafana:${versions.grafana}`
 export const reaperImage = `testcontainers/ryuk:${versions.ryuk}`
 
 /**
@@ -33,5 +37,8 @@ export function stackImages(store: ComposeStore = 'mongodb'): string[] {
 /** The same, with all stores. */
 export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 
-/** The same, and what Testcontainers cleans up with. */
+/** What `make observe` runs beside them. Grafana's cannot be built here. */
+export const observerImages = [jaegerImage, prometheusImage, grafanaImage]
+
+/** Those of the system, and what Testcontainers cleans up with. */
 export const testImages = [...everyStackImage, reaperImage]

@@ -26,6 +26,11 @@ export interface Versions {
   actionlint: string
   /** Looks for secrets in what git has. */
   gitleaks: string
+  /** The Go module's; Prometheus 3.15.0 is 0.315.0 there. */
+  prometheus: string
+  /** By which Prometheus' pages are built; from 11 on it is a program of its own, which npm does not hold. */
+  pnpm: string
+  grafana: string
   /** Testcontainers' reaper, as testcontainers asks for it. */
   ryuk: string
   /** The model checker of TLA+. */

@@ -7,35 +7,43 @@ export interface ServicePorts {
   https: number
   /** Where the sidecar calls the service. */
   channel: number
+  /** Where its metrics are scraped. */
+  metrics: number
   daprHttp: number
   daprGrpc: number
   daprInternalGrpc: number
-  metrics: number
+  daprMetrics: number
 }
 
 export interface StackPorts {
   kafka: number
   kafkaController: number
   postgresql: number
-  /** Where traces are sent. */
+  /** Those of `make observe`: where traces are sent, and where they are looked at. */
   otlp: number
-  /** Where they are looked at. */
   jaeger: number
+  prometheus: number
+  exporter: number
   /** By service. */
   services: Record<string, ServicePorts>
 }
 
-/** The ports of the sidecar of the service in this place of services.json, from 0 on. */
-export function sidecarPorts(place: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
-  return { daprHttp: 3500 + place, daprGrpc: 3600 + place, daprInternalGrpc: 3700 + place, metrics: 3800 + place }
+/** The ports of the sidecar of the service in this place of services.json, from 0 on, and of what only operators ask. */
+export function innerPorts(place: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
+  return {
+    daprHttp: 3500 + place,
+    daprGrpc: 3600 + place,
+    daprInternalGrpc: 3700 + place,
+    daprMetrics: 3800 + place,
+    metrics: 3900 + place,
+  }
 }
 
 /**
  * The usual ports: those of services.json, of each service's appsettings.json and of the documentation. A sidecar's follow
  * from its service's place in services.json. They are below every system's range for outgoing connections, one of which could sit
- * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, would meet Kafka's with the third
- * service. 5432 is for the PostgreSQL server that Debian's package starts by itself. Jaeger's usual 16686 would be above them all, and leave less
- * room for an offset.
+ * on Dapr's usual gRPC ports (50001 and on) for a while; 9090 and on, Dapr's usual for metrics, are Prometheus' and Kafka's. 5432 is for the
+ * PostgreSQL server that Debian's package starts by itself. Jaeger's usual 16686 would be above them all, and leave less room for an offset.
  */
 export const defaultPorts: StackPorts = {
   kafka: 9092,
@@ -43,7 +51,9 @@ export const defaultPorts: StackPorts = {
   postgresql: 5433,
   otlp: 4318,
   jaeger: 6686,
-  services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...sidecarPorts(place) })),
+  prometheus: 9090,
+  exporter: 9091,
+  services: ofServices(({ http, https, channel }, place) => ({ http, https, channel, ...innerPorts(place) })),
 }
 
 /** From the highest of the usual ports to the highest there is. */

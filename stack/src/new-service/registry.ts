@@ -1,15 +1,15 @@
 import { paymentEvents } from '@orderflow/envelope-schema'
 import { StackError } from '../lib/error.ts'
-import { type ServicePorts, sidecarPorts } from '../lib/ports.ts'
+import { innerPorts, type ServicePorts } from '../lib/ports.ts'
 import { services } from '../lib/services.ts'
 
 /** What a new service's settings name. */
-export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'daprHttp' | 'daprGrpc'>
+export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /** The ports of one service more: the next ones after all others. */
 export function nextPorts(): NewPorts {
   const http = Math.max(...services.flatMap((service) => [service.http, service.https])) + 1
-  return { http, https: http + 1, channel: 5100 + (http - 5000), ...sidecarPorts(services.length) }
+  return { http, https: http + 1, channel: 5100 + (http - 5000), ...innerPorts(services.length) }
 }
 
 /**

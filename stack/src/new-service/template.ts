@@ -33,9 +33,9 @@ function renamed(text: string, names: Names): string {
 /** The settings have an id and ports that nobody else has; in the template they are these. */
 function settled(path: string, text: string, ports: NewPorts): string {
   if (path !== 'appsettings.json') return text
-  const { http, https, channel, daprHttp, daprGrpc } = ports
-  const numbers = { 60001: http, 60002: https, 60003: channel, 60004: daprHttp, 60005: daprGrpc }
+  const { http, https, channel, metrics, daprHttp, daprGrpc } = ports
+  const numbers = { 60001: http, 60002: https, 60003: channel, 60004: daprHttp, 60005: daprGrpc, 60006: metrics }
   return text
     .replace('00000000-0000-4000-8000-000000000000', randomUUID())
-    .replaceAll(/6000[1-5]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
+    .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
 }

@@ -3,18 +3,22 @@ import { join } from 'node:path'
 import {
   baseImage,
   daprdImage,
+  jaegerImage,
   kafkaImage,
   mongoImage,
   nodeImage,
   postgresqlImage,
+  prometheusImage,
   reaperImage,
 } from '../lib/image-names.ts'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { daprdTool } from '../provision/daprd.ts'
 import { checkHash, hashOf } from '../provision/hashes.ts'
+import { jaegerFile, jaegerTool } from '../provision/jaeger.ts'
 import { kafkaTool } from '../provision/kafka.ts'
 import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
+import { prometheusFolder, prometheusTool } from '../provision/prometheus.ts'
 import { npm, type Tool } from '../provision/tools.ts'
 
 /** How an image of the same name and contract is built where the real one cannot be pulled. */
@@ -81,6 +85,24 @@ export function recipeOf(image: string): Recipe {
     }
     case postgresqlImage:
       return { ...plain, folder: folder('postgres'), from: [baseImage], standIn: 'PostgreSQL 15 of Debian 12' }
+    case jaegerImage:
+      return {
+        ...plain,
+        folder: folder('jaeger'),
+        from: [baseImage],
+        content: [versions.jaeger],
+        parts: [jaegerTool()],
+        addParts: (context) => cpSync(jaegerFile(), join(context, 'jaeger')),
+      }
+    case prometheusImage:
+      return {
+        ...plain,
+        folder: folder('prometheus'),
+        from: [baseImage],
+        content: [versions.prometheus],
+        parts: [prometheusTool()],
+        addParts: (context) => cpSync(prometheusFolder(), join(context, 'prometheus'), { recursive: true }),
+      }
     case reaperImage: {
       const standIn = "a reaper with ryuk's protocol"
       return { ...plain, folder: folder('ryuk'), from: [nodeImage], args: { NODE_IMAGE: nodeImage }, standIn }

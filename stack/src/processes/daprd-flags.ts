@@ -14,8 +14,14 @@ export function resourcesOf(components: string, store: 'sqlite' | 'mongodb' | 'p
 /**
  * How every sidecar is started: here, in docker-compose.yml and (a test compares) in release/image/start. Without the three listen
  * addresses daprd opens its metrics and internal gRPC ports on every interface.
+ * @param metricsAddress that of a pod, where whoever scrapes is another one
  */
-export function daprdFlags(appId: string, ports: ServicePorts, resources: Resources): [flag: string, value: string][] {
+export function daprdFlags(
+  appId: string,
+  ports: ServicePorts,
+  resources: Resources,
+  metricsAddress = '127.0.0.1',
+): [flag: string, value: string][] {
   return [
     ['app-id', appId],
     ['app-port', String(ports.channel)],
@@ -23,10 +29,10 @@ export function daprdFlags(appId: string, ports: ServicePorts, resources: Resour
     ['dapr-http-port', String(ports.daprHttp)],
     ['dapr-grpc-port', String(ports.daprGrpc)],
     ['dapr-internal-grpc-port', String(ports.daprInternalGrpc)],
-    ['metrics-port', String(ports.metrics)],
+    ['metrics-port', String(ports.daprMetrics)],
     ['dapr-listen-addresses', '127.0.0.1'],
     ['dapr-internal-grpc-listen-address', '127.0.0.1'],
-    ['metrics-listen-address', '127.0.0.1'],
+    ['metrics-listen-address', metricsAddress],
     ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
     ['config', resources.configuration],
     // Bulk publishes and state transactions of a full batch are above the 4Mi default.

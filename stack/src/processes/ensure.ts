@@ -5,11 +5,11 @@ import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { serviceDatabases } from '../postgresql/databases.ts'
 import { prepareKafka } from './kafka.ts'
 import { type Plan, type ProcessName, recordStore } from './plan.ts'
-import { requireFreePorts } from './port-check.ts'
+import { portUses, requireFreePorts } from './port-check.ts'
 import { preparePostgresql } from './postgresql.ts'
 import { postgresqlAnswers } from './postgresql-server.ts'
 import { startProcess } from './process-control.ts'
-import { type ProcessSpec, processSpecs } from './process-spec.ts'
+import { processSpecs } from './process-spec.ts'
 import { processState } from './run-record.ts'
 import { requireAlive, waitUntil } from './wait.ts'
 
@@ -66,9 +66,6 @@ function serversOf(plan: Plan, options: EnsureOptions) {
     },
   ]
 }
-
-const portUses = (spec: ProcessSpec) =>
-  Object.entries(spec.ports).map(([use, port]) => ({ port, use: `${spec.name} ${use}` }))
 
 const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 

@@ -13,6 +13,8 @@ export async function freePorts(): Promise<StackPorts> {
     postgresql: await freePort(),
     otlp: await freePort(),
     jaeger: await freePort(),
+    prometheus: await freePort(),
+    exporter: await freePort(),
   }
   const found: StackPorts['services'] = {}
   for (const { name } of services) found[name] = await freeServicePorts()
@@ -28,6 +30,7 @@ export async function freeServicePorts(): Promise<ServicePorts> {
     daprHttp: await freePort(),
     daprGrpc: await freePort(),
     daprInternalGrpc: await freePort(),
+    daprMetrics: await freePort(),
     metrics: await freePort(),
   }
 }

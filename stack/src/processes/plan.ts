@@ -23,10 +23,9 @@ export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
 
-/** Those of a folder's stack, and what runs beside it, such as Jaeger. */
+/** The same, and what was started beside them, such as Jaeger. */
 export function presentNames(folder: string): ProcessName[] {
-  const own = processNamesWith(storeOf(folder))
-  return [...own, ...recordedNames(folder).filter((name) => !own.includes(name))]
+  return [...new Set([...processNamesWith(storeOf(folder)), ...recordedNames(folder)])]
 }
 
 /** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens, certificate. */

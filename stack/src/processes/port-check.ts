@@ -2,12 +2,17 @@ import { StackError } from '../lib/error.ts'
 import { commandOf } from '../lib/process-table.ts'
 import { isPortFree } from './free-ports.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
+import type { ProcessSpec } from './process-spec.ts'
 
 export interface PortUse {
   port: number
   /** Who wants it: `order-service http`. */
   use: string
 }
+
+/** What a process listens on: `order-service http`. */
+export const portUses = ({ name, ports }: Pick<ProcessSpec, 'name' | 'ports'>): PortUse[] =>
+  Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
 /**
  * Looks at every port before anything is started.

@@ -50,7 +50,7 @@ export function postgresqlSpec(folder: string, port: number): ProcessSpec {
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
 function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
-  const { http, https, channel, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
+  const { http, https, channel, metrics, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
   return {
     name,
     command: process.execPath,
@@ -69,10 +69,11 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       Web__CertificateFile: plan.certificate.certificate,
       Web__KeyFile: plan.certificate.key,
       AppChannel__Port: String(channel),
+      Metrics__Port: String(metrics),
       Sidecar__HttpPort: String(daprHttp),
       Sidecar__GrpcPort: String(daprGrpc),
     },
-    ports: { http, https, channel },
+    ports: { http, https, channel, metrics },
   }
 }
 
@@ -101,7 +102,7 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
       http: ports.daprHttp,
       grpc: ports.daprGrpc,
       'internal grpc': ports.daprInternalGrpc,
-      metrics: ports.metrics,
+      metrics: ports.daprMetrics,
     },
   }
 }

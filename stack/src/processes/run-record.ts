@@ -30,7 +30,7 @@ export function removeRecord(folder: string, name: string): void {
   for (const file of [recordFile(folder, name), exitFile(folder, name)]) rmSync(file, { force: true })
 }
 
-/** Names of all processes on record, those that run beside the stack's own too. */
+/** Names of all processes on record, those that run beside the stack's own too, such as what `make observe` starts. */
 export function recordedNames(folder: string): string[] {
   const run = join(folder, 'run')
   if (!existsSync(run)) return []

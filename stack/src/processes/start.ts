@@ -4,7 +4,6 @@ import { localFolder } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { provision } from '../provision/provision.ts'
 import { ensureRunning } from './ensure.ts'
-import { startJaeger } from './jaeger.ts'
 import { createPlan, type LocalStore, type Plan, type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 import { type LocalStack, runningStack } from './running-stack.ts'
@@ -18,8 +17,6 @@ export interface StartOptions {
   ports?: StackPorts
   /** That of the folder's last start when left out; SQLite for the first. */
   store?: LocalStore | undefined
-  /** Starts Jaeger, too, to which services and sidecars that start now send their traces; see `startJaeger`. */
-  traces?: boolean
   /** True (as for `make up`): the processes go on when this one ends. False (tests): they end with it. */
   detached?: boolean
   onProgress?: (line: string) => void
@@ -42,10 +39,12 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
     const plan = await createPlan(folder, ports, store)
     reportState(plan, onProgress)
     const started: ProcessName[] = []
-    const onStarted = (name: ProcessName) => started.push(name)
     try {
-      if (options.traces) await startJaeger(plan, { onProgress, signal, onStarted })
-      await ensureRunning(plan, processNamesWith(store), { onProgress, signal, onStarted })
+      await ensureRunning(plan, processNamesWith(store), {
+        onProgress,
+        signal,
+        onStarted: (name) => started.push(name),
+      })
     } catch (error) {
       // What died stays on record, for make status to tell.
       const alive = started.filter((name) => processState(folder, name).state === 'running')

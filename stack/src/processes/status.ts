@@ -4,7 +4,7 @@ import { StackError } from '../lib/error.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
-import { type ProcessName, presentNames, processNamesWith, storeOf } from './plan.ts'
+import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 
 export interface StatusRow {
@@ -12,7 +12,8 @@ export interface StatusRow {
   state: 'running' | 'stopped' | 'crashed'
   /** For a crash: how it ended. */
   detail: string
-  port: number
+  /** Undefined of a process that was started beside the stack's own. */
+  port: number | undefined
   pid?: number
   residentBytes?: number
   uptimeMs?: number
@@ -27,16 +28,17 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
       [sidecarOf(service), daprHttp],
     ]
   })
-  return { kafka: ports.kafka, postgresql: ports.postgresql, jaeger: ports.jaeger, ...Object.fromEntries(others) }
+  const { kafka, postgresql, jaeger, exporter, prometheus } = ports
+  return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
 }
 
-/** How each process of the stack of `make up`, and beside it, is doing. */
-export function stackStatus(folder: string): StatusRow[] {
+/** How each of these processes is doing; those of the stack of `make up`, when left out. */
+export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())
-  return presentNames(folder).map((name) => {
+  return names.map((name) => {
     const state = processState(folder, name, table)
-    const row = { name, state: state.state, detail: '', port: entryOf(ports, name) }
+    const row = { name, state: state.state, detail: '', port: ports[name] }
     if (state.state === 'crashed') return { ...row, detail: `${state.exit}; see make logs SERVICE=${name}` }
     if (state.state === 'stopped') return row
     const { pid, startedAt } = state
@@ -44,9 +46,9 @@ export function stackStatus(folder: string): StatusRow[] {
   })
 }
 
-/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up`, all of them when left out */
-export function requireUp(folder: string, parts: readonly string[] = processNamesWith(storeOf(folder))): void {
-  const rows = stackStatus(folder).filter((row) => parts.includes(row.name))
+/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */
+export function requireUp(folder: string, parts?: readonly string[]): void {
+  const rows = stackStatus(folder).filter((row) => parts?.includes(row.name) ?? true)
   const down = rows.filter(({ state }) => state !== 'running')
   if (down.length === 0) return
   const names = down.map((row) => row.name).join(', ')
@@ -60,7 +62,7 @@ export function formatStatus(rows: StatusRow[]): string[] {
     row.name,
     row.state === 'crashed' ? `crashed: ${row.detail}` : row.state,
     row.pid?.toString() ?? '-',
-    row.port.toString(),
+    row.port?.toString() ?? '-',
     row.residentBytes === undefined ? '-' : `${Math.round(row.residentBytes / 2 ** 20)} MB`,
     row.uptimeMs === undefined ? '-' : formatDuration(row.uptimeMs),
   ])

@@ -33,7 +33,9 @@ export function goTool(
     folder: join(cacheFolder(), `${tool}-${version}`),
     about: `${name}: building from source: ${buildTime(processorMinutes)}`,
     needs: [go],
-    make: (folder, options) => goBuild(join(folder, tool), { name, flags: [], ...program }, options),
+    async make(folder, options) {
+      await goBuild(join(folder, tool), { name, flags: [], ...program }, options)
+    },
   }
 }
 
@@ -43,29 +45,32 @@ export function buildTime(processorMinutes: number): string {
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
 }
 
-/** Where Go is older than the module asks for, Go fetches the version it asks for, also where an image's default forbids that. */
-const toolchain = { GOTOOLCHAIN: 'auto' }
+/**
+ * Where Go is older than the module asks for, Go fetches the version it asks for, also where an image's default forbids that. A go.work
+ * names modules beside this one, which are not in its download.
+ */
+const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
- * Builds a static program into `file`, with progress lines.
+ * Builds a static program into `file`, with progress lines. Answers the folder of the module's sources, which is read only.
  * @throws {StackError} `wrong-hash` before anything of the module runs
  */
-export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<void> {
+export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<string> {
   const { onProgress, signal } = options
   let downloaded = 0
   let compiled = 0
   const detail = () => `${downloaded} modules downloaded, ${compiled} packages compiled`
-  await withHeartbeat(program.name, { onProgress, detail }, async () => {
+  return await withHeartbeat(program.name, { onProgress, detail }, async () => {
     const folder = join(file, '..')
     const get = ['mod', 'download', '-json', program.module]
-    const download = await runTool('go', get, { cwd: folder, env: toolchain, signal })
+    const download = await runTool('go', get, { cwd: folder, env: environment, signal })
     const source = JSON.parse(download) as { Dir: string; Sum: string }
     checkHash(program.module, source.Sum)
     const variables = Object.entries(program.variables).map(([name, value]) => `-X ${name}=${value}`)
     const flags = ['-v', '-trimpath', '-ldflags', ['-s -w', ...variables].join(' '), ...program.flags]
     await runTool('go', ['build', ...flags, '-o', file, program.package], {
       cwd: source.Dir,
-      env: { ...toolchain, CGO_ENABLED: '0' },
+      env: { ...environment, CGO_ENABLED: '0' },
       // With -v go names each package it compiles; downloads have a prefix.
       onLine: (line) => {
         if (line.startsWith('go: ')) downloaded += 1
@@ -73,5 +78,6 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
       },
       signal,
     })
+    return source.Dir
   })
 }

@@ -6,6 +6,7 @@ import { daprdTool } from './daprd.ts'
 import { jaegerTool } from './jaeger.ts'
 import { kafkaTool } from './kafka.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
+import { prometheusTool } from './prometheus.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
@@ -19,7 +20,7 @@ export function toolsOfProcesses(): Tool[] {
 const parts = () => [daprdTool(), kafkaTool()]
 
 /** What only tests need, by the name that `provision` is asked for it: the machine has it, or the cache gets it. */
-const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool }
+const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 export type TestTool = keyof typeof ofTests
 
 const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool

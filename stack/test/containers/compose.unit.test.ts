@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
-import { replicaServices } from '../../src/containers/replicas.ts'
+import { podOf, replicaServices } from '../../src/containers/replicas.ts'
 import { variableOf } from '../../src/containers/variables.ts'
 import { brokerSettings } from '../../src/kafka/broker-settings.ts'
-import { serviceImage } from '../../src/lib/image-names.ts'
+import { grafanaImage, jaegerImage, prometheusImage, serviceImage } from '../../src/lib/image-names.ts'
+import { jaegerVariables } from '../../src/lib/jaeger.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { entryOf, services as registered, sidecarOf } from '../../src/lib/services.ts'
@@ -18,16 +19,22 @@ interface Service {
   ports?: string[]
   command?: string[]
   environment?: Record<string, unknown>
+  profiles?: string[]
+  entrypoint?: string[]
   [key: string]: unknown
 }
 
 const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
 const { services } = parse(text, { merge: true }) as { services: Record<string, Service> }
-const ours = Object.keys(services).filter((name) => name !== 'kafka' && name !== 'mongo')
+const ofOthers = ['kafka', 'mongo', 'jaeger', 'prometheus', 'grafana']
+const ours = Object.keys(services).filter((name) => !ofOthers.includes(name))
 
 describe('docker-compose.yml', () => {
   it('has the versions of stack/versions.json', () => {
     expect(services.kafka?.image).to.equal(`apache/kafka:${versions.kafka}`)
+    expect(services.jaeger?.image).to.equal(jaegerImage)
+    expect(services.prometheus?.image).to.equal(prometheusImage)
+    expect(services.grafana?.image).to.equal(grafanaImage)
     for (const service of registered) {
       expect(services[sidecarOf(service)]?.image).to.equal(`daprio/daprd:${versions.dapr}`)
     }
@@ -38,13 +45,13 @@ describe('docker-compose.yml', () => {
 
   it('publishes ports on loopback only', () => {
     const published = Object.values(services).flatMap(({ ports = [] }) => ports)
-    expect(published).to.have.length(2 + 2 * registered.length)
+    expect(published).to.have.length(5 + 2 * registered.length)
     for (const port of published) expect(port).to.match(/^127\.0\.0\.1:\$\{\w+_PORT:-\d+\}:\d+$/)
   })
 
   it('has a default for ports and for no secret', () => {
     const withDefault = [...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name ?? '')
-    expect(withDefault.filter((name) => !/_PORT$|^Auth__/.test(name))).to.deep.equal([])
+    expect(withDefault.filter((name) => !/_PORT$|_PROTOCOL$|^Auth__/.test(name))).to.deep.equal([])
     expect(withDefault).not.to.include('Auth__ApiKeys')
   })
 
@@ -64,6 +71,52 @@ describe('docker-compose.yml', () => {
       const settings = Object.entries(sidecar?.environment ?? {}).filter(([key]) => key.startsWith('Stream__'))
       expect(service?.environment, name).to.include(Object.fromEntries(settings))
       expect(sidecar?.environment, name).to.include.keys('State__ConnectionString')
+    }
+  })
+
+  it('starts what observes only when it is asked for, each in a profile', () => {
+    const profiles = Object.entries(services).flatMap(([name, { profiles: own }]) => (own ? [[name, own]] : []))
+    expect(Object.fromEntries(profiles)).to.deep.equal({
+      jaeger: ['observe'],
+      exporter: ['observe'],
+      prometheus: ['observe'],
+      grafana: ['grafana'],
+    })
+    for (const name of ['jaeger', 'prometheus', 'grafana']) {
+      expect(services[name], name).to.deep.include({ read_only: true, cap_drop: ['ALL'] })
+    }
+  })
+
+  it('has services and sidecars record nothing unless .env says where to, each under its own name', () => {
+    const settings = Object.keys(jaegerVariables('jaeger', defaultPorts)).filter((name) => name.startsWith('OTEL_'))
+    for (const service of registered) {
+      const [own, sidecar] = [services[service.name]?.environment, services[sidecarOf(service)]?.environment]
+      for (const environment of [own, sidecar]) {
+        expect(environment).to.include({ OTEL_EXPORTER_OTLP_ENDPOINT: `\${OTEL_EXPORTER_OTLP_ENDPOINT-}` })
+        expect(environment).to.include.keys(settings)
+      }
+      expect(own).to.include({ Telemetry__TracePage: `\${Telemetry__TracePage-}` })
+      expect(sidecar).to.include({ OTEL_SERVICE_NAME: sidecarOf(service) })
+    }
+  })
+
+  it('makes the exporter a user of Kafka of its own, which knows no store and no key', () => {
+    const { environment = {}, entrypoint = [] } = services.exporter ?? {}
+    expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })
+    expect(environment.Stream__SaslPassword).to.match(/^\$\{KAFKA_EXPORTER_PASSWORD:/)
+    for (const name of Object.keys(environment)) expect(name).to.match(/^Stream__/)
+    expect(existsSync(join(repository, 'stack', entrypoint[1] ?? ''))).to.equal(true)
+  })
+
+  it('lets Prometheus reach the metrics of each service and sidecar, by a name that all replicas have, and publishes none', () => {
+    for (const service of registered) {
+      const [pod] = podOf(service)
+      expect(services[pod]?.networks, pod).to.deep.equal({ default: { aliases: [`${service.role}-pods`] } })
+      expect(services[service.name]?.environment).to.include({ Metrics__Host: '0.0.0.0' })
+      expect(services[sidecarOf(service)]?.command).to.include('--metrics-listen-address=0.0.0.0')
+      const { metrics, daprMetrics } = entryOf(defaultPorts.services, service.name)
+      for (const port of services[pod]?.ports ?? [])
+        expect(port).not.to.match(new RegExp(`:(${metrics}|${daprMetrics})$`))
     }
   })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
-import { everyStackImage, testImages } from '../../src/lib/image-names.ts'
+import { everyStackImage, observerImages, prometheusImage, testImages } from '../../src/lib/image-names.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 
@@ -27,7 +27,7 @@ describe('the images that others make', () => {
     })
     const others = composed.filter((image) => !image.startsWith('localhost/'))
     const named = new Set([...others, ...startsFrom(read(repository, 'Dockerfile'))])
-    expect([...named].sort()).to.deep.equal(everyStackImage.toSorted())
+    expect([...named].sort()).to.deep.equal([...everyStackImage, ...observerImages].toSorted())
   })
 
   it('have Testcontainers’ reaper among them in the version that testcontainers asks for', () => {
@@ -36,7 +36,7 @@ describe('the images that others make', () => {
     expect(testImages).to.include(image)
   })
 
-  for (const [index, image] of testImages.entries()) {
+  for (const [index, image] of [...testImages, prometheusImage].entries()) {
     const { folder, from, args } = recipeOf(image)
     it(`${image} has a recipe that says what it starts from, built before it`, () => {
       const dockerfile = from.length > 0 ? read(folder, 'Dockerfile') : ''

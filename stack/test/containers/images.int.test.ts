@@ -1,7 +1,14 @@
 import { expect } from 'chai'
 import { imageDigests } from '../../src/containers/image-digests.ts'
 import { ensureImages, imageNotes, pullStackImages } from '../../src/containers/images.ts'
-import { baseImage, mongoImage, reaperImage, stackImages, testImages } from '../../src/lib/image-names.ts'
+import {
+  baseImage,
+  mongoImage,
+  observerImages,
+  reaperImage,
+  stackImages,
+  testImages,
+} from '../../src/lib/image-names.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'
 
@@ -54,7 +61,7 @@ describe('images that others make', () => {
   })
 
   it('have a place for their digest, each', () => {
-    expect(Object.keys(imageDigests)).to.have.members(testImages)
+    expect(Object.keys(imageDigests)).to.have.members([...testImages, ...observerImages])
     for (const digest of Object.values(imageDigests)) expect(digest).to.match(/^(sha256:[0-9a-f]{64})?$/)
   })
 

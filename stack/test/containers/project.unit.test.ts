@@ -1,10 +1,16 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
-import { ensureEnvFile, postgresqlFile, readProject, recordStore } from '../../src/containers/project.ts'
+import {
+  ensureEnvFile,
+  postgresqlFile,
+  readProject,
+  recordObservers,
+  recordStore,
+} from '../../src/containers/project.ts'
 import { kafkaPasswords, variableOf } from '../../src/containers/variables.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { bodyOf, pemOf } from '../../src/lib/pem.ts'
@@ -23,7 +29,7 @@ describe('.env', () => {
     expect([await ensureEnvFile(folder), await ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
-    expect(secrets).to.have.length(5 + 3 * services.length)
+    expect(secrets).to.have.length(6 + 3 * services.length)
     expect(new Set(secrets.map(([, value]) => value)).size).to.equal(secrets.length)
     for (const [name, value] of secrets) expect(value, name).to.match(/^[\w-]{32}$/)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
@@ -104,6 +110,46 @@ describe('.env', () => {
     recordStore('mongodb', folder)
     expect(parseEnv(readFileSync(join(folder, '.env'), 'utf8'))).to.deep.equal(others)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
+  })
+
+  it('says what is observed, and where traces go then, until it says so no more', async () => {
+    await ensureEnvFile(folder)
+    const read = () => readFileSync(join(folder, '.env'), 'utf8')
+    const before = read()
+    for (let twice = 0; twice < 2; twice += 1) recordObservers(['observe', 'grafana'], folder)
+    expect(read().match(/^# from make observe$/gm)).to.have.length(1)
+    expect(parseEnv(read())).to.include({
+      COMPOSE_PROFILES: 'observe,grafana',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://jaeger:4318',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_on',
+      Telemetry__TracePage: 'http://localhost:6686/',
+    })
+    expect(readProject(folder)?.observers).to.deep.equal({ jaeger: 6686, prometheus: 9090, grafana: 3000 })
+    recordObservers(['observe'], folder)
+    expect(readProject(folder)?.observers.grafana).to.equal(undefined)
+    recordObservers([], folder)
+    expect(read()).to.equal(before)
+    expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)
+  })
+
+  it('leaves traces to a collector that it names, and every other word of somebody’s own', async () => {
+    await ensureEnvFile(folder)
+    const record = (line: string) => {
+      appendFileSync(join(folder, '.env'), `${line}\n`)
+      recordObservers(['observe'], folder)
+      return parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
+    }
+    const sampled = record('OTEL_TRACES_SAMPLER=traceidratio')
+    expect(sampled).to.include({
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://jaeger:4318',
+    })
+    const elsewhere = record('OTEL_EXPORTER_OTLP_ENDPOINT=https://collector.example')
+    expect(elsewhere).to.include({
+      COMPOSE_PROFILES: 'observe',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
+    })
+    expect(elsewhere).not.to.include.keys('OTEL_EXPORTER_OTLP_INSECURE', 'Telemetry__TracePage')
   })
 
   it('tells where the containers are reached', async () => {

@@ -24,11 +24,12 @@ describe('what follows from services.json', () => {
     const folders = readdirSync(repository).filter((name) => name.endsWith('-service'))
     expect(folders.sort()).to.deep.equal(services.map(({ name }) => name).sort())
     for (const { name, http, https, channel } of services) {
-      const { daprHttp, daprGrpc } = defaultPorts.services[name] ?? {}
+      const { metrics, daprHttp, daprGrpc } = defaultPorts.services[name] ?? {}
       const settings = JSON.parse(read(name, 'appsettings.json'))
       expect(settings.App.Name).to.equal(name)
       expect(settings.Web, name).to.include({ HttpPort: http, HttpsPort: https })
       expect(settings.AppChannel.Port, name).to.equal(channel)
+      expect(settings.Metrics, name).to.deep.equal({ Host: '127.0.0.1', Port: metrics })
       expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
       expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())
     }

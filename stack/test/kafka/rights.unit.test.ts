@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { aclCommands } from '../../src/kafka/acl-commands.ts'
-import { publisherRights, serviceRights } from '../../src/kafka/rights.ts'
+import { exporterRights, publisherRights, serviceRights } from '../../src/kafka/rights.ts'
 import { brokerUser, nameProblem, stackUsers } from '../../src/kafka/users.ts'
 import { services } from '../../src/lib/services.ts'
 
@@ -34,6 +34,20 @@ describe('the rights of a service', () => {
       'write topic in.dead',
       'read group a-service',
     ])
+  })
+})
+
+describe('the rights of the exporter', () => {
+  it('are to see how far topics and groups go, and to read nothing', () => {
+    const rights = exporterRights([{ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] }])
+    expect(told(rights)).to.have.members([
+      'describe topic in',
+      'describe topic in.dead',
+      'describe topic out',
+      'describe topic out.dead',
+      'describe group a-service',
+    ])
+    for (const { user } of rights) expect(user).to.equal('exporter')
   })
 })
 

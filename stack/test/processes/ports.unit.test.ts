@@ -6,16 +6,12 @@ import { services } from '../../src/lib/services.ts'
 import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
 import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
 
-const all = ({ kafka, kafkaController, postgresql, otlp, jaeger, services: ports }: StackPorts) => [
-  kafka,
-  kafkaController,
-  postgresql,
-  otlp,
-  jaeger,
+const all = ({ services: ports, ...others }: StackPorts) => [
+  ...Object.values(others),
   ...services.flatMap(({ name }) => Object.values(ports[name] ?? {})),
 ]
-/** Kafka and Jaeger have two, PostgreSQL one, a service and its sidecar seven. */
-const count = 5 + 7 * services.length
+/** Kafka and Jaeger have two, PostgreSQL, Prometheus and the exporter one, a service and its sidecar eight. */
+const count = 7 + 8 * services.length
 
 describe('ports', () => {
   let server: Server

@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { describeProblem, type Problem } from '@orderflow/envelope-schema'
-import { placeText } from '../../stream/place.ts'
+import {
+  completeEnvelope,
+  describeProblem,
+  type Envelope,
+  type Problem,
+  parseEnvelope,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope-schema'
+import { type Place, placeText } from '../../stream/place.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
@@ -60,7 +67,9 @@ export function entryLines(entry: Entry, event: FailedEvent | undefined, values:
     ...story,
     ...claimLines(entry),
     '',
-    ...(event ? eventLines(event, values) : ['the dead letter is not in the log any more']),
+    ...(event
+      ? eventLines(event, newestAttempt(entry).origin, values)
+      : ['the dead letter is not in the log any more']),
   ]
 }
 
@@ -70,14 +79,26 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
 }
 
-function eventLines(event: FailedEvent, values: boolean): string[] {
+function eventLines(event: FailedEvent, origin: Place, values: boolean): string[] {
   const { key, value } = event
+  const { TraceId, CorrelationId } = idsIn(value, origin)
   return [
     ...problemsOf(event, values).map((line) => `  ${line}`),
     '',
     `key ${key ? shownKey(key, values) : '(none)'}`,
+    `trace ${TraceId}, in logs by ${CorrelationId}`,
     ...(value ? shownValue(value, values) : `(${lost})`).split('\n'),
   ]
+}
+
+/** The ids by which traces and logs know an event (stream/consumer.ts): its own, or those that its origin gives it. */
+function idsIn(value: Buffer | undefined, origin: Place): Pick<Envelope, 'TraceId' | 'CorrelationId'> {
+  const none = {} as ReceivedEnvelope
+  try {
+    return completeEnvelope(value ? parseEnvelope(value) : none, origin)
+  } catch {
+    return completeEnvelope(none, origin)
+  }
 }
 
 /** A detail is a list of problems, which hold no values, or a sentence; letters that older services wrote may have some in that. */

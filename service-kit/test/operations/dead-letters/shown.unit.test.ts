@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { type Entry, newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import { readEvent } from '../../../src/operations/dead-letters/event.ts'
 import { entryLines } from '../../../src/operations/dead-letters/report.ts'
 import { shownValue } from '../../../src/operations/dead-letters/shown.ts'
@@ -18,6 +20,22 @@ describe('an entry that is shown', () => {
     expect(text).to.contain('/Payload/Total must be a number').and.to.contain(event.Payload.OrderId)
     expect(text).not.to.contain('SECRET').and.not.to.contain('Lovelace')
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
+  })
+
+  it('tells by which ids traces and logs know the event: its own, or those that its origin gives it', async () => {
+    const log = new FakeLog()
+    fail(log, 'order-service', 1)
+    const [entry] = (await readDeadLetters(log)).entries
+    const linesOf = (value: Buffer | undefined) => {
+      const shown = { detail: 'd', key: undefined, value, headers: [], arrivedAt: 0 }
+      return entry ? entryLines(entry, shown, false) : []
+    }
+    const ids = { TraceId: randomUUID(), CorrelationId: randomUUID() }
+    expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(`trace ${ids.TraceId}, in logs by ${ids.CorrelationId}`)
+    const { TraceId: given } = completeEnvelope({} as ReceivedEnvelope, newestAttempt(entry as Entry).origin)
+    for (const value of [Buffer.from('{'), undefined]) {
+      expect(linesOf(value)).to.include(`trace ${given}, in logs by ${given}`)
+    }
   })
 
   it('tells of a bug without what its message says of the event', async () => {

@@ -13,4 +13,4 @@ const answer = async ({ url }: { url?: string | undefined }, response: { end(tex
   await delay(url === '/slow' ? 400 : Math.random() * 50)
   response.end('ok')
 }
-await serve({ web: answer, channel: answer }, settings, log, async () => {})
+await serve({ web: answer, channel: answer, metrics: answer }, settings, log, async () => {})

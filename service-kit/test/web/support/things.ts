@@ -1,3 +1,4 @@
+import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
 import { jsonBody } from '../../../src/web/json-body.ts'
 import { model } from '../../../src/web/model.ts'
@@ -86,6 +87,7 @@ export function webWith(options: Partial<WebOptions>) {
     proxies: 0,
     limits: undefined,
     log: undefined as never,
+    metrics: createMetrics(),
     ...options,
   })
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { handled, within } from '../../src/telemetry/handling.ts'
-import { asSpan, onBehalfOf } from '../../src/telemetry/spans.ts'
-import { newTraceId } from '../../src/telemetry/trace.ts'
-import { recordedSpans, type ToldSpan } from '../support/recorded-spans.ts'
+import { handled, within } from '../../../src/telemetry/handling.ts'
+import { asSpan, onBehalfOf } from '../../../src/telemetry/traces/spans.ts'
+import { newTraceId } from '../../../src/telemetry/traces/trace.ts'
+import { recordedSpans, type ToldSpan } from '../../support/recorded-spans.ts'
 
 const internal = { kind: 'internal' } as const
 

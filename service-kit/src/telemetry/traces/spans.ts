@@ -1,4 +1,4 @@
-import { handled, within } from './handling.ts'
+import { handled, within } from '../handling.ts'
 import type { Span, SpanOptions } from './tracing.ts'
 
 /** Does a piece of the work for what is being handled as a span of its own, where that is recorded. */

@@ -1,0 +1,107 @@
+import { eventTypes } from '@orderflow/envelope-schema'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import { delays, durations, sizes } from './buckets.ts'
+import type { MetricsRegistry } from './registry.ts'
+
+/**
+ * What became of an event. `duplicate`: handled, and nothing changed. `retried`: the platform failed, so it comes again and is counted
+ * again; all others are final.
+ */
+export type Outcome = (typeof outcomes)[number]
+
+const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
+
+/** What is counted of one topic. */
+export interface TopicMetrics {
+  /** A delivery came, whose oldest event waited so long in the log, in milliseconds. Answers what to call when it is over. */
+  delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
+  /** @param reason the code of a fault */
+  deadLetter: (reason: string) => void
+  /** @param type `Name@Version`, as anybody may have written it */
+  unhandled: (type: string) => void
+  /** @param type one that is handled */
+  reacted: (type: string, ms: number) => void
+}
+
+/** Stands for all names that nobody knows, which publishers may have many of. */
+export const other = 'other'
+
+/** Labels hold what the code and the contract name, and nothing that a publisher wrote: neither series nor personal data come from outside. */
+export function eventMetrics(registry: MetricsRegistry): (topic: string, reasons: Iterable<string>) => TopicMetrics {
+  const registers = [registry]
+  const events = new Counter({
+    name: 'orderflow_events_total',
+    help: 'Events that were delivered, by what became of them. A retried one is counted again when it comes again.',
+    labelNames: ['topic', 'outcome'],
+    registers,
+  })
+  const deadLetters = new Counter({
+    name: 'orderflow_dead_letters_total',
+    help: 'Events that can never be handled, by the reason on their dead letters.',
+    labelNames: ['topic', 'reason'],
+    registers,
+  })
+  const unhandled = new Counter({
+    name: 'orderflow_unhandled_events_total',
+    help: 'Events that the service has no handler for. A type without a schema counts as other.',
+    labelNames: ['topic', 'event'],
+    registers,
+  })
+  const reactions = new Histogram({
+    name: 'orderflow_reaction_seconds',
+    help: 'From when the event that caused this one reached the log, until this one was handled. By the clocks of broker and service.',
+    labelNames: ['topic', 'event'],
+    buckets: delays,
+    registers,
+  })
+  const inFlight = new Gauge({
+    name: 'orderflow_events_in_flight',
+    help: 'Events that were delivered and are not answered yet.',
+    labelNames: ['topic'],
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'orderflow_delivery_wait_seconds',
+    help: 'How long the oldest event of a delivery was in the log before it came.',
+    labelNames: ['topic'],
+    buckets: delays,
+    registers,
+  })
+  const deliverySizes = new Histogram({
+    name: 'orderflow_delivery_size_events',
+    help: 'Events in a delivery.',
+    labelNames: ['topic'],
+    buckets: sizes,
+    registers,
+  })
+  const deliveries = new Histogram({
+    name: 'orderflow_delivery_seconds',
+    help: 'From when a delivery came until it was answered.',
+    labelNames: ['topic'],
+    buckets: durations,
+    registers,
+  })
+  const knownTypes = new Set<string>(eventTypes)
+
+  return (topic, reasons) => {
+    // A counter that begins with its first event shows no increase then, and an alert would not see it.
+    for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
+    for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
+    return {
+      delivered(count, waitedMs) {
+        const begun = performance.now()
+        inFlight.inc({ topic }, count)
+        deliverySizes.observe({ topic }, count)
+        waits.observe({ topic }, waitedMs / 1_000)
+        return (all) => {
+          inFlight.dec({ topic }, count)
+          deliveries.observe({ topic }, (performance.now() - begun) / 1_000)
+          for (const [outcome, { length }] of Map.groupBy(all, (each) => each)) events.inc({ topic, outcome }, length)
+        }
+      },
+      deadLetter: (reason) => deadLetters.inc({ topic, reason }),
+      unhandled: (type) => unhandled.inc({ topic, event: knownTypes.has(type) ? type : other }),
+      reacted: (event, ms) => reactions.observe({ topic, event }, ms / 1_000),
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { RequestListener } from 'node:http'
+import { withServer } from './serve-app.ts'
+
+/** The samples of a scrape, by metric with its labels, as they are written. */
+export type Samples = Map<string, number>
+
+/** Scrapes a service's metrics once. */
+export function scrape(listener: RequestListener): Promise<Samples> {
+  return withServer(listener, async (url) => samplesIn(await (await fetch(`${url}/metrics`)).text()))
+}
+
+/** Reads the text format of OpenMetrics. */
+export function samplesIn(text: string): Samples {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const [, series = '', value] = /^([^{ ]+(?:\{.*\})?) (\S+)$/.exec(line) ?? []
+      return [series, Number(value)]
+    }),
+  )
+}

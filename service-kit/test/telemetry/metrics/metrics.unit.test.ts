@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import { createMetrics, type Metrics } from '../../../src/telemetry/metrics/metrics.ts'
+import { samplesIn, scrape } from '../../../src/testing/scrape.ts'
+import { withServer } from '../../../src/testing/serve-app.ts'
+
+describe('metrics', () => {
+  let metrics: Metrics
+  beforeEach(() => {
+    metrics = createMetrics()
+  })
+  const samples = () => scrape(metrics.listener)
+
+  it('are answered in the text format of OpenMetrics, each with a help text', async () => {
+    metrics.request({ operation: undefined, status: 200, ms: 3 })
+    const { headers, text } = await withServer(metrics.listener, async (url) => {
+      const response = await fetch(`${url}/metrics`)
+      return { headers: response.headers, text: await response.text() }
+    })
+    expect(headers.get('content-type')).to.match(/^application\/openmetrics-text; version=1\.0\.0/)
+    expect(text).to.match(/\n# EOF\n$/)
+    const [helped, typed] = ['HELP', 'TYPE'].map((word) =>
+      [...text.matchAll(new RegExp(`^# ${word} (\\S+) \\S`, 'gm'))].map(([, name]) => name),
+    )
+    expect(helped).to.deep.equal(typed)
+    expect(helped).to.include.members(['http_server_request_duration_seconds', 'orderflow_events'])
+  })
+
+  it('are at /metrics, and nothing else is there', async () => {
+    await withServer(metrics.listener, async (url) => {
+      for (const [path, method] of [
+        ['/', 'GET'],
+        ['/metrics', 'POST'],
+        ['/metrics/', 'GET'],
+      ] as const) {
+        expect((await fetch(url + path, { method })).status, `${method} ${path}`).to.equal(404)
+      }
+    })
+  })
+
+  it('say of the process how it is once somebody asks', async () => {
+    const found = [...(await samples()).keys()]
+    expect(found).to.include('process_cpu_seconds_total')
+    expect(found).to.include('nodejs_eventloop_lag_p99_seconds')
+  })
+
+  it('ask with each scrape what is ready, by part', async () => {
+    let missing: object = { store: 'does not answer' }
+    metrics.readiness(async () => missing)
+    const ready = async () =>
+      [...(await samples())].filter(([series]) => series.startsWith('orderflow_ready')).map(([, value]) => value)
+    expect(await ready()).to.deep.equal([1, 0, 1])
+    missing = {}
+    expect(await ready()).to.deep.equal([1, 1, 1])
+  })
+
+  it('count requests by operation and class of status, and those of none together', async () => {
+    const operation = { method: 'GET', route: '/v1/things/{id}' }
+    metrics.request({ operation, status: 200, ms: 3 })
+    metrics.request({ operation, status: 204, ms: 700 })
+    metrics.request({ operation, status: undefined, ms: 1 })
+    metrics.request({ operation: undefined, status: 404, ms: 1 })
+    const found = await samples()
+    const counts = [...found].filter(([series]) => series.includes('_seconds_count'))
+    expect(Object.fromEntries(counts)).to.deep.equal({
+      'http_server_request_duration_seconds_count{method="GET",route="/v1/things/{id}",status="2xx"}': 2,
+      'http_server_request_duration_seconds_count{method="GET",route="/v1/things/{id}",status="aborted"}': 1,
+      'http_server_request_duration_seconds_count{method="other",route="other",status="4xx"}': 1,
+    })
+    const labels = 'le="0.5",method="GET",route="/v1/things/{id}",status="2xx"'
+    expect(found.get(`http_server_request_duration_seconds_bucket{${labels}}`)).to.equal(1)
+  })
+
+  it('time what a queue does, and look how many wait', async () => {
+    const watch = metrics.queue('store')
+    watch.opened(() => 7)
+    watch.flushed(20, 12, 300)
+    const found = await samples()
+    expect(found.get('orderflow_queue_depth{queue="store"}')).to.equal(7)
+    expect(found.get('orderflow_batch_size_items_sum{queue="store"}')).to.equal(20)
+    expect(found.get('orderflow_queue_wait_seconds_sum{queue="store"}')).to.equal(0.012)
+    expect(found.get('orderflow_flush_seconds_sum{queue="store"}')).to.equal(0.3)
+  })
+
+  it('count events by what became of them, from zero on', async () => {
+    const topic = metrics.topic('in', ['not-json'])
+    const before = await samples()
+    for (const outcome of ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried']) {
+      expect(before.get(`orderflow_events_total{topic="in",outcome="${outcome}"}`), outcome).to.equal(0)
+    }
+    expect(before.get('orderflow_dead_letters_total{topic="in",reason="not-json"}')).to.equal(0)
+    const over = topic.delivered(3, 2_000)
+    expect((await samples()).get('orderflow_events_in_flight{topic="in"}')).to.equal(3)
+    over(['handled', 'handled', 'retried'])
+    topic.deadLetter('not-json')
+    topic.reacted('PaymentApproved@1', 80)
+    const after = await samples()
+    expect(after.get('orderflow_events_in_flight{topic="in"}')).to.equal(0)
+    expect(after.get('orderflow_events_total{topic="in",outcome="handled"}')).to.equal(2)
+    expect(after.get('orderflow_events_total{topic="in",outcome="retried"}')).to.equal(1)
+    expect(after.get('orderflow_dead_letters_total{topic="in",reason="not-json"}')).to.equal(1)
+    expect(after.get('orderflow_delivery_wait_seconds_sum{topic="in"}')).to.equal(2)
+    expect(after.get('orderflow_delivery_size_events_sum{topic="in"}')).to.equal(3)
+    expect(after.get('orderflow_reaction_seconds_bucket{le="0.1",topic="in",event="PaymentApproved@1"}')).to.equal(1)
+  })
+
+  it('have no series for names that a publisher makes up', async () => {
+    const topic = metrics.topic('in', [])
+    const before = (await samples()).size
+    for (let count = 0; count < 1_000; count += 1) topic.unhandled(`Ada Lovelace ${count}@1`)
+    topic.unhandled('OrderCreated@1')
+    const after = await samples()
+    expect(after.get('orderflow_unhandled_events_total{topic="in",event="other"}')).to.equal(1_000)
+    expect(after.get('orderflow_unhandled_events_total{topic="in",event="OrderCreated@1"}')).to.equal(1)
+    expect(after.size - before).to.equal(2)
+  })
+
+  it('are read with labels that hold spaces and braces', () => {
+    expect([...samplesIn('a{b="c d",e="{}"} 1\n# HELP x y\nf 2.5\n')]).to.deep.equal([
+      ['a{b="c d",e="{}"}', 1],
+      ['f', 2.5],
+    ])
+  })
+})

@@ -1,0 +1,54 @@
+import { request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
+import { scrape } from '../../src/testing/scrape.ts'
+import { withServer } from '../../src/testing/serve-app.ts'
+import { call, post } from './support/call.ts'
+import { thingId, thingsApp } from './support/things.ts'
+
+describe('requests', () => {
+  const metrics = createMetrics()
+  const { app } = thingsApp(undefined, undefined, { metrics })
+  async function counts(): Promise<Record<string, number>> {
+    const found = [...(await scrape(metrics.listener))].filter(([series]) => series.includes('_duration_seconds_count'))
+    return Object.fromEntries(
+      found.map(([series, value]) => [series.replace(/^\w+\{(.*)\}$/, '$1').replaceAll('"', ''), value]),
+    )
+  }
+
+  it('are counted under their operation, and all others together', async () => {
+    await call(app, '/v1/things?limit=1')
+    await call(app, '/v1/things?limit=Ada')
+    await post(app, `/v1/things/${thingId}/drop`, '')
+    await post(app, '/v1/things', '{')
+    await call(app, '/v1/things', { method: 'DELETE' })
+    for (const path of ['/healthz', '/openapi.json', '/v1/ada-lovelace', '/docs/', '/metrics']) await call(app, path)
+    expect(await counts()).to.deep.equal({
+      'method=GET,route=/v1/things,status=2xx': 1,
+      'method=GET,route=/v1/things,status=4xx': 1,
+      'method=POST,route=/v1/things/{id}/drop,status=2xx': 1,
+      'method=POST,route=/v1/things,status=4xx': 1,
+      'method=other,route=other,status=2xx': 3,
+      'method=other,route=other,status=4xx': 3,
+    })
+  })
+
+  it('whose clients leave are counted as aborted', async () => {
+    const slow = createMetrics()
+    const hanging = thingsApp(() => delay(200, { orderId: thingId, amount: 1 }), undefined, { metrics: slow })
+    await withServer(hanging.app, async (url) => {
+      const sent = request(`${url}/v1/things/${thingId}`).on('error', () => {})
+      sent.end()
+      await delay(50)
+      sent.destroy()
+      await delay(300)
+    })
+    const found = [...(await scrape(slow.listener)).keys()].find((series) => series.includes('_duration_seconds_count'))
+    expect(found).to.contain('status="aborted"')
+  })
+
+  it('tell nothing of metrics to the public', async () => {
+    expect((await call(app, '/metrics')).status).to.equal(404)
+  })
+})

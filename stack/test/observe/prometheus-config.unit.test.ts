@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { services } from '../../src/lib/services.ts'
+import { containersConfig, localConfig } from '../../src/observe/prometheus-config.ts'
+
+interface ScrapeConfig {
+  job_name: string
+  static_configs?: { targets: string[]; labels?: Record<string, string> }[]
+  dns_sd_configs?: { names: string[]; port: number }[]
+}
+
+describe('prometheus.yml', () => {
+  const local = parse(localConfig(defaultPorts, '/rules/alerts.yml', 2))
+  const jobs = local.scrape_configs as ScrapeConfig[]
+
+  it('of processes names each service, its sidecar and the exporter, by their ports', () => {
+    const targets = jobs.flatMap(({ job_name: job, static_configs: found = [] }) =>
+      found.map(({ targets: [target], labels }) => [job, labels?.service, target]),
+    )
+    expect(targets).to.deep.equal([
+      ...services.map(({ name }, place) => ['services', name, `127.0.0.1:${3900 + place}`]),
+      ...services.map(({ name }, place) => ['sidecars', name, `127.0.0.1:${3800 + place}`]),
+      ['exporter', undefined, '127.0.0.1:9091'],
+    ])
+  })
+
+  it('asks as often as it is told, and gives up before it asks again', () => {
+    expect(local.global).to.deep.equal({ scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '2s' })
+    expect(local.rule_files).to.deep.equal(['/rules/alerts.yml'])
+    const usual = parse(localConfig(defaultPorts, 'alerts.yml'))
+    expect(usual.global).to.include({ scrape_interval: '10s', scrape_timeout: '4s' })
+  })
+
+  it('of containers finds all pods of a service by one name', () => {
+    const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
+    expect(found.map(({ job_name: job }) => job)).to.deep.equal(jobs.map(({ job_name: job }) => job))
+    expect(found[0]?.dns_sd_configs?.map(({ names: [name], port }) => [name, port])).to.deep.equal(
+      services.map(({ role }, place) => [`${role}-pods`, 3900 + place]),
+    )
+  })
+})

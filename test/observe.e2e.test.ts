@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
+import { reduced } from '@orderflow/chaos/clients/envelopes'
+import { createProducer } from '@orderflow/chaos/clients/kafka'
+import { poison } from '@orderflow/chaos/clients/poison'
+import { createStore } from '@orderflow/chaos/store'
+import type { Order } from '@orderflow/order-service/domain'
+import {
+  freePorts,
+  type LocalStack,
+  repository,
+  type StackPorts,
+  services,
+  startStack,
+  testFolder,
+} from '@orderflow/stack'
+import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
+import { expect } from 'chai'
+import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './support/prometheus.ts'
+
+const rules = readFileSync(join(repository, 'stack/observe/alerts.yml'), 'utf8')
+const { panels } = JSON.parse(readFileSync(join(repository, 'stack/observe/dashboard.json'), 'utf8')) as {
+  panels: { targets?: { expr: string }[] }[]
+}
+const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')
+
+describe('a stack that is observed', () => {
+  let stack: LocalStack
+  let ports: StackPorts
+  let prometheus: PrometheusApi
+  before(async () => {
+    ports = await freePorts()
+    stack = await startStack({ folder: testFolder('observe'), ports, detached: false })
+    const file = join(stack.folder, 'alerts.yml')
+    writeFileSync(file, shortened(rules))
+    await startPrometheus(stack.folder, ports, { seconds: 1, rules: file, onProgress: () => {} })
+    prometheus = prometheusAt(`http://127.0.0.1:${ports.prometheus}`)
+    await prometheus.scrapesAll()
+  })
+  after(() => stack?.stop())
+
+  const place = () => post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
+  /** Orders are placed, a few in a second, until `work` is done. */
+  async function whilePlacing<T>(work: () => Promise<T>): Promise<T> {
+    let isOver = false
+    const placing = (async () => {
+      while (!isOver) {
+        await place().catch(() => {})
+        await delay(150)
+      }
+    })()
+    try {
+      return await work()
+    } finally {
+      isOver = true
+      await placing
+    }
+  }
+  async function publish(...values: (string | Buffer | null)[]): Promise<void> {
+    const producer = createProducer(stack.kafka)
+    try {
+      await producer.send(...values.map((value) => ({ topic: 'orderevents', value, key: randomUUID() })))
+    } finally {
+      await producer.close()
+    }
+  }
+
+  it('has every process scraped', async () => {
+    const targets = await prometheus.targets()
+    const jobs = ['services', 'sidecars'].flatMap((job) => services.map(({ name }) => `${job} ${name}`))
+    expect(targets.map(({ labels }) => [labels.job, labels.service].join(' ').trim())).to.have.members([
+      ...jobs,
+      'exporter',
+    ])
+  })
+
+  it('tells nothing of it at the public addresses', async () => {
+    for (const { url } of Object.values(stack.services)) expect((await send(`${url}/metrics`)).status).to.equal(404)
+  })
+
+  it('has every metric of the alerts and the dashboard, with a help text, after an order and an event of each kind', async () => {
+    const { body } = await place()
+    await orderWith(orderUrl(stack), body.id, 'Paid')
+    await publish(JSON.stringify(reduced({}, { Name: 'OrderShipped' })), poison['not JSON']?.value ?? '')
+    await delay(5_000)
+    const metadata = await prometheus.metadata()
+    const recorded = [...rules.matchAll(/record: (\S+)/g)].map(([, name]) => name)
+    const names = metricsIn(`${rules}\n${shown}`).filter((name) => !recorded.includes(name))
+    expect(names).to.have.length.above(20)
+    const untold: string[] = []
+    for (const name of names) {
+      if ((await prometheus.query(name)).length === 0) untold.push(name)
+      const [said] = metadata[name] ?? metadata[name.replace(/_(bucket|count|sum|total)$/, '')] ?? []
+      expect(said?.help, `${name} is not explained`).to.match(/\w/)
+    }
+    expect(untold).to.deep.equal([])
+  })
+
+  it('has less than 2,000 series, whatever a thousand hostile publishers and a thousand requests say', async () => {
+    const hostile = Array.from({ length: 1_000 }, (_, index) => {
+      const publisher = { AppId: randomUUID(), AppName: `Ada Lovelace ${index}`, TenantID: `tenant-${index}` }
+      return [{ Name: `GB-${index}` }, { Version: index + 2 }].map((own) => reduced({}, { ...publisher, ...own }))
+    }).flat()
+    await publish(...hostile.map((event) => JSON.stringify(event)))
+    const methods = ['GET', 'POST', 'DELETE', 'PROPFIND', 'PURGE']
+    for (let index = 0; index < 1_000; index += 1) {
+      const method = methods[index % methods.length] ?? ''
+      await fetch(`${orderUrl(stack)}/v1/orders/${index % 2 ? randomUUID() : `ada-lovelace-${index}`}`, { method })
+    }
+    await delay(3_000)
+    const [{ value = Number.NaN } = {}] = await prometheus.query('count({__name__=~".+"})')
+    expect(value).to.be.within(200, 1_999)
+    const texts = JSON.stringify(await prometheus.query('{job=~".+"}'))
+    for (const personal of ['Lovelace', 'lovelace', 'GB-', 'tenant-', 'Grace', 'US-1'])
+      expect(texts).not.to.contain(personal)
+  })
+
+  describe('when something is wrong', () => {
+    it('tells of a service that died', async () => {
+      await stack.kill('order-service')
+      await prometheus.fires({ alertname: 'ProcessDown', service: 'order-service', job: 'services' })
+      await stack.restart('order-service')
+      await prometheus.resolves({ alertname: 'ProcessDown' })
+    })
+
+    it('tells of Kafka that is away, of who needs it, and of requests that fail for it', async () => {
+      await whilePlacing(async () => {
+        await stack.kill('kafka')
+        await Promise.all([
+          prometheus.fires({ alertname: 'KafkaUnreachable' }),
+          prometheus.fires({ alertname: 'NotReady', service: 'order-service', part: 'stream' }),
+          prometheus.fires({ alertname: 'RequestsFail', service: 'order-service' }),
+        ])
+        await stack.restart('kafka')
+        for (const alertname of ['KafkaUnreachable', 'NotReady', 'RequestsFail'])
+          await prometheus.resolves({ alertname })
+      })
+    })
+
+    it('tells of events that nobody can handle, by reason', async () => {
+      await publish(poison['not JSON']?.value ?? '')
+      for (const { name: service } of services) {
+        await prometheus.fires({ alertname: 'DeadLetters', service, reason: 'not-json' })
+      }
+      await prometheus.resolves({ alertname: 'DeadLetters' })
+    })
+
+    it('tells of events that wait, then of orders that were paid late for it', async () => {
+      await whilePlacing(async () => {
+        await stack.kill('payment-service', 'SIGSTOP')
+        await prometheus.fires({ alertname: 'EventsWait', group: 'payment-service', topic: 'orderevents' })
+        await stack.kill('payment-service', 'SIGCONT')
+        for (const window of ['1h', '6h', '3d']) await prometheus.fires({ alertname: 'OrdersPaidLate', window })
+        for (const alertname of ['EventsWait', 'OrdersPaidLate']) await prometheus.resolves({ alertname })
+      })
+    })
+
+    it('tells of a store that is slow, and of events that it keeps coming again', async () => {
+      const store = createStore('sqlite', dataFolder(stack.folder), 0)
+      const lockUntil = async (ms: number, work: Promise<unknown>) => {
+        let isOver = false
+        const over = work.finally(() => {
+          isOver = true
+        })
+        while (!isOver) {
+          await store.lock('payment-service', ms)
+          await delay(50)
+        }
+        await over
+      }
+      await whilePlacing(async () => {
+        await lockUntil(1_500, prometheus.fires({ alertname: 'StoreSlow', service: 'payment-service' }))
+        // Longer than a sidecar waits for it (components/sqlite).
+        await lockUntil(
+          15_000,
+          prometheus.fires({ alertname: 'EventsRetried', service: 'payment-service', topic: 'orderevents' }),
+        )
+        for (const alertname of ['StoreSlow', 'EventsRetried']) await prometheus.resolves({ alertname })
+      })
+    })
+  })
+})

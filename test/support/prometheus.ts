@@ -1,0 +1,90 @@
+import { send } from '@orderflow/service-kit/testing'
+import { eventually } from '@orderflow/stack'
+
+interface Alert {
+  labels: Record<string, string>
+  state: 'pending' | 'firing'
+}
+
+interface Target {
+  labels: Record<string, string>
+  health: 'up' | 'down' | 'unknown'
+  lastError: string
+}
+
+/** What Prometheus' HTTP API answers. */
+export function prometheusAt(url: string) {
+  const ask = async <T>(path: string) => (await send<{ data: T }>(`${url}/api/v1/${path}`)).body.data
+
+  async function firing(wanted: Record<string, string>): Promise<boolean> {
+    const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
+    return alerts.some(
+      ({ labels, state }) =>
+        state === 'firing' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
+    )
+  }
+  const targets = async () => (await ask<{ activeTargets: Target[] }>('targets')).activeTargets
+  const named = (labels: Record<string, string>) => Object.values(labels).join(' ')
+
+  return {
+    targets,
+    /** Waits until everything was scraped. */
+    scrapesAll: () =>
+      eventually(async () => {
+        const all = await targets()
+        return (all.length > 0 && all.every(({ health }) => health === 'up')) || undefined
+      }, 'every target to be scraped'),
+    /** Waits until an alert with these labels fires. */
+    fires: (labels: Record<string, string>) =>
+      eventually(() => firing(labels).then((is) => is || undefined), `${named(labels)} to fire`, 90_000),
+    /** Waits until none does. */
+    resolves: (labels: Record<string, string>) =>
+      eventually(() => firing(labels).then((is) => !is || undefined), `${named(labels)} to be over`, 150_000),
+    /** The names of those that fire. */
+    alerts: async () => {
+      const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
+      return [...new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname))]
+    },
+    /** The values that a query has now, by their labels as JSON. */
+    query: async (expression: string) => {
+      const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
+        `query?query=${encodeURIComponent(expression)}`,
+      )
+      return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
+    },
+    /** What the targets say of each metric. */
+    metadata: () => ask<Record<string, { type: string; help: string }[]>>('metadata'),
+  }
+}
+
+export type PrometheusApi = ReturnType<typeof prometheusAt>
+
+/** Seconds that stand for the windows and waits of stack/observe/alerts.yml in a test: each still longer than the one before it. */
+const shorter: Record<string, string> = {
+  '30s': '2s',
+  '1m': '3s',
+  '5m': '10s',
+  '30m': '15s',
+  '1h': '20s',
+  '6h': '25s',
+  '3d': '30s',
+}
+
+/** The very rules, with shorter windows and waits. */
+export function shortened(rules: string): string {
+  const short = (span: string) => shorter[span] ?? fail(span)
+  return rules
+    .replaceAll(/\[(\w+)\]/g, (_, span: string) => `[${short(span)}]`)
+    .replaceAll(/(?<=^ +for: )\w+$/gm, (span) => short(span))
+}
+
+function fail(span: string): never {
+  throw new Error(`nothing stands for ${span}`)
+}
+
+/** The names of metrics that an expression of PromQL, or several, have in them. */
+export function metricsIn(expressions: string): string[] {
+  const withoutLabels = expressions.replaceAll(/\bby \([^)]*\)/g, '')
+  const names = withoutLabels.match(/\b(orderflow_\w+|http_server_\w+|nodejs_\w+|process_\w+|dapr_\w+)\b/g) ?? []
+  return [...new Set(names)]
+}
