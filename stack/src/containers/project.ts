@@ -22,6 +22,8 @@ export interface Project extends Addresses {
   store: ComposeStore
   /** Kafka as the outside application reaches it that `make publish` is. */
   publisher: KafkaConnection
+  /** Those of docker-compose.yml whose containers run, too. */
+  profiles: readonly string[]
   /** The ports of the pages of `make observe`; Grafana's only where it runs. */
   observers: { jaeger: number; prometheus: number; grafana: number | undefined }
   /** By which clients know Kafka; PEM. */
@@ -125,6 +127,7 @@ export function readProject(folder = repository): Project | undefined {
   if (!existsSync(envFile(folder))) return undefined
   const env = { ...parseEnv(readFileSync(envFile(folder), 'utf8')), ...process.env }
   const port = (name: string, usual: number) => Number(env[name] ?? usual)
+  const profiles = (env.COMPOSE_PROFILES ?? '').split(',').filter(Boolean)
   const kafkaCertificate = pemOf('CERTIFICATE', env.KAFKA_CERTIFICATE ?? '')
   const kafkaOf = (username: string) =>
     securedKafka(
@@ -143,10 +146,11 @@ export function readProject(folder = repository): Project | undefined {
     ),
     kafka: kafkaOf(operatorUser),
     publisher: kafkaOf(publishUser),
+    profiles,
     observers: {
       jaeger: port('JAEGER_PORT', defaultPorts.jaeger),
       prometheus: port('PROMETHEUS_PORT', defaultPorts.prometheus),
-      grafana: env.COMPOSE_PROFILES?.split(',').includes('grafana') ? port('GRAFANA_PORT', grafanaPort) : undefined,
+      grafana: profiles.includes('grafana') ? port('GRAFANA_PORT', grafanaPort) : undefined,
     },
     kafkaCertificate,
   }

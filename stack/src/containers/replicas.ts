@@ -21,6 +21,8 @@ interface ComposeService {
   build?: unknown
   network_mode?: string
   depends_on?: Record<string, unknown>
+  /** It runs with one of them only. */
+  profiles?: string[]
 }
 
 export interface ComposeModel {
@@ -67,9 +69,14 @@ async function readModel(files: string[]): Promise<ComposeModel> {
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 
-/** The names in docker-compose.yml of all containers that `make up` starts, replicas too. */
+/** The names in docker-compose.yml of all containers that `make up` starts, replicas and what `make observe` added, too. */
 export async function expectedContainers(): Promise<string[]> {
-  return Object.keys((await readModel(composeFiles())).services).sort()
+  const model = await readModel(composeFiles())
+  const active = readProject()?.profiles ?? []
+  const isExpected = ({ profiles }: ComposeService) => profiles?.some((profile) => active.includes(profile)) ?? true
+  return Object.keys(model.services)
+    .filter((name) => isExpected(model.services[name] ?? {}))
+    .sort()
 }
 
 /** How many of each service there should be: those that `make scale` asked for last, else those of services.json. */
