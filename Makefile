@@ -103,8 +103,8 @@ unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (5 minutes)
-	@$(stack) provision browser jaeger prometheus
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql,observe,security/*}.e2e.test.ts' --ignore 'test/alerts.int.test.ts' \
+	@$(stack) provision browser
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{observe,security}/**' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
@@ -118,8 +118,9 @@ test-stores: ## The tests that run the system, with PostgreSQL as its store, as 
 	@$(bin)/mocha test/postgresql.e2e.test.ts
 	@STORE=postgresql $(bin)/mocha test/local.e2e.test.ts test/testcontainers.e2e.test.ts
 
-test-observe: ## The tests of alerts: rules by promtool, and a stack that is broken until each one fires (3 minutes; at first 6)
-	@$(bin)/mocha test/observe.e2e.test.ts test/alerts.int.test.ts
+test-observe: ## The tests of make observe: traces, metrics, and a stack that is broken until each alert fires (5 minutes; at first 12)
+	@$(stack) provision browser jaeger prometheus
+	@$(bin)/mocha 'test/observe/*.test.ts'
 
 test-security: ## Look for weaknesses, with tools: code, history, operations, TLS, events (20 minutes)
 	@$(stack) provision browser testssl

@@ -44,6 +44,8 @@ const serverPorts = (ports: StackPorts) => ({
   KAFKA_PORT: String(ports.kafka),
   MONGO_PORT: String(mongoPort(ports)),
   POSTGRESQL_PORT: String(ports.postgresql),
+  JAEGER_PORT: String(ports.jaeger),
+  PROMETHEUS_PORT: String(ports.prometheus),
 })
 
 /** The controller of Kafka has no port of its own here. */

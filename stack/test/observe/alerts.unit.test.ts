@@ -45,7 +45,7 @@ describe('each alert', () => {
   })
 
   it('is tried on a stack that is broken for it', () => {
-    const broken = read('test/observe.e2e.test.ts')
+    const broken = read('test/observe/metrics.e2e.test.ts')
     for (const { alert = '' } of alerts) expect(broken, alert).to.contain(`'${alert}'`)
   })
 })

@@ -19,7 +19,7 @@ import {
 } from '@orderflow/stack'
 import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
 import { expect } from 'chai'
-import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './support/prometheus.ts'
+import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'
 
 const rules = readFileSync(join(repository, 'stack/observe/alerts.yml'), 'utf8')
 const { panels } = JSON.parse(readFileSync(join(repository, 'stack/observe/dashboard.json'), 'utf8')) as {

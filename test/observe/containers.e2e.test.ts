@@ -1,0 +1,82 @@
+import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import { eventually, services, sidecarOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import { describeInContainers } from '../containers/available.ts'
+import { inspectContainers } from '../containers/container.ts'
+import { type RunningContainers, startContainers } from '../containers/running-containers.ts'
+import { succeeded } from '../specs/commands.ts'
+import { jaegerAt } from './jaeger.ts'
+import { prometheusAt } from './prometheus.ts'
+
+const observers = ['exporter', 'jaeger', 'prometheus']
+
+describeInContainers('make observe, in containers', () => {
+  let stack: RunningContainers
+  let told: string
+  before(async () => {
+    stack = await startContainers()
+    told = succeeded(await stack.make('observe'))
+  })
+  after(() => stack?.stop())
+
+  /** The address of a page, as `make observe` says it. */
+  function pageOf(what: string): string {
+    const [, url] = new RegExp(`^${what} +(http\\S+)$`, 'm').exec(told) ?? []
+    if (url === undefined) throw new Error(`${what} is not among the pages:\n${told}`)
+    return url
+  }
+
+  it('says where to look, and something is there', async () => {
+    for (const what of ['traces', 'metrics', 'alerts', 'what is scraped']) {
+      expect((await fetch(pageOf(what))).status, what).to.equal(200)
+    }
+    const grafana = (await inspectContainers(stack.project, 'grafana')).length > 0
+    expect(told).to.contain(grafana ? 'dashboard ' : 'without Grafana')
+    if (grafana) expect((await fetch(pageOf('dashboard'))).status).to.equal(200)
+  })
+
+  it('scrapes every process', async () => {
+    const prometheus = prometheusAt(new URL('/', pageOf('metrics')).href.slice(0, -1))
+    await prometheus.scrapesAll()
+    const targets = (await prometheus.targets()).map(({ labels }) => [labels.job, labels.service].join(' ').trim())
+    const jobs = services.flatMap(({ name }) => [`services ${name}`, `sidecars ${name}`])
+    expect(targets).to.have.members([...jobs, 'exporter'])
+  })
+
+  it('shows an order as one trace of all services and sidecars', async () => {
+    const { body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
+    const { traceId } = await orderWith(orderUrl(stack), body.id, 'Paid')
+    const everybody = services.flatMap((service) => [service.name, sidecarOf(service)])
+    const jaeger = jaegerAt(pageOf('traces').replace(/\/$/, ''))
+    let seen: Set<string>
+    await eventually(async () => {
+      seen = new Set((await jaeger.trace(traceId)).map(({ service }) => service))
+      return everybody.every((name) => seen.has(name)) || undefined
+    }, 'everybody to be in the trace').catch(() => expect([...seen]).to.have.members(everybody))
+  })
+
+  it('is part of the status, and of the commands that start something again', async () => {
+    succeeded(await stack.make('up'))
+    const status = succeeded(await stack.make('status'))
+    for (const name of observers) expect(status).to.match(new RegExp(`^${name} +running`, 'm'))
+  })
+
+  it('publishes nothing beyond loopback', async () => {
+    for (const { Name, HostConfig } of await inspectContainers(stack.project)) {
+      const bindings = Object.values(HostConfig.PortBindings as Record<string, { HostIp: string }[]>).flat()
+      for (const { HostIp } of bindings) expect(HostIp, Name).to.equal('127.0.0.1')
+    }
+  })
+
+  it('ends with make down, and the next make up observes nothing', async () => {
+    succeeded(await stack.make('down'))
+    expect(await inspectContainers(stack.project)).to.deep.equal([])
+    succeeded(await stack.make('up'))
+    const names = Object.keys(await stack.parts())
+    expect(names).to.include('order-service').and.not.to.include.oneOf(observers)
+    const [service] = await inspectContainers(stack.project, 'order-service')
+    expect(service?.Config.Env).to.include('OTEL_EXPORTER_OTLP_ENDPOINT=')
+    expect(succeeded(await stack.make('status'))).not.to.contain('jaeger')
+  })
+})
