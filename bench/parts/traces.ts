@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { repository } from '@orderflow/stack'
 import type { ProcessSpec } from '@orderflow/stack/parts'
+import { beforeFolder } from '../support/before.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { atLeast, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part, type Run } from '../support/part.ts'
-import { startOrderService } from '../support/programs.ts'
+import { argumentsIn, startOrderService } from '../support/programs.ts'
 import { median } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
 import { type Contender, pay, type Sample } from './outside.ts'
@@ -16,8 +18,14 @@ import { type Contender, pay, type Sample } from './outside.ts'
 const connections = 256
 const payer = ['payment-service', 'payment-sidecar']
 
-/** The shares of traces that are recorded, by what the rows are called; undefined: none, and no collector is set. */
-const shares = { 'no collector': undefined, 'a tenth': '0.1', all: '1' }
+/** How services are run that are compared. */
+interface Variant {
+  name: string
+  /** The share of traces that is recorded; undefined: none, and no collector is set. */
+  share?: string
+  /** The checkout whose services they are. */
+  root: string
+}
 
 interface Measured {
   name: string
@@ -27,7 +35,8 @@ interface Measured {
 
 /**
  * What does it cost to record traces? The same payment-service pays what outside publishers published, and an order-service takes
- * orders, each a new process in each round. The collector takes what it is sent, and does nothing with it.
+ * orders, each a new process in each round. The collector takes what it is sent, and does nothing with it. BEFORE=folder adds services of
+ * the state before.
  */
 export const traces: Part = {
   title: 'events paid, and orders posted, while traces are recorded',
@@ -37,17 +46,25 @@ export const traces: Part = {
     await once(collector.listen(0, '127.0.0.1'), 'listening')
     const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
     try {
-      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payInTurn(run, stack, url))
+      const variants = variantsOf(beforeFolder())
+      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payInTurn(run, stack, variants, url))
       const names = ['kafka', 'order-service', 'order-sidecar']
-      const posted = await withBenchStack(names, run.tell, (stack) => postInTurn(run, stack, url))
+      const posted = await withBenchStack(names, run.tell, (stack) => postInTurn(run, stack, variants, url))
       return findings(
-        Object.keys(shares).map((name) => ({ name, paid: paid.get(name) ?? [], posted: posted.get(name) ?? [] })),
+        variants.map(({ name }) => ({ name, paid: paid.get(name) ?? [], posted: posted.get(name) ?? [] })),
       )
     } finally {
       collector.close()
     }
   },
 }
+
+const variantsOf = (old: string | undefined): Variant[] => [
+  { name: 'no collector', root: repository },
+  { name: 'a tenth', share: '0.1', root: repository },
+  { name: 'all', share: '1', root: repository },
+  ...(old ? [{ name: 'no collector, before', root: old }] : []),
+]
 
 function variables(share: string | undefined, url: string): Record<string, string> {
   if (share === undefined) return {}
@@ -59,14 +76,19 @@ function variables(share: string | undefined, url: string): Record<string, strin
   }
 }
 
-async function payInTurn(run: Run, stack: BenchStack, url: string): Promise<Map<string, Sample[]>> {
+async function payInTurn(
+  run: Run,
+  stack: BenchStack,
+  variants: Variant[],
+  url: string,
+): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 40_000 }
   const stream = openStream(stack.kafka)
   // Each round begins with new processes, and so many events that what Node still has to compile of theirs counts little.
-  const contenders = Object.entries(shares).map(([name, share]): Contender => {
+  const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)
-      return { ...spec, env: { ...spec.env, ...variables(share, url) } }
+      return { ...spec, args: argumentsIn(root, spec), env: { ...spec.env, ...variables(share, url) } }
     }
     return { name, specs: payer.map(traced), topic: paymentEvents, database: 'payment' }
   })
@@ -83,7 +105,7 @@ async function payInTurn(run: Run, stack: BenchStack, url: string): Promise<Map<
   return byName(samples)
 }
 
-async function postInTurn(run: Run, stack: BenchStack, url: string): Promise<Map<string, Load[]>> {
+async function postInTurn(run: Run, stack: BenchStack, variants: Variant[], url: string): Promise<Map<string, Load[]>> {
   const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 7, seconds: 6 }
   const stream = openStream(stack.kafka)
   const sidecar = stack.specOf('order-sidecar')
@@ -96,9 +118,8 @@ async function postInTurn(run: Run, stack: BenchStack, url: string): Promise<Map
       return lag > 0 ? `${lag} events behind` : undefined
     })
   // A new process in each round: two of the same program differ by more than what is asked here.
-  const contenders = Object.entries(shares).map(([name, share]) => ({ name, env: variables(share, url) }))
-  const loads = await inTurn(run, contenders, rounds, async ({ name, env }) => {
-    const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), env)
+  const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
+    const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })
     await caughtUp()
     const load = await postOrders(replica.url, { connections, seconds })
