@@ -82,9 +82,9 @@ async function payInTurn(
   variants: Variant[],
   url: string,
 ): Promise<Map<string, Sample[]>> {
-  const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 40_000 }
+  const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 60_000 }
   const stream = openStream(stack.kafka)
-  // Each round begins with new processes, and so many events that what Node still has to compile of theirs counts little.
+  // Each round begins with new processes, and half of the events pass before it counts: of a tenth Node compiles the code late.
   const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
       const spec = stack.specOf(program)
@@ -99,7 +99,7 @@ async function payInTurn(
   }
   const samples = await inTurn(run, contenders, rounds, async (each) => {
     await publishOrders(stream, events)
-    return pay(stack, stream, each, events)
+    return pay(stack, stream, each, events, events / 2)
   })
   await stream.close()
   return byName(samples)
