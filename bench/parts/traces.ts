@@ -82,7 +82,7 @@ async function payInTurn(
   variants: Variant[],
   url: string,
 ): Promise<Map<string, Sample[]>> {
-  const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 60_000 }
+  const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
   const stream = openStream(stack.kafka)
   // Each round begins with new processes, and half of the events pass before it counts: of a tenth Node compiles the code late.
   const contenders = variants.map(({ name, share, root }): Contender => {
@@ -106,7 +106,7 @@ async function payInTurn(
 }
 
 async function postInTurn(run: Run, stack: BenchStack, variants: Variant[], url: string): Promise<Map<string, Load[]>> {
-  const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 7, seconds: 6 }
+  const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 6 }
   const stream = openStream(stack.kafka)
   const sidecar = stack.specOf('order-sidecar')
   // All replicas use it: it records what belongs to a trace that is recorded.
