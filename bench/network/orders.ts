@@ -1,6 +1,7 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { entryOf } from '@orderflow/stack'
 import { serviceMissing } from '@orderflow/stack/parts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'
 import { countBusyShare } from '../support/process-use.ts'
 import { percentile } from '../support/statistics.ts'
@@ -68,11 +69,7 @@ export async function orderAt(
     })
 
   /** order-service reads all orders once more, after they are Paid: that is nobody else's load. */
-  const untilRead = () =>
-    stack.wait('order-service to catch up', orders, async () => {
-      const lag = await stream.lag(orderEvents, 'order-service')
-      return lag > 0 ? `${lag} events behind` : undefined
-    })
+  const untilRead = () => untilCaughtUp(stack, stream, [['order-service', orderEvents]], orders)
   const cells = roundTrips.map((roundTrip): OrderCell => ({ ...unmeasured, roundTrip }))
   let placed = 0
   /** At each round trip in turn, of one kind of load after the other: what is steady must not find what a flood left behind. */

@@ -3,11 +3,12 @@ import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { startIssuer } from '@orderflow/service-kit/testing'
 import { beforeFolder } from '../support/before.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { startOrderService } from '../support/programs.ts'
-import { median } from '../support/statistics.ts'
+import { median, medianRatio } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
 
 const connections = 256
@@ -39,15 +40,10 @@ export const access: Part = {
         ...(old ? [{ name: 'anybody, before', env: {}, root: old }] : []),
       ]
 
-      const caughtUp = () =>
-        stack.wait('order-service to catch up', [stack.specOf('order-sidecar')], async () => {
-          const lag = await stream.lag(orderEvents, 'order-service')
-          return lag > 0 ? `${lag} events behind` : undefined
-        })
       const loads = await inTurn(run, contenders, rounds, async ({ name, env, authorization, root }) => {
         const { url, specs } = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), env, root)
         await postOrders(url, { connections, authorization, seconds: Math.min(5, seconds) })
-        await caughtUp()
+        await untilCaughtUp(stack, stream, [['order-service', orderEvents]], [stack.specOf('order-sidecar')])
         const load = await postOrders(url, { connections, authorization, seconds })
         await stack.stop(specs)
         return load
@@ -57,15 +53,14 @@ export const access: Part = {
     }),
 }
 
+const perSecondOf = (samples: Load[] = []) => samples.map(({ perSecond }) => perSecond)
+
 function findings(contenders: { name: string; samples: Load[] }[]): Findings {
   const [open] = contenders
   const summaries = contenders.map(({ name, samples }) => ({
     name,
     perSecond: median(samples.map(({ perSecond }) => perSecond)),
-    // Of each round by itself: its loads had the machine at the same time.
-    ofAnybody: median(
-      samples.map(({ perSecond }, round) => perSecond / (open?.samples[round]?.perSecond ?? Number.NaN)),
-    ),
+    ofAnybody: medianRatio(perSecondOf(samples), perSecondOf(open?.samples)),
     p99: median(samples.map(({ p99 }) => p99)),
     failed: samples.reduce((sum, { failed }) => sum + failed, 0),
     samples,

@@ -18,7 +18,7 @@ import {
   total,
 } from '../support/paying.ts'
 import { peers } from '../support/peers.ts'
-import { median } from '../support/statistics.ts'
+import { median, medianRatio } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
 
 /** What became of the events of a contender that was killed in the middle, every time together. */
@@ -93,8 +93,8 @@ function findings(events: number, rounds: number, summaries: Summary[]): Finding
   const middle = (name: Summary, value: (payment: Payment) => number) => median(name.payments.map(value))
   const rate = (summary: Summary) => middle(summary, ({ perSecond }) => perSecond)
   /** Of pairs that were measured one after the other. */
-  const ratio = ({ payments }: Summary) =>
-    median(payments.map(({ perSecond }, round) => (ours.payments[round]?.perSecond ?? Number.NaN) / perSecond))
+  const perSecondOf = ({ payments }: Pick<Summary, 'payments'>) => payments.map(({ perSecond }) => perSecond)
+  const ratio = ({ payments }: Summary) => medianRatio(perSecondOf(ours), perSecondOf({ payments }))
   const lost = ({ stored, published }: Aftermath) => stored.lost + published.lost
   return {
     tables: [

@@ -1,16 +1,23 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { processNames, startPrometheus } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { atMost, type Findings, number } from '../support/findings.ts'
 import { placeOrders } from '../support/load.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { countProcessorTime } from '../support/process-use.ts'
-import { median, percentile } from '../support/statistics.ts'
+import { median, medianRatio, percentile } from '../support/statistics.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
 /** Orders a second: a third of what the stack can do, so that nobody waits, and what one of them takes is always the same work. */
 const rate = 300
 const observers = ['prometheus', 'exporter']
+
+const everySubscription: [group: string, topic: string][] = [
+  ['payment-service', orderEvents],
+  ['order-service', orderEvents],
+  ['order-service', paymentEvents],
+]
 
 interface Sample {
   /** Microseconds of processor time of the whole stack per order, until it is paid, and of what observes it. */
@@ -56,15 +63,7 @@ async function observe(stack: BenchStack, isObserved: boolean): Promise<void> {
 async function sample(stack: BenchStack, stream: Stream, seconds: number): Promise<Sample> {
   const used = countProcessorTime(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)
-  await stack.wait('all orders to be paid', [], async () => {
-    const lags = await Promise.all([
-      stream.lag(orderEvents, 'payment-service'),
-      stream.lag(orderEvents, 'order-service'),
-      stream.lag(paymentEvents, 'order-service'),
-    ])
-    const lag = Math.max(...lags)
-    return lag > 0 ? `${lag} events behind` : undefined
-  })
+  await untilCaughtUp(stack, stream, everySubscription, [])
   const times = Object.entries(used())
   const perOrder = (isCounted: (name: string) => boolean) =>
     times.filter(([name]) => isCounted(name)).reduce((sum, [, ms]) => sum + ms, 0) * (1_000 / placed.length)
@@ -78,15 +77,16 @@ async function sample(stack: BenchStack, stream: Stream, seconds: number): Promi
   }
 }
 
+const stackOf = (samples: Sample[] = []) => samples.map(({ stack }) => stack)
+
 function findings(contenders: { name: string; samples: Sample[] }[]): Findings {
   const [bare] = contenders
   const summaries = contenders.map(({ name, samples }) => ({
     name,
-    stack: median(samples.map(({ stack }) => stack)),
+    stack: median(stackOf(samples)),
     observers: median(samples.map((each) => each.observers)),
     p99: median(samples.map(({ p99 }) => p99)),
-    // Of each round by itself: what the machine did meanwhile, it did to both.
-    ratio: median(samples.map(({ stack }, round) => stack / (bare?.samples[round]?.stack ?? Number.NaN))),
+    ratio: medianRatio(stackOf(samples), stackOf(bare?.samples)),
     samples,
   }))
   const scraped = summaries.at(-1)

@@ -4,7 +4,7 @@ import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { atLeast, type Findings, number } from '../support/findings.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
-import { inTurn, type Part } from '../support/part.ts'
+import { inTurn, type Part, type Run } from '../support/part.ts'
 import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { environmentOf, program, sidecar } from '../support/programs.ts'
 import { median } from '../support/statistics.ts'
@@ -20,7 +20,7 @@ export interface Contender {
 }
 
 export interface Sample {
-  /** From the start of the processes to the first look at which payments were published. */
+  /** From the start of the processes to the first look that counts: at which payments were published, or those that warm up. */
   startSeconds: number
   /** From there to the look at which all were stored and published; those of the first look do not count. */
   perSecond: number
@@ -93,7 +93,7 @@ const payments = '%payment/%'
  * Lets a contender pay what waits for it, from the start of its processes to their end.
  * @param warm so many are paid before it counts: what is seldom done is compiled late
  */
-export async function pay(
+async function pay(
   stack: BenchStack,
   stream: Stream,
   { name, specs, topic, database }: Contender,
@@ -124,6 +124,28 @@ export async function pay(
     program: perEvent(program),
     sidecar: perEvent(sidecar),
   }
+}
+
+/**
+ * Lets contenders pay new orders in turn, after a thousand by which each begins.
+ * @param warm as `pay` has it
+ */
+export async function payInTurn<Each extends Contender>(
+  run: Run,
+  stack: BenchStack,
+  contenders: Each[],
+  { rounds, events, warm }: { rounds: number; events: number; warm?: number },
+): Promise<Map<Each, Sample[]>> {
+  const stream = openStream(stack.kafka)
+  const payNew = async (each: Each, count: number, uncounted?: number) => {
+    await publishOrders(stream, count)
+    return pay(stack, stream, each, count, uncounted)
+  }
+  run.tell('warming up')
+  for (const each of contenders) await payNew(each, 1_000)
+  const samples = await inTurn(run, contenders, rounds, (each) => payNew(each, events, warm))
+  await stream.close()
+  return samples
 }
 
 /** @throws {Error} when an order has no payment, or no announcement of it */

@@ -1,5 +1,6 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { withBenchStack } from '../support/bench-stack.ts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part } from '../support/part.ts'
@@ -25,17 +26,11 @@ export const post: Part = {
         url: await startOrders(stack, 'naive-orders', { topic: 'naive-orderevents' }),
       }
 
-      /** What order-service's subscription has still to do must not be the next contender's burden. */
-      const caughtUp = () =>
-        stack.wait('order-service to catch up', [stack.specOf('order-sidecar')], async () => {
-          const lag = await stream.lag(orderEvents, 'order-service')
-          return lag > 0 ? `${lag} events behind` : undefined
-        })
       const contenders = [bare, orderflow, naive]
       run.tell('warming up')
       for (const { url } of contenders) await postOrders(url, { connections, seconds: Math.min(3, seconds) })
       const loads = await inTurn(run, contenders, rounds, async ({ url }) => {
-        await caughtUp()
+        await untilCaughtUp(stack, stream, [['order-service', orderEvents]], [stack.specOf('order-sidecar')])
         return postOrders(url, { connections, seconds })
       })
       await stream.close()

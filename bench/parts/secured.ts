@@ -11,12 +11,10 @@ import {
   streamSettings,
 } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { publishOrders } from '../support/events.ts'
 import { atLeast, type Findings, number } from '../support/findings.ts'
-import { inTurn, type Part } from '../support/part.ts'
-import { median } from '../support/statistics.ts'
-import { openStream } from '../support/stream.ts'
-import { type Contender, pay, type Sample, summariesOf, withTheirSum } from './outside.ts'
+import type { Part } from '../support/part.ts'
+import { medianRatio } from '../support/statistics.ts'
+import { type Contender, payInTurn, type Sample, summariesOf, withTheirSum } from './outside.ts'
 
 const service = 'payment-service'
 const programs = [service, 'payment-sidecar']
@@ -38,17 +36,7 @@ export const secured: Part = {
         contender(stack, 'open, signing', { Trust__SigningKeys: newSecret() }),
         contender(stack, 'TLS and SCRAM', streamSettings(kafka)),
       ]
-      const stream = openStream(stack.kafka)
-      run.tell('warming up')
-      for (const each of contenders) {
-        await publishOrders(stream, 1_000)
-        await pay(stack, stream, each, 1_000)
-      }
-      const samples = await inTurn(run, contenders, rounds, async (each) => {
-        await publishOrders(stream, events)
-        return pay(stack, stream, each, events)
-      })
-      await stream.close()
+      const samples = await payInTurn(run, stack, contenders, { rounds, events })
       return findings(
         events,
         [...samples].map(([{ name }, found]) => ({ name, samples: found })),
@@ -106,8 +94,8 @@ function findings(events: number, contenders: { name: string; samples: Sample[] 
   const summaries = summariesOf(contenders)
   const [open, signing, asking] = summaries.map(({ samples }) => samples)
   const rounds = open?.length ?? 0
-  const ofOpen = (samples: Sample[] = []) =>
-    median(samples.map(({ perSecond }, round) => perSecond / (open?.[round]?.perSecond ?? Number.NaN)))
+  const perSecondOf = (samples: Sample[] = []) => samples.map(({ perSecond }) => perSecond)
+  const ofOpen = (samples: Sample[] | undefined) => medianRatio(perSecondOf(samples), perSecondOf(open))
   return {
     tables: [
       {

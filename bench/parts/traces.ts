@@ -6,14 +6,14 @@ import { repository } from '@orderflow/stack'
 import type { ProcessSpec } from '@orderflow/stack/parts'
 import { beforeFolder } from '../support/before.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { publishOrders } from '../support/events.ts'
+import { untilCaughtUp } from '../support/caught-up.ts'
 import { atLeast, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
 import { inTurn, type Part, type Run } from '../support/part.ts'
 import { argumentsIn, startOrderService } from '../support/programs.ts'
-import { median } from '../support/statistics.ts'
+import { median, medianRatio } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
-import { type Contender, pay, type Sample } from './outside.ts'
+import { type Contender, payInTurn, type Sample } from './outside.ts'
 
 const connections = 256
 const payer = ['payment-service', 'payment-sidecar']
@@ -47,9 +47,9 @@ export const traces: Part = {
     const url = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
     try {
       const variants = variantsOf(beforeFolder())
-      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payInTurn(run, stack, variants, url))
+      const paid = await withBenchStack(['kafka'], run.tell, (stack) => payVariants(run, stack, variants, url))
       const names = ['kafka', 'order-service', 'order-sidecar']
-      const posted = await withBenchStack(names, run.tell, (stack) => postInTurn(run, stack, variants, url))
+      const posted = await withBenchStack(names, run.tell, (stack) => postVariants(run, stack, variants, url))
       return findings(
         variants.map(({ name }) => ({ name, paid: paid.get(name) ?? [], posted: posted.get(name) ?? [] })),
       )
@@ -76,14 +76,13 @@ function variables(share: string | undefined, url: string): Record<string, strin
   }
 }
 
-async function payInTurn(
+async function payVariants(
   run: Run,
   stack: BenchStack,
   variants: Variant[],
   url: string,
 ): Promise<Map<string, Sample[]>> {
   const { rounds, events } = run.quick ? { rounds: 1, events: 3_000 } : { rounds: 5, events: 100_000 }
-  const stream = openStream(stack.kafka)
   // Each round begins with new processes, and half of the events pass before it counts: of a tenth Node compiles the code late.
   const contenders = variants.map(({ name, share, root }): Contender => {
     const traced = (program: string): ProcessSpec => {
@@ -92,36 +91,27 @@ async function payInTurn(
     }
     return { name, specs: payer.map(traced), topic: paymentEvents, database: 'payment' }
   })
-  run.tell('warming up')
-  for (const each of contenders) {
-    await publishOrders(stream, 1_000)
-    await pay(stack, stream, each, 1_000)
-  }
-  const samples = await inTurn(run, contenders, rounds, async (each) => {
-    await publishOrders(stream, events)
-    return pay(stack, stream, each, events, events / 2)
-  })
-  await stream.close()
+  const samples = await payInTurn(run, stack, contenders, { rounds, events, warm: events / 2 })
   return byName(samples)
 }
 
-async function postInTurn(run: Run, stack: BenchStack, variants: Variant[], url: string): Promise<Map<string, Load[]>> {
+async function postVariants(
+  run: Run,
+  stack: BenchStack,
+  variants: Variant[],
+  url: string,
+): Promise<Map<string, Load[]>> {
   const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 2 } : { rounds: 5, seconds: 6 }
   const stream = openStream(stack.kafka)
   const sidecar = stack.specOf('order-sidecar')
   // All replicas use it: it records what belongs to a trace that is recorded.
   await stack.stop([sidecar])
   stack.launch([{ ...sidecar, env: { ...sidecar.env, ...variables('1', url) } }])
-  const caughtUp = () =>
-    stack.wait('order-service to catch up', [sidecar], async () => {
-      const lag = await stream.lag(orderEvents, 'order-service')
-      return lag > 0 ? `${lag} events behind` : undefined
-    })
   // A new process in each round: two of the same program differ by more than what is asked here.
   const loads = await inTurn(run, variants, rounds, async ({ name, share, root }) => {
     const replica = await startOrderService(stack, name.replaceAll(/\W+/g, '-'), variables(share, url), root)
     await postOrders(replica.url, { connections, seconds: Math.min(5, seconds) })
-    await caughtUp()
+    await untilCaughtUp(stack, stream, [['order-service', orderEvents]], [sidecar])
     const load = await postOrders(replica.url, { connections, seconds })
     await stack.stop(replica.specs)
     return load
@@ -133,10 +123,6 @@ async function postInTurn(run: Run, stack: BenchStack, variants: Variant[], url:
 const byName = <T>(samples: Map<{ name: string }, T[]>): Map<string, T[]> =>
   new Map([...samples].map(([{ name }, found]) => [name, found]))
 
-/** Of each round by itself: what the machine did meanwhile, it did to all of them. */
-const ofFirst = (mine: number[], first: number[]) =>
-  median(mine.map((value, round) => value / (first[round] ?? Number.NaN)))
-
 function findings(measured: Measured[]): Findings {
   const paidPerSecond = ({ paid }: Measured) => paid.map(({ perSecond }) => perSecond)
   const postedPerSecond = ({ posted }: Measured) => posted.map(({ perSecond }) => perSecond)
@@ -144,11 +130,11 @@ function findings(measured: Measured[]): Findings {
   const summaries = measured.map((each) => ({
     name: each.name,
     paid: median(paidPerSecond(each)),
-    paidOfPlain: ofFirst(paidPerSecond(each), paidPerSecond(plain)),
+    paidOfPlain: medianRatio(paidPerSecond(each), paidPerSecond(plain)),
     microseconds: median(each.paid.map(({ program }) => program)),
     sidecarMicroseconds: median(each.paid.map(({ sidecar }) => sidecar)),
     posted: median(postedPerSecond(each)),
-    postedOfPlain: ofFirst(postedPerSecond(each), postedPerSecond(plain)),
+    postedOfPlain: medianRatio(postedPerSecond(each), postedPerSecond(plain)),
     samples: each,
   }))
   const tenth = summaries.find(({ name }) => name === 'a tenth')

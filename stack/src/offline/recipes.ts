@@ -50,9 +50,16 @@ function trusted(): string {
   return existsSync(file) ? read(file) : ''
 }
 
+const folder = (name: string) => join(recipesFolder, name)
+
+/** Of what the cache has of a tool, a file or a folder, which its Dockerfile copies by the tool's name. */
+function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
+  const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
+  return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
+}
+
 /** @throws {Error} for an image that has no recipe */
 export function recipeOf(image: string): Recipe {
-  const folder = (name: string) => join(recipesFolder, name)
   switch (image) {
     case baseImage:
       return { ...plain, folder: folder('base'), from: [], content: [trusted()] }
@@ -70,14 +77,7 @@ export function recipeOf(image: string): Recipe {
         addParts: (context) => cpSync(kafkaJarsFolder(), join(context, 'libs'), { recursive: true }),
       }
     case daprdImage:
-      return {
-        ...plain,
-        folder: folder('daprd'),
-        from: [baseImage],
-        content: [versions.dapr],
-        parts: [daprdTool()],
-        addParts: (context) => cpSync(daprdFile(), join(context, 'daprd')),
-      }
+      return recipeOfTool('daprd', versions.dapr, daprdTool(), daprdFile())
     case mongoImage: {
       const [, version] = /^SecantusDB==(\S+)/m.exec(read(folder('mongo'), 'requirements.txt')) ?? []
       const args = { NODE_IMAGE: nodeImage }
@@ -86,23 +86,9 @@ export function recipeOf(image: string): Recipe {
     case postgresqlImage:
       return { ...plain, folder: folder('postgres'), from: [baseImage], standIn: 'PostgreSQL 15 of Debian 12' }
     case jaegerImage:
-      return {
-        ...plain,
-        folder: folder('jaeger'),
-        from: [baseImage],
-        content: [versions.jaeger],
-        parts: [jaegerTool()],
-        addParts: (context) => cpSync(jaegerFile(), join(context, 'jaeger')),
-      }
+      return recipeOfTool('jaeger', versions.jaeger, jaegerTool(), jaegerFile())
     case prometheusImage:
-      return {
-        ...plain,
-        folder: folder('prometheus'),
-        from: [baseImage],
-        content: [versions.prometheus],
-        parts: [prometheusTool()],
-        addParts: (context) => cpSync(prometheusFolder(), join(context, 'prometheus'), { recursive: true }),
-      }
+      return recipeOfTool('prometheus', versions.prometheus, prometheusTool(), prometheusFolder())
     case reaperImage: {
       const standIn = "a reaper with ryuk's protocol"
       return { ...plain, folder: folder('ryuk'), from: [nodeImage], args: { NODE_IMAGE: nodeImage }, standIn }

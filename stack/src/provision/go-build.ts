@@ -26,7 +26,7 @@ export function goTool(
   tool: string,
   version: string,
   processorMinutes: number,
-  program: Pick<GoProgram, 'module' | 'package' | 'variables'>,
+  program: Omit<GoProgram, 'name' | 'flags'> & Partial<Pick<GoProgram, 'flags'>>,
 ): Provisioned {
   const name = `${tool} ${version}`
   return {

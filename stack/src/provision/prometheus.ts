@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { withHeartbeat } from '../lib/heartbeat.ts'
 import { cacheFolder, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
-import { buildTime, goBuild } from './go-build.ts'
+import { buildTime, goBuild, goTool } from './go-build.ts'
 import { checkHash, hashOf } from './hashes.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
 import { go, npm } from './tools.ts'
@@ -21,43 +21,32 @@ export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
 
 /** What scrapes, stores and alerts, with its pages. */
 export function prometheusTool(): Provisioned {
+  const name = `prometheus ${versions.prometheus}`
   return {
     folder: prometheusFolder(),
     about: `Prometheus ${versions.prometheus}: building from source: ${buildTime(4)}`,
     needs: [go, npm],
     async make(folder, options) {
-      const source = await build('prometheus', folder, options)
+      const program = { name, ...programOf('prometheus') }
+      const source = await goBuild(join(folder, 'prometheus'), program, options)
       const { onProgress } = options
       const detail = () => 'building its pages'
-      await withHeartbeat(`prometheus ${versions.prometheus}`, { onProgress, detail }, () =>
-        buildPages(source, folder, options),
-      )
+      await withHeartbeat(name, { onProgress, detail }, () => buildPages(source, folder, options))
     },
   }
 }
 
 /** What checks rules, and tests them. */
-export function promtool(): Provisioned {
-  return {
-    folder: folderOf('promtool'),
-    about: `promtool ${versions.prometheus}: building from source: ${buildTime(5)}`,
-    needs: [go],
-    async make(folder, options) {
-      await build('promtool', folder, options)
-    },
-  }
-}
+export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
-/** Without all that finds targets in clouds, which is most of it. Answers the folder of the sources. */
-function build(program: 'prometheus' | 'promtool', folder: string, options: ProvisionOptions): Promise<string> {
-  const source = {
-    name: `${program} ${versions.prometheus}`,
+/** Without all that finds targets in clouds, which is most of it. */
+function programOf(name: 'prometheus' | 'promtool') {
+  return {
     module: prometheusModule,
-    package: `./cmd/${program}`,
+    package: `./cmd/${name}`,
     flags: ['-tags', 'remove_all_sd,enable_dns_sd'],
     variables: { 'github.com/prometheus/common/version.Version': versions.prometheus },
   }
-  return goBuild(join(folder, program), source, options)
 }
 
 /** Packages of the pages' workspace, each after those that it is made of. */

@@ -1,0 +1,21 @@
+import type { ProcessSpec } from '@orderflow/stack/parts'
+import type { BenchStack } from './bench-stack.ts'
+import type { Stream } from './stream.ts'
+
+/** A consumer group, and a topic that it reads. */
+type Subscription = [group: string, topic: string]
+
+/** Waits until groups have handled all that is in their topics: what they have still to do must not be the next contender's burden. */
+export function untilCaughtUp(
+  stack: BenchStack,
+  stream: Stream,
+  subscriptions: Subscription[],
+  specs: ProcessSpec[],
+): Promise<void> {
+  const groups = [...new Set(subscriptions.map(([group]) => group))].join(' and ')
+  return stack.wait(`${groups} to catch up`, specs, async () => {
+    const lags = await Promise.all(subscriptions.map(([group, topic]) => stream.lag(topic, group)))
+    const lag = Math.max(...lags)
+    return lag > 0 ? `${lag} events behind` : undefined
+  })
+}
