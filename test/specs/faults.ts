@@ -38,6 +38,10 @@ export function killedProcesses(running: () => RunningStack): void {
     const idsOf = (answers: Awaited<ReturnType<typeof place>>[]) => answers.map((answer) => answer?.body.id ?? '')
     const newKey = () => `key-${crypto.randomUUID()}`
     const newKeys = (count: number) => Array.from({ length: count }, newKey)
+    const readyz = () => send(`${orderUrl(stack)}/readyz`)
+    /** A service connects to a sidecar that came back within half a second. */
+    const isReady = () =>
+      eventually(async () => (await readyz()).status === 200 || undefined, 'the service to be ready')
 
     it('every order that order-service was taking in when it died is one order and one payment after a retry', async () => {
       const clients = 20
@@ -70,8 +74,9 @@ export function killedProcesses(running: () => RunningStack): void {
       const [key = ''] = newKeys(1)
       const refused = await post<ProblemBody>(orders, anOrder, { 'idempotency-key': key })
       expect(refused.status).to.equal(503)
-      expect((await send(`${orderUrl(stack)}/readyz`)).status).to.equal(503)
+      expect((await readyz()).status).to.equal(503)
       await stack.restart('order-sidecar')
+      await isReady()
       const [placed] = await placeAll([key])
       expect(placed?.status).to.equal(201)
       await arePaidOnce(placed?.body.id ?? '')
@@ -83,10 +88,7 @@ export function killedProcesses(running: () => RunningStack): void {
       const refused = await placeAll(keys)
       expect(new Set(refused.map((answer) => answer?.status))).to.deep.equal(new Set([503]))
       await stack.kill('order-sidecar', 'SIGCONT')
-      await eventually(
-        async () => (await send(`${orderUrl(stack)}/readyz`)).status === 200 || undefined,
-        'the service to be ready',
-      )
+      await isReady()
       const placed = await placeAll(keys)
       expect(new Set(placed.map((answer) => answer?.status))).to.deep.equal(new Set([201]))
       await arePaidOnce(...idsOf(placed))
