@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import type { View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 for (const type of ['state.sqlite', 'state.postgresql']) {
@@ -68,6 +69,34 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       documentsOf = createDocuments(sidecar, () => new Date(Date.now() + 1))
       await store('a', 'second')
       expect(await list('a')).to.deep.equal(['second of a', 'first of a'])
+    })
+
+    it('are listed anew in a store that was emptied, and filled again by another process', async () => {
+      const ids = Array.from({ length: 100 }, (_, index) => `${index}`)
+      for (const id of ids) await store('a', id)
+      sidecar.documents.clear()
+      const other = createDocuments(sidecar, () => new Date())
+      const list = (view: View, id: string) => view.write({ of: 'a', listed: view.list(id) })
+      for (const id of ids) await other('a').change({ key: id, bytes: 10, decide: (view) => list(view, id) })
+      await store('a', 'later')
+      const { items, next } = await page('a')
+      const rest = await page('a', next ?? undefined)
+      expect([...items, ...rest.items].toSorted()).to.deep.equal([...ids, 'later'].map((id) => `${id} of a`).toSorted())
+    })
+
+    it('go on in their list while it is one of the thousand that were used last, and then in a new chunk of it', async () => {
+      const tenants = Array.from({ length: 1_001 }, (_, index) => `tenant ${index}`)
+      for (const tenant of tenants.slice(0, 1_000)) await store(tenant, 'x')
+      const chunks = () => [...sidecar.documents.keys()].filter((key) => /list\/\d+\/\d+$/.test(key)).length
+      await store('tenant 0', 'y')
+      expect(chunks()).to.equal(1_000)
+      await store('tenant 1000', 'x')
+      await store('tenant 0', 'z')
+      expect(chunks()).to.equal(1_001)
+      // It was used before all others.
+      await store('tenant 1', 'y')
+      expect(chunks()).to.equal(1_002)
+      expect(await list('tenant 1')).to.deep.equal(['y of tenant 1', 'x of tenant 1'])
     })
 
     it('are found whatever a tenant is called', async () => {
