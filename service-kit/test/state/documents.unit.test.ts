@@ -46,6 +46,7 @@ describe('documents', () => {
     sidecar.failures.readOne.push(new Error('connection lost'))
     const answers = await Promise.allSettled([documents.read(['a']), documents.read(['b'])])
     expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled'])
+    expect(answers[0]).to.have.nested.property('reason.message', 'connection lost')
   })
 
   it('are read with at most 2,000 keys in one call', async () => {

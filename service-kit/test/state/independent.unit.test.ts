@@ -98,13 +98,14 @@ describe('independent unit of work', () => {
 
   it('finds the one document that the sidecar refuses, and stores the others', async () => {
     const save = sidecar.save
-    sidecar.save = (writes) => {
+    sidecar.save = async (writes) => {
       if (!writes.some(({ key }) => key === 'c')) return save(writes)
       throw new SidecarError('save state', new Error('too large'), 'refused')
     }
     const results = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => write(key, 1)))
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     expect([...sidecar.documents.keys()]).to.have.members(['a', 'b', 'd'])
+    expect(saves).to.deep.equal([['a', 'b'], ['d']])
   })
 
   describe('has who saw what another work of the batch left stand and fall with that', () => {

@@ -49,6 +49,21 @@ for (const [type, call] of [
         decide: (view) => ['a', 'b', 'c'].map((key) => view.get(key)),
       })
       expect(seen).to.deep.equal(['a', 'b', undefined])
+      expect(sidecar.calls.readOne).to.equal(0)
+    })
+
+    it('shows a piece of work what it wrote itself, and what it names besides as it is', async () => {
+      for (const key of ['a', 'b']) sidecar.set(key, 'of before')
+      const seen = await change({
+        key: 'a',
+        beside: ['b'],
+        bytes: 10,
+        decide(view) {
+          view.write('ours')
+          return ['a', 'b'].map((key) => view.get(key))
+        },
+      })
+      expect(seen).to.deep.equal(['ours', 'of before'])
     })
 
     it('decides again when another writer was faster', async () => {
