@@ -1,4 +1,4 @@
-import { isPlainKey, mayShow, openFields } from '@orderflow/envelope-schema'
+import { maskedEvent, openFields } from '@orderflow/envelope-schema'
 import { withoutValues } from './handling.ts'
 import { isHidden } from './personal.ts'
 
@@ -18,19 +18,6 @@ export function maskedFields(value: unknown, name = ''): unknown {
   if (openNames.has(name.toLowerCase())) return maskedEvent(value)
   if (Array.isArray(value)) return value.map((item) => maskedFields(item))
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, key)]))
-}
-
-/** An event, or any document of a publisher: of all that it holds only what the contract lets be shown (`mayShow`), and names. */
-export function maskedEvent(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return mayShow(name, value) ? value : `${mask} (${value.length} characters)`
-  if (typeof value === 'number') return mayShow(name, value) ? value : mask
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => maskedEvent(item, name))
-  const entries = Object.entries(value).map(([key, inner], index) => [
-    isPlainKey(key) ? key : `${mask} ${index + 1}`,
-    maskedEvent(inner, key),
-  ])
-  return Object.fromEntries(entries)
 }
 
 /** Bytes as JSON has them: of a Buffer, or of another array. They may be the text of an event. */

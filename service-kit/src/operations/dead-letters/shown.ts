@@ -1,4 +1,4 @@
-import { maskedEvent } from '../../telemetry/mask.ts'
+import { maskedEvent } from '@orderflow/envelope-schema'
 
 /**
  * An event's bytes for a reader: JSON with all masked that the contract does not let be shown, and nothing of what is no JSON. With

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import type { KafkaAddress } from '../kafka/client.ts'
+import { oneOf, UsageError } from './usage.ts'
+
+/** The options of every command that reaches Kafka. A password is none: other users of a machine see a command line. */
+export const kafkaOptions = {
+  brokers: { type: 'string' },
+  topic: { type: 'string' },
+  username: { type: 'string' },
+  'password-file': { type: 'string' },
+  mechanism: { type: 'string' },
+  tls: { type: 'boolean' },
+  'no-tls': { type: 'boolean' },
+  ca: { type: 'string' },
+} as const
+
+export const kafkaHelp = `  --brokers HOST:PORT,...   ENVELOPE_BROKERS
+  --topic NAME              ENVELOPE_TOPIC
+  --username NAME           ENVELOPE_USERNAME; its password is in ENVELOPE_PASSWORD, or in a file:
+  --password-file FILE      ENVELOPE_PASSWORD_FILE
+  --mechanism NAME          ENVELOPE_MECHANISM: SCRAM-SHA-512 (default), SCRAM-SHA-256 or PLAIN
+  --tls, --no-tls           ENVELOPE_TLS=true|false; with a username or a --ca the default is TLS
+  --ca FILE                 ENVELOPE_CA: PEM, in place of the authorities that Node trusts
+`
+
+const mechanisms = ['SCRAM-SHA-512', 'SCRAM-SHA-256', 'PLAIN'] as const
+
+type Values = { [Name in keyof typeof kafkaOptions]?: string | boolean | undefined }
+
+/**
+ * Where to connect, by options and, where there is none, the environment.
+ * @throws {UsageError} naming what is missing or wrong
+ */
+export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address: KafkaAddress; topic: string } {
+  const value = (name: keyof Values) => {
+    const given = values[name] ?? env[`ENVELOPE_${name.replace('-', '_').toUpperCase()}`]
+    return typeof given === 'string' && given !== '' ? given : undefined
+  }
+  const brokers = value('brokers')?.split(',').filter(Boolean) ?? []
+  if (brokers.length === 0) throw new UsageError('which Kafka? --brokers host:port, or ENVELOPE_BROKERS')
+  const wrong = brokers.find((broker) => !/^[^:/\s]+:\d{1,5}$|^\[[\da-f:.]+\]:\d{1,5}$/i.test(broker))
+  if (wrong) throw new UsageError(`--brokers: ${wrong} is not host:port`)
+  const topic = value('topic')
+  if (!topic) throw new UsageError('which topic? --topic, or ENVELOPE_TOPIC')
+  const [username, ca] = [value('username'), value('ca')]
+  const isSaid = values.tls
+    ? true
+    : values['no-tls']
+      ? false
+      : env.ENVELOPE_TLS
+        ? env.ENVELOPE_TLS === 'true'
+        : undefined
+  return {
+    topic,
+    address: {
+      bootstrapBrokers: brokers,
+      ...(username && {
+        sasl: {
+          mechanism: oneOf('--mechanism', value('mechanism') ?? 'SCRAM-SHA-512', mechanisms),
+          username,
+          password: passwordOf(),
+        },
+      }),
+      ...((isSaid ?? (username !== undefined || ca !== undefined)) && { tls: ca ? { ca: read('--ca', ca) } : {} }),
+    },
+  }
+
+  function passwordOf(): string {
+    const file = value('password-file')
+    const password = file ? read('--password-file', file).replace(/\r?\n$/, '') : env.ENVELOPE_PASSWORD
+    if (password) return password
+    throw new UsageError(`the password of ${username}? ENVELOPE_PASSWORD, or --password-file`)
+  }
+}
+
+function read(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+import type { Io } from './io.ts'
+import { didYouMean, UsageError } from './usage.ts'
+
+interface Command {
+  summary: string
+  /** Loaded when it is run: what one command needs costs no other one time. */
+  load: () => Promise<{ help: string; run: (args: string[], io: Io) => Promise<number> }>
+}
+
+const commands: Record<string, Command> = {
+  validate: {
+    summary: 'say what is wrong with envelopes',
+    load: async () => {
+      const { help, validate: run } = await import('./validate.ts')
+      return { help, run }
+    },
+  },
+  new: {
+    summary: 'make a full envelope of a Payload',
+    load: async () => {
+      const { help, create: run } = await import('./new.ts')
+      return { help, run }
+    },
+  },
+  publish: {
+    summary: 'publish envelopes to Kafka',
+    load: async () => {
+      const { help, publish: run } = await import('./publish.ts')
+      return { help, run }
+    },
+  },
+  tail: {
+    summary: 'follow a topic, personal values masked',
+    load: async () => {
+      const { help, tail: run } = await import('./tail.ts')
+      return { help, run }
+    },
+  },
+  compat: {
+    summary: 'compare the schemas with an earlier state of them',
+    load: async () => {
+      const { help, compat: run } = await import('./compat.ts')
+      return { help, run }
+    },
+  },
+}
+
+const names = Object.keys(commands)
+const help = `Usage: envelope COMMAND [OPTIONS] [FILE...]
+
+${names.map((name) => `  ${name.padEnd(9)} ${commands[name]?.summary}`).join('\n')}
+
+envelope COMMAND --help says more.
+`
+
+/** Runs a command line and answers the exit code. */
+async function main([name, ...args]: string[], io: Io): Promise<number> {
+  if (name === '--help' || name === '-h' || name === 'help') return print(help, io)
+  if (name === undefined) throw new UsageError(`which command? ${names.join(', ')}`)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command)
+    throw new UsageError(`there is no command ${name}${didYouMean(name, names)}; there are ${names.join(', ')}`)
+  const { help: own, run } = await command.load()
+  return args.includes('--help') || args.includes('-h') ? print(own, io) : await run(args, io)
+}
+
+function print(text: string, { stdout }: Io): number {
+  stdout.write(text)
+  return 0
+}
+
+const { env, stdin, stdout, stderr } = process
+const controller = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+// A reader that leaves early (envelope validate … | head) wants no more.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+try {
+  process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
+} catch (error) {
+  // That of a missing Kafka client is told by its name: its module is loaded by the commands alone that need it.
+  if (!(error instanceof UsageError) && (error as Error).name !== 'ClientMissingError') throw error
+  stderr.write(`envelope: ${(error as Error).message}\n`)
+  process.exitCode = 2
+}

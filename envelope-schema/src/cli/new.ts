@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { createEnvelope } from '../create.ts'
+import { decode } from '../decode.ts'
+import { EnvelopeError } from '../error.ts'
+import { knownVersions } from '../schemas.ts'
+import type { EventPayloads, EventType } from '../types.ts'
+import { type Io, write } from './io.ts'
+import { problemLine } from './report.ts'
+import { didYouMean, readOptions, UsageError } from './usage.ts'
+
+export const help = `Usage: envelope new NAME[@VERSION] --data JSON|@FILE|-
+
+Prints a full envelope, in one line, for \`envelope publish\`; or what is wrong with the data.
+
+  --data JSON            the Payload; @FILE is that of a file, - that of standard input
+  --app-id GUID          ENVELOPE_APP_ID: identifies your application, and never changes
+  --app-name NAME        ENVELOPE_APP_NAME
+  --id, --correlation-id, --trace-id GUID
+                         new ones, unless given; the CorrelationId is the TraceId's
+  --date DATE            when it happened; now, unless given
+  --tenant ID            TenantID
+  --pretty               over many lines
+
+VERSION is the newest one of the event, unless given. Exits with 0, 1 if the envelope would be wrong, 2 if called wrongly.
+`
+
+const options = {
+  data: { type: 'string' },
+  'app-id': { type: 'string' },
+  'app-name': { type: 'string' },
+  id: { type: 'string' },
+  'correlation-id': { type: 'string' },
+  'trace-id': { type: 'string' },
+  date: { type: 'string' },
+  tenant: { type: 'string' },
+  pretty: { type: 'boolean', default: false },
+} as const
+
+/** `envelope new`: answers the exit code. */
+export async function create(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = readOptions(args, options)
+  const [event, another] = positionals
+  if (!event || another) throw new UsageError('which event? One, such as envelope new OrderCreated --data {}')
+  const type = typeOf(event)
+  if (values.data === undefined) throw new UsageError('which data? --data JSON, @FILE or -')
+  const [id, name] = [values['app-id'] ?? io.env.ENVELOPE_APP_ID, values['app-name'] ?? io.env.ENVELOPE_APP_NAME]
+  if (!id || !name)
+    throw new UsageError('which application? --app-id and --app-name, or ENVELOPE_APP_ID and ENVELOPE_APP_NAME')
+  try {
+    const envelope = createEnvelope({
+      type,
+      app: { id, name },
+      payload: decode(await dataOf(values.data, io)) as EventPayloads[EventType],
+      creationDate: values.date === undefined ? new Date() : new Date(values.date),
+      id: values.id,
+      correlationId: values['correlation-id'],
+      traceId: values['trace-id'],
+      tenant: values.tenant === undefined ? undefined : { id: values.tenant, userId: '' },
+    })
+    await write(io.stdout, `${JSON.stringify(envelope, null, values.pretty ? 2 : 0)}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) throw error
+    await write(io.stderr, error.problems.map((problem) => problemLine(event, problem)).join(''))
+    return 1
+  }
+}
+
+/** @throws {UsageError} naming the nearest event */
+function typeOf(event: string): EventType {
+  const [name = '', version] = event.split('@')
+  const versions = knownVersions.get(name)
+  if (versions) return `${name}@${version ?? versions.at(-1)}` as EventType
+  const known = [...knownVersions.keys()]
+  throw new UsageError(`there is no event ${name}${didYouMean(name, known)}; there are ${known.join(', ')}`)
+}
+
+async function dataOf(data: string, { stdin }: Io): Promise<Uint8Array> {
+  if (data === '-') return Buffer.concat(await stdin.toArray())
+  if (!data.startsWith('@')) return Buffer.from(data)
+  try {
+    return readFileSync(data.slice(1))
+  } catch (error) {
+    throw new UsageError(`--data: ${data.slice(1)} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}

@@ -1,0 +1,127 @@
+import { reasonOf } from '../kafka/client.ts'
+import { openPublisher, type Place } from '../kafka/publisher.ts'
+import { keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
+import { modes, validateBytes } from '../verdict.ts'
+import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
+import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
+import { problemLine, verdictLines } from './report.ts'
+import { oneOf, readOptions } from './usage.ts'
+
+export const help = `Usage: envelope publish --brokers HOST:PORT --topic NAME FILE...
+
+Publishes each envelope in each FILE (- is standard input; what \`envelope validate\` reads), byte by byte as it stands there. One
+that is invalid is not published, and named; the others are.
+
+${kafkaHelp}
+  --mode publisher          full envelopes alone (default), or receiver: what receivers accept
+  --key TEXT                the record's key; the Payload's OrderId, unless given
+  --key-field NAME          another field of the Payload in its place
+
+Exits with 0 if all are published, 1 if some are not, 2 if called wrongly or a file cannot be read.
+`
+
+/** A batch is one for a topic: the topics of this system take 256 KiB in one, with what a batch and its records add. */
+const [batchRecords, batchBytes] = [500, 200 * 1024]
+
+interface Waiting {
+  source: string
+  record: OutgoingRecord
+}
+
+/** Kafka did not take a batch; what came after it was not sent. */
+class StoppedError extends Error {}
+
+/** `envelope publish`: answers the exit code. */
+export async function publish(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = readOptions(args, {
+    ...kafkaOptions,
+    mode: { type: 'string', default: 'publisher' },
+    key: { type: 'string' },
+    'key-field': { type: 'string' },
+  })
+  const mode = oneOf('--mode', values.mode, modes)
+  const files = requireFiles(positionals)
+  const { address, topic } = connectionOf(values, io.env)
+  const publisher = await openPublisher(address, 'envelope-publish')
+  const waiting: Waiting[] = []
+  const count = { published: 0, refused: 0 }
+  let last: { place: Place; key: string | undefined } | undefined
+  let problems = ''
+
+  async function flush(): Promise<void> {
+    const told = problems
+    problems = ''
+    await write(io.stderr, told)
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchLength(waiting))
+      const places = await publisher.send(batch.map(({ record }) => record)).catch((error: unknown) => {
+        const [first, end] = [batch[0]?.source, batch.at(-1)?.source]
+        const which = batch.length === 1 ? first : `${first} to ${end}`
+        throw new StoppedError(`${which}: not known to be published, and nothing after it was sent: ${reasonOf(error)}`)
+      })
+      count.published += batch.length
+      const [place] = places
+      last = place && { place, key: batch[0]?.record.key }
+      if (io.stderr.isTTY) await write(io.stderr, `\rpublished ${count.published}`)
+    }
+  }
+
+  let code = 0
+  try {
+    for (const file of files) {
+      await readDocuments(
+        file,
+        io,
+        {
+          onDocument(bytes, line) {
+            const source = `${file}:${line}`
+            const verdict = validateBytes(bytes, mode)
+            problems += verdictLines(source, verdict)
+            if (!verdict.valid) return void count.refused++
+            const document: unknown = JSON.parse(
+              Buffer.from(bytes)
+                .toString()
+                .replace(/^\uFEFF/, ''),
+            )
+            const key = values.key ?? keyOf(document, values['key-field'])
+            waiting.push({ source, record: { topic, key, value: bytes, headers: traceHeaders(document) } })
+          },
+          onFlaw(flaw, line) {
+            count.refused++
+            problems += problemLine(`${file}:${line}`, flaw)
+          },
+        },
+        flush,
+      )
+    }
+  } catch (error) {
+    if (!(error instanceof StoppedError || error instanceof UnreadableError)) throw error
+    await write(io.stderr, `${error.message}\n`)
+    code = error instanceof UnreadableError ? 2 : 1
+  } finally {
+    await publisher.close()
+  }
+  if (io.stderr.isTTY && count.published > 0) await write(io.stderr, '\n')
+  await write(io.stdout, `${accountOf(topic, count, last)}\n`)
+  return Math.max(code, count.refused > 0 ? 1 : 0)
+}
+
+function batchLength(waiting: Waiting[]): number {
+  let bytes = 0
+  const end = waiting.slice(0, batchRecords).findIndex(({ record }) => {
+    bytes += record.value.byteLength + 200
+    return bytes > batchBytes
+  })
+  return end < 0 ? Math.min(waiting.length, batchRecords) : Math.max(end, 1)
+}
+
+function accountOf(
+  topic: string,
+  { published, refused }: { published: number; refused: number },
+  last: { place: Place; key: string | undefined } | undefined,
+): string {
+  const not = refused > 0 ? `; ${refused} not published, for they are invalid` : ''
+  if (published !== 1 || !last) return `published ${published} to ${topic}${not}`
+  const { place, key } = last
+  return `published 1 to ${topic}: partition ${place.partition}, offset ${place.offset}, key ${key ?? '(none)'}${not}`
+}

@@ -1,0 +1,209 @@
+import type { Problem } from '../error.ts'
+import { Held } from './held.ts'
+
+/**
+ * The most that is read as one document. A Kafka broker takes no larger record unless it is told to (`message.max.bytes`), and
+ * memory stays the same however long a line is.
+ */
+export const maxDocumentBytes = 2 ** 20
+
+/** What is found, with the line where it begins, the first being 1. */
+export interface Findings {
+  /** The bytes of one document, without what separates it from others. */
+  onDocument(bytes: Uint8Array, line: number): void
+  /** What is wrong around the documents, or with one that was not kept. */
+  onFlaw(flaw: Problem, line: number): void
+}
+
+/** Where a reader is: between documents, in one or a list of them, or where no more can be made out. */
+type State = 'between' | 'lines' | 'object' | 'list' | 'lost'
+
+const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
+const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+const none = new Uint8Array()
+const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
+
+/**
+ * Finds the documents in bytes that come in chunks, cut anywhere: JSON texts over any number of lines, JSON lines, or the items
+ * of a list. When the first document ends on the line where it begins, every line after it is one: then a line that is broken
+ * costs nothing but itself.
+ */
+export class Splitter {
+  readonly #findings: Findings
+  readonly #held = new Held(maxDocumentBytes)
+  #state: State = 'between'
+  /** Before the first byte that is none of a byte order mark, of which so many were seen. */
+  #isStart = true
+  #marked = 0
+  #line = 1
+  /** Where the document begins, or the last one did. */
+  #startLine = 1
+  /** Whether a document, and nothing else, ended on this line and began on it. */
+  #isOneLine = false
+  /** In a list: whether an item has begun; whether any has. */
+  #isItem = false
+  #hasItems = false
+  /** Objects and lists that are open within the document. */
+  #depth = 0
+  #isText = false
+  #isEscaped = false
+  /** A text ran over the end of its line: all of it belongs to this document, until a line begins one. */
+  #isTorn = false
+  /** The last byte that is no white space. */
+  #last = 0
+  #isLineStart = false
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  write(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#state === 'lines') at = this.#readLines(chunk, at)
+      else if (this.#state === 'between') at = this.#seek(chunk, at)
+      else if (this.#state === 'lost') return
+      else at = this.#scan(chunk, at)
+    }
+  }
+
+  end(): void {
+    if (this.#state === 'lines') this.#emit(none)
+    if (this.#state === 'object' || this.#isItem) this.#emit(none)
+    if (this.#state !== 'list') return
+    if (this.#isTorn)
+      this.#flaw('is a list that was not read further', 'close the text that runs over the end of its line')
+    else this.#flaw('ends within a list', 'close the list with ]')
+  }
+
+  #flaw(message: string, hint: string, line = this.#line): void {
+    this.#findings.onFlaw({ pointer: '', message, hint }, line)
+  }
+
+  #emit(last: Uint8Array): void {
+    const bytes = this.#held.take(last)
+    if (!bytes) this.#flaw('is larger than 1 MiB', 'send less: topics take no record of that size', this.#startLine)
+    else if (bytes[0] === openObject || !bytes.every(isSpace)) this.#findings.onDocument(bytes, this.#startLine)
+    this.#isItem = false
+  }
+
+  #readLines(chunk: Uint8Array, at: number): number {
+    let start = at
+    for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.#startLine = this.#line++
+      this.#emit(chunk.subarray(start, end))
+      start = end + 1
+    }
+    this.#startLine = this.#line
+    this.#held.add(chunk.subarray(start))
+    return chunk.length
+  }
+
+  /** To where something begins. */
+  #seek(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number
+      if (this.#isStart) {
+        if (byte === byteOrderMark[this.#marked]) {
+          this.#marked++
+          continue
+        }
+        this.#isStart = false
+        if (this.#marked % 3 !== 0 || byte >= 0xfe) {
+          this.#flaw('is not UTF-8 text', 'encode the JSON text as UTF-8')
+          return this.#enter('lost', chunk.length)
+        }
+      }
+      if (byte === newline) {
+        this.#line++
+        if (this.#isOneLine) return this.#enter('lines', at + 1)
+      }
+      if (isSpace(byte)) continue
+      this.#isOneLine = false
+      if (byte === openObject) return this.#enter('object', at)
+      if (byte === openList) return this.#enter('list', at + 1)
+      return this.#enter('lines', at)
+    }
+    return chunk.length
+  }
+
+  #enter(state: State, at: number): number {
+    this.#state = state
+    this.#startLine = this.#line
+    this.#hasItems = false
+    this.#depth = 0
+    this.#isText = false
+    this.#isEscaped = false
+    this.#isTorn = false
+    this.#isLineStart = false
+    return at
+  }
+
+  /** Reads on in an object, or in a list and its items. */
+  #scan(chunk: Uint8Array, from: number): number {
+    let start = from
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number
+      if (this.#isText) {
+        this.#readText(byte)
+        continue
+      }
+      const isLineStart = this.#isLineStart
+      this.#isLineStart = byte === newline
+      if (byte === newline) this.#line++
+      if (isSpace(byte)) {
+        if (this.#state === 'list' && !this.#isItem) start = at + 1
+        continue
+      }
+      if (isLineStart && byte === openObject && this.#isBroken()) {
+        this.#emit(chunk.subarray(start, at))
+        return this.#enter(this.#state === 'list' ? 'list' : 'between', at)
+      }
+      if (this.#isTorn) continue
+      if (this.#state === 'list' && this.#depth === 0 && (byte === comma || byte === closeList)) {
+        if (this.#isItem) this.#emit(chunk.subarray(start, at))
+        else if (byte === comma || this.#hasItems) this.#flaw('has a comma with no item beside it', 'remove the comma')
+        else this.#flaw('is an empty list', 'put envelopes into it')
+        this.#hasItems = true
+        start = at + 1
+        this.#startLine = this.#line
+        if (byte === closeList) return this.#enter('between', at + 1)
+        continue
+      }
+      if (this.#state === 'list' && !this.#isItem) {
+        this.#isItem = true
+        this.#startLine = this.#line
+        start = at
+      }
+      this.#last = byte
+      if (byte === quote) this.#isText = true
+      else if (byte === openObject || byte === openList) this.#depth++
+      else if ((byte === closeObject || byte === closeList) && this.#depth > 0) this.#depth--
+      if (this.#state === 'object' && this.#depth === 0) {
+        this.#emit(chunk.subarray(start, at + 1))
+        this.#isOneLine = this.#startLine === this.#line
+        return this.#enter('between', at + 1)
+      }
+    }
+    if (this.#state === 'object' || this.#isItem) this.#held.add(chunk.subarray(start))
+    return chunk.length
+  }
+
+  #readText(byte: number): void {
+    if (byte === newline) {
+      this.#line++
+      this.#isText = false
+      this.#isEscaped = false
+      this.#isTorn = true
+      this.#isLineStart = true
+    } else if (this.#isEscaped) this.#isEscaped = false
+    else if (byte === backslash) this.#isEscaped = true
+    else if (byte === quote) this.#isText = false
+  }
+
+  /** Whether an object that begins a line here cannot belong to the one that is being read. */
+  #isBroken(): boolean {
+    if (this.#isTorn) return true
+    return this.#state === 'object' && ![comma, colon, openList].includes(this.#last)
+  }
+}

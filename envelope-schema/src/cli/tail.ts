@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { decode } from '../decode.ts'
+import { EnvelopeError } from '../error.ts'
+import { loadClient, reasonOf } from '../kafka/client.ts'
+import { limitProblems } from '../limits.ts'
+import { maskedEvent } from '../masked-event.ts'
+import { mayShow } from '../personal.ts'
+import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
+import { type Io, write } from './io.ts'
+import { readOptions, UsageError } from './usage.ts'
+
+export const help = `Usage: envelope tail --brokers HOST:PORT --topic NAME [--correlation ID] [--pretty] [--values]
+
+Follows a topic, from now on, until Ctrl-C: a JSON text in one line for each record, with its place, key and envelope. Of values only
+those are shown that the schemas name and do not call personal.
+
+${kafkaHelp}
+  --from-start        all that the topic holds, first
+  --correlation ID    only events of this CorrelationId
+  --pretty            over many lines
+  --values            with all values, personal ones too
+
+Exits with 0 when it is ended, 1 if Kafka cannot be followed, 2 if called wrongly.
+`
+
+interface Seen {
+  topic: string
+  partition: number
+  offset: bigint
+  key: Buffer | undefined
+  value: Buffer | null
+}
+
+interface Shown {
+  correlation: string | undefined
+  pretty: boolean
+  values: boolean
+}
+
+/** `envelope tail`: answers the exit code. */
+export async function tail(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = readOptions(args, {
+    ...kafkaOptions,
+    'from-start': { type: 'boolean', default: false },
+    correlation: { type: 'string' },
+    pretty: { type: 'boolean', default: false },
+    values: { type: 'boolean', default: false },
+  })
+  if (positionals.length > 0) throw new UsageError(`tail reads no file: ${positionals[0]}`)
+  const { address, topic } = connectionOf(values, io.env)
+  const { Consumer } = await loadClient()
+  const groupId = `envelope-tail-${randomUUID()}`
+  const consumer = new Consumer<Buffer, Buffer, Buffer, Buffer>({
+    clientId: groupId,
+    groupId,
+    ...address,
+    autocommit: false,
+    maxWaitTime: 100,
+  })
+  try {
+    const timestamp = values['from-start'] ? -2n : -1n
+    const starts = (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? []
+    const offsets = starts.map((offset, partition) => ({ topic, partition, offset }))
+    const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets })
+    io.signal.addEventListener('abort', () => void stream.close().catch(() => {}), { once: true })
+    for await (const record of stream)
+      await write(io.stdout, shown(record, { ...values, correlation: values.correlation }))
+    return 0
+  } catch (error) {
+    if (io.signal.aborted) return 0
+    await write(io.stderr, `envelope: ${topic} cannot be followed: ${reasonOf(error)}\n`)
+    return 1
+  } finally {
+    await consumer.close(true).catch(() => {})
+  }
+}
+
+/** The line of a record; nothing for one that is not asked for. */
+export function shown({ topic, partition, offset, key, value }: Seen, { correlation, pretty, values }: Shown): string {
+  const { document, problems } = read(value ?? Buffer.alloc(0))
+  const id = (document as { CorrelationId?: unknown } | null | undefined)?.CorrelationId
+  if (correlation !== undefined && `${id}`.toLowerCase() !== correlation.toLowerCase()) return ''
+  const text = key?.toString()
+  const record = {
+    topic,
+    partition,
+    offset: `${offset}`,
+    // A key is no field: one that is an id tells nothing of a person.
+    key: text === undefined || values || mayShow('Id', text) ? (text ?? null) : '***',
+    ...(problems ? { problems } : { envelope: values ? document : maskedEvent(document) }),
+  }
+  return `${JSON.stringify(record, null, pretty ? 2 : 0)}\n`
+}
+
+function read(value: Uint8Array): { document?: unknown; problems?: EnvelopeError['problems'] } {
+  try {
+    const document = decode(value)
+    const problems = limitProblems(document)
+    return problems.length > 0 ? { problems } : { document }
+  } catch (error) {
+    if (error instanceof EnvelopeError) return { problems: error.problems }
+    throw error
+  }
+}

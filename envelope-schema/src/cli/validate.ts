@@ -1,0 +1,91 @@
+import type { Problem } from '../error.ts'
+import { modes, type Verdict, validateBytes } from '../verdict.ts'
+import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
+import { verdictJson, verdictLines } from './report.ts'
+import { oneOf, readOptions } from './usage.ts'
+
+export const help = `Usage: envelope validate [--mode publisher|receiver] [--json] FILE...
+
+Says what is wrong with each envelope in each FILE (- is standard input): one envelope, also over many lines, a list of them,
+or JSON lines, which are read in constant memory.
+
+  --mode receiver    by the rules of one who receives it, the reduced variant included (default)
+  --mode publisher   by the rules of one who sends it: the full variant alone
+  --json             print [{"source", "valid", "variant", "errors": [{"pointer", "message", "hint"}]}]
+
+Exits with 0 if all are valid, 1 if some are not, 2 if called wrongly or a file cannot be read.
+`
+
+/** What came of the documents of one file. */
+interface Count {
+  full: number
+  reduced: number
+  invalid: number
+}
+
+/** `envelope validate`: answers the exit code. */
+export async function validate(args: string[], io: Io): Promise<number> {
+  const { values, positionals } = readOptions(args, {
+    mode: { type: 'string', default: 'receiver' },
+    json: { type: 'boolean', default: false },
+  })
+  const mode = oneOf('--mode', values.mode, modes)
+  const files = requireFiles(positionals)
+  const describe = values.json ? listOf(verdictJson) : verdictLines
+  let code = 0
+  if (values.json) await write(io.stdout, '[')
+  for (const file of files) {
+    const count = { full: 0, reduced: 0, invalid: 0 }
+    try {
+      await validateFile(file, io, (bytes) => validateBytes(bytes, mode), describe, count)
+      if (count.invalid > 0) code = Math.max(code, 1)
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error
+      await write(io.stderr, `${error.message}\n`)
+      code = 2
+    }
+    if (!values.json) await write(io.stderr, summaryOf(file, count))
+  }
+  if (values.json) await write(io.stdout, '\n]\n')
+  return code
+}
+
+type Describe = (source: string, verdict: Verdict) => string
+
+async function validateFile(
+  file: string,
+  io: Io,
+  judge: (bytes: Uint8Array) => Verdict,
+  describe: Describe,
+  count: Count,
+): Promise<void> {
+  let text = ''
+  function tell(verdict: Verdict, line: number) {
+    count[verdict.valid && verdict.variant ? verdict.variant : 'invalid']++
+    text += describe(`${file}:${line}`, verdict)
+  }
+  const onDocument = (bytes: Uint8Array, line: number) => tell(judge(bytes), line)
+  const onFlaw = (flaw: Problem, line: number) =>
+    tell({ valid: false, variant: null, errors: [flaw], warnings: [] }, line)
+  await readDocuments(file, io, { onDocument, onFlaw }, async () => {
+    const told = text
+    text = ''
+    await write(io.stdout, told)
+  })
+}
+
+/** What is described, as items of a list. */
+function listOf(describe: Describe): Describe {
+  let separator = '\n'
+  return (source, verdict) => {
+    const item = `${separator}${describe(source, verdict)}`
+    separator = ',\n'
+    return item
+  }
+}
+
+function summaryOf(file: string, { full, reduced, invalid }: Count): string {
+  const kinds = Object.entries({ full, reduced }).filter(([, count]) => count > 0)
+  const valid = `${full + reduced} valid${kinds.length > 0 ? ` (${kinds.map((kind) => kind.reverse().join(' ')).join(', ')})` : ''}`
+  return `${file}: ${valid}, ${invalid} invalid\n`
+}

@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/** A JSON Schema without references and without words (see `rulesOf`). */
+export type Rules = Record<string, unknown>
+
+/** One way in which two schemas differ. */
+export interface Change {
+  /** JSON pointer into the document that the schemas are about. */
+  pointer: string
+  message: string
+  /** A document that was right is wrong now: who reads by the new schema cannot read all that was written by the old one. */
+  breaksBackward: boolean
+  /** A document that is right now was wrong: who reads by the old schema cannot read all that is written by the new one. */
+  breaksForward: boolean
+}
+
+/** Of all changes: what a reader may rely on. */
+export type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
+
+/**
+ * The definitions are those of Confluent's Schema Registry (confluentinc/schema-registry#1490): backward when every document of
+ * the old schema is right by the new one, forward the other way round, full for both.
+ */
+export function compatibilityOf(changes: readonly Change[]): Compatibility {
+  const [backward, forward] = [
+    !changes.some((each) => each.breaksBackward),
+    !changes.some((each) => each.breaksForward),
+  ]
+  return backward ? (forward ? 'full' : 'backward') : forward ? 'forward' : 'breaking'
+}
+
+/**
+ * How the rules of two schemas differ. Objects are open, and a field that no schema named could hold anything: to name it with
+ * a rule breaks backward, as the registry has it by default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458); to name it without one is
+ * no change (#1802). A keyword that this does not know counts as breaking both ways.
+ */
+export function changesBetween(before: Rules, after: Rules, pointer = ''): Change[] {
+  const keywords = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...keywords].flatMap((keyword) => {
+    const [old, now] = [before[keyword], after[keyword]]
+    if (isDeepStrictEqual(old, now)) return []
+    if (keyword === 'properties') return propertyChanges((old ?? {}) as Fields, (now ?? {}) as Fields, pointer)
+    if (keyword === 'required') return requiredChanges((old ?? []) as string[], (now ?? []) as string[], pointer)
+    if (keyword === 'items') return changesBetween((old ?? {}) as Rules, (now ?? {}) as Rules, `${pointer}/*`)
+    return [valueChange(keyword, old, now, pointer)]
+  })
+}
+
+type Fields = Record<string, Rules>
+
+function propertyChanges(before: Fields, after: Fields, pointer: string): Change[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap((name): Change[] => {
+    const [old, now] = [own(before, name), own(after, name)]
+    const place = `${pointer}/${name}`
+    if (old && now) return changesBetween(old, now, place)
+    if (Object.keys(old ?? now ?? {}).length === 0) return []
+    return now
+      ? [change(place, 'has a rule now, and could hold anything before', { backward: false, forward: true })]
+      : [change(place, 'has no rule any more, and can hold anything', { backward: true, forward: false })]
+  })
+}
+
+const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined)
+
+function requiredChanges(before: string[], after: string[], pointer: string): Change[] {
+  const added = after.filter((name) => !before.includes(name))
+  const removed = before.filter((name) => !after.includes(name))
+  return [
+    ...added.map((name) => change(`${pointer}/${name}`, 'is required now', { backward: false, forward: true })),
+    ...removed.map((name) =>
+      change(`${pointer}/${name}`, 'is not required any more', { backward: true, forward: false }),
+    ),
+  ]
+}
+
+/** Keywords whose greater value lets more pass, or less. */
+const [upper, lower] = [
+  ['maxLength', 'maximum', 'exclusiveMaximum', 'maxItems', 'maxProperties'],
+  ['minLength', 'minimum', 'exclusiveMinimum', 'minItems', 'minProperties'],
+]
+
+function valueChange(keyword: string, old: unknown, now: unknown, pointer: string): Change {
+  const told = `${keyword} was ${text(old)} and is ${text(now)}`
+  const [isUpper, isLower] = [upper?.includes(keyword), lower?.includes(keyword)]
+  if (isUpper || isLower) {
+    const none = isUpper ? Infinity : -Infinity
+    const grows = ((now as number | undefined) ?? none) > ((old as number | undefined) ?? none)
+    return change(pointer, told, { backward: grows === isUpper, forward: grows !== isUpper })
+  }
+  if (keyword === 'enum' || keyword === 'type') {
+    const covers = keyword === 'enum' ? includesAll : typesCover
+    return change(pointer, told, { backward: covers(now, old), forward: covers(old, now) })
+  }
+  // One rule more or less; of two that differ nobody can tell.
+  return change(pointer, told, { backward: now === undefined, forward: old === undefined })
+}
+
+/** Whether every value of `some` is one of `all`; without a rule all are. */
+function includesAll(all: unknown, some: unknown): boolean {
+  if (all === undefined) return true
+  return (
+    some !== undefined && [some].flat().every((each) => [all].flat().some((other) => isDeepStrictEqual(each, other)))
+  )
+}
+
+const typesCover = (all: unknown, some: unknown) => includesAll(withIntegers(all), some)
+const withIntegers = (types: unknown) => ([types].flat().includes('number') ? [types, 'integer'].flat() : types)
+
+const text = (value: unknown) => (value === undefined ? 'not there' : JSON.stringify(value))
+
+function change(pointer: string, message: string, holds: { backward: boolean; forward: boolean }): Change {
+  return { pointer, message, breaksBackward: !holds.backward, breaksForward: !holds.forward }
+}

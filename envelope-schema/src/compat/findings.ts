@@ -1,0 +1,63 @@
+import { type Change, changesBetween, compatibilityOf } from './changes.ts'
+import { rulesOf, type Schemas } from './rules.ts'
+
+/** What is said of one schema beside its earlier state. */
+export interface Finding {
+  path: string
+  /** Whether it may not be published so. */
+  isWrong: boolean
+  message: string
+  changes: Change[]
+}
+
+const eventPath = /^events\/(.+)\.(\d+)\.json$/
+
+/**
+ * Compares schemas with their earlier state. What a Version of an event accepts never changes; a new Version is held against the
+ * newest one before it; the envelope has no Version, and may only let more pass.
+ */
+export function findingsBetween(before: Schemas, after: Schemas): Finding[] {
+  const paths = new Set([...before.keys(), ...after.keys()])
+  return [...paths].sort().flatMap((path) => (path === 'common.json' ? [] : findingsOf(path, before, after)))
+}
+
+function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
+  const [, name, version] = eventPath.exec(path) ?? []
+  if (!after.has(path))
+    return [{ path, isWrong: true, message: 'is gone: logs still hold what it describes; bring it back', changes: [] }]
+  if (before.has(path)) return changed(path, before, after, name !== undefined)
+  const earlier = name && newestBefore(name, Number(version), after)
+  if (!earlier) return [{ path, isWrong: false, message: 'is new', changes: [] }]
+  const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
+  const message = `is a new Version: ${compatibilityOf(changes)} to ${earlier.split('/').at(-1)}`
+  return [{ path, isWrong: false, message, changes }]
+}
+
+function changed(path: string, before: Schemas, after: Schemas, isEvent: boolean): Finding[] {
+  const changes = changesBetween(rulesOf(before, path), rulesOf(after, path))
+  if (changes.length === 0) return []
+  const compatibility = compatibilityOf(changes)
+  if (isEvent) {
+    return [
+      {
+        path,
+        isWrong: true,
+        message: `changed under its Version (${compatibility}): leave it, and write the next Version`,
+        changes,
+      },
+    ]
+  }
+  const isWrong = changes.some(({ breaksBackward }) => breaksBackward)
+  const advice = isWrong
+    ? 'has no Version, and refuses what it accepted: take it back'
+    : 'lets more pass: first have all receivers know it'
+  return [{ path, isWrong, message: `changed (${compatibility}): it ${advice}`, changes }]
+}
+
+function newestBefore(name: string, version: number, schemas: Schemas): string | undefined {
+  const earlier = [...schemas.keys()].flatMap((path) => {
+    const [, other, number] = eventPath.exec(path) ?? []
+    return other === name && Number(number) < version ? [Number(number)] : []
+  })
+  return earlier.length > 0 ? `events/${name}.${Math.max(...earlier)}.json` : undefined
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Rules } from './changes.ts'
+import type { Schemas } from './rules.ts'
+
+/** An earlier state that there is not, or that nobody can find. */
+export class StateError extends Error {
+  override name = 'StateError'
+}
+
+/** The schemas in a folder. */
+export function schemasIn(folder: string): Schemas {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new StateError(`there is no folder ${folder}`)
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.json'))
+  return parsed(names.map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]))
+}
+
+/** The schemas that stood in the folder at a commit. */
+export function schemasAt(ref: string, folder: string): Schemas {
+  const git = gitIn(folder)
+  const commit = git('rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`)
+  if (!commit) throw new StateError(`${ref} is no folder, and no commit that this clone has`)
+  const names =
+    git('ls-tree', '-r', '--name-only', '-z', commit, '--', '.')
+      ?.split('\0')
+      .filter((name) => name.endsWith('.json')) ?? []
+  if (names.length === 0) throw new StateError(`${ref} has no schemas in ${folder}`)
+  return parsed(names.map((name) => [name, git('show', `${commit}:./${name}`) ?? '']))
+}
+
+/**
+ * What to compare with when nobody says: the last release, for what is released stays as it is; before the first one, where this
+ * branch left main, or on main itself the commit before.
+ */
+export function lastState(folder: string): string {
+  const git = gitIn(folder)
+  const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
+  if (release) return release
+  const head = git('rev-parse', 'HEAD')
+  const bases = ['origin/main', 'main'].map((main) => git('merge-base', 'HEAD', main))
+  const found = bases.find((base) => base && base !== head) ?? git('rev-parse', '--verify', '--quiet', 'HEAD^')
+  if (found) return found
+  throw new StateError(
+    'this clone has no history to compare with: fetch it (git fetch --unshallow --tags), or name a state with --against',
+  )
+}
+
+/** Git's answer in a folder; undefined when it has none, or there is no git. */
+function gitIn(folder: string): (...args: string[]) => string | undefined {
+  return (...args) => {
+    try {
+      return (
+        execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() ||
+        undefined
+      )
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function parsed(files: [path: string, text: string][]): Schemas {
+  return new Map(
+    files.map(([path, text]) => {
+      try {
+        return [path, JSON.parse(text) as Rules]
+      } catch {
+        throw new StateError(`${path} is not JSON`)
+      }
+    }),
+  )
+}
