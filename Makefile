@@ -55,10 +55,14 @@ images: ## Bring every image: pull or build here what others make, and build tho
 	@$(stack) images
 
 ##@ Look after it
-.PHONY: publish publisher acls dead-letters rebuild retention scale restart partitions api-key
+.PHONY: publish envelope publisher acls dead-letters rebuild retention scale restart partitions api-key
 
 publish: ## Publish an event as an outside publisher: FILE=event.json [KEY=...] [RAW=1 skips validation]
 	@$(stack) publish "$${FILE-}" $${KEY:+"$$KEY"}
+
+# As a shell reads them: ARGS="new OrderCreated --data '{...}'".
+envelope: ## Validate, make, publish or follow envelopes, as an application outside does: [ARGS="validate event.json"]
+	@eval "exec $(run) envelope-schema/src/cli/main.ts $${ARGS:---help}"
 
 publisher: ## Let an application outside publish: NAME=legacy [ROTATE=1: another password] [REMOVE=1]; without NAME list them
 	@$(stack) publisher $${NAME:+"$$NAME"}
@@ -89,12 +93,19 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check unit unit-tests test-local test-containers test test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
+.PHONY: check compat envelope-package unit unit-tests test-local test-containers test test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
-check: ## Lint (scripts, Dockerfiles and workflows, too) and types
+check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
 	@$(stack) lint
+	@$(MAKE) --no-print-directory compat
+
+compat: ## Refuse a schema that changed under its Version: [AGAINST=a folder or a commit, in place of the last release]
+	@$(run) envelope-schema/src/cli/main.ts compat $${AGAINST:+--against "$$AGAINST"}
+
+envelope-package: ## Build envelope-schema as others install it: dist/orderflow-envelope-schema-VERSION.tgz
+	@$(run) envelope-schema/build.ts
 
 unit: ## Lint, types and the unit tests, side by side (25 seconds)
 	@$(MAKE) --no-print-directory -j2 check unit-tests

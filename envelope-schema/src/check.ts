@@ -3,7 +3,8 @@ import { typeOf } from './event-type.ts'
 import { isObject, limitProblems } from './limits.ts'
 import { nearMissIn } from './near-miss.ts'
 import { onePerPointer, toProblems } from './problems.ts'
-import { envelopeValidators, knownVersions, payloadSchemas, type Variant } from './schemas.ts'
+import { knownVersions, type Variant } from './schemas.ts'
+import { envelopeValidators, payloadValidators } from './validators.ts'
 
 /** The fields that say what an event is, of any type. */
 interface EventFields {
@@ -56,10 +57,10 @@ export function payloadFault({ Name, Version, Payload }: EventFields): Fault | u
     const meant = nearestEvent(Name)
     return unknownEvent(meant ? `write ${meant}` : `known events: ${[...knownVersions.keys()].join(', ')}`)
   }
-  const schema = typeof Version === 'number' && payloadSchemas.get(typeOf({ Name, Version }))
-  if (!schema) return unknownVersion('known', Name, versions)
-  if (schema.validate(Payload)) return undefined
-  return { code: 'invalid-payload', problems: toProblems(schema.validate.errors ?? [], '/Payload') }
+  const validate = typeof Version === 'number' && payloadValidators.get(typeOf({ Name, Version }))
+  if (!validate) return unknownVersion('known', Name, versions)
+  if (validate(Payload)) return undefined
+  return { code: 'invalid-payload', problems: toProblems(validate.errors ?? [], '/Payload') }
 }
 
 export function unknownEvent(hint: string): Fault {
@@ -77,9 +78,9 @@ export function eventFault(document: unknown, variant: Variant): Fault | undefin
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Nesting, numbers and texts that JSON allows and the contract does not. */
-export function limitFault(document: unknown): Fault | undefined {
-  const problems = limitProblems(document)
+/** Nesting, numbers and texts that JSON allows and the contract does not: see `limitProblems`. */
+export function limitFault(document: unknown, isPlain = false): Fault | undefined {
+  const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
 }
 

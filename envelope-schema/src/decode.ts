@@ -39,3 +39,8 @@ function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
 function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
+
+/** Whether the text in `bytes` escapes nothing, so that `limitProblems` need not look into its texts. */
+export function isPlain(bytes: Uint8Array): boolean {
+  return !bytes.includes(0x5c)
+}

@@ -38,12 +38,13 @@ function flawOf(value: unknown): Flaw | undefined {
 }
 
 /** Whether limitProblems would find nothing. It is asked of every event, and so neither keeps pointers nor lists keys. */
-function keepsLimits(value: unknown, levels: number): boolean {
+function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
+  if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
   if (levels === 0) return false
-  if (Array.isArray(value)) return value.every((item) => keepsLimits(item, levels - 1))
   for (const key in value) {
-    if (flawOf(key) || !keepsLimits((value as Record<string, unknown>)[key], levels - 1)) return false
+    if (!isPlain && flawOf(key)) return false
+    if (!keepsLimits((value as Record<string, unknown>)[key], levels - 1, isPlain)) return false
   }
   return true
 }
@@ -53,10 +54,12 @@ function keepsLimits(value: unknown, levels: number): boolean {
  * hold (JSON.parse reads 1e400 as Infinity, which would be written back as null); and texts and keys with U+0000, which
  * MongoDB refuses in a key and PostgreSQL anywhere, or with a lone surrogate, which UTF-8 cannot write (RFC 7493,
  * section 2.1). Walks with its own stack, since `document` may nest deeper than the call stack.
+ * @param isPlain whether it was read from UTF-8 text without a backslash: then no text or key can be wrong, for JSON writes
+ * both only as an escape
  * @returns one problem for each pointer
  */
-export function limitProblems(document: unknown): Problem[] {
-  if (keepsLimits(document, maxLevels)) return []
+export function limitProblems(document: unknown, isPlain = false): Problem[] {
+  if (keepsLimits(document, maxLevels, isPlain)) return []
   const problems = new Map<string, Problem>()
   const report = (flaw: Flaw, keys: string[]) => {
     const pointer = pointerOf(keys)

@@ -1,5 +1,5 @@
 import { envelopeFault, eventFault, limitFault, payloadFault, together } from './check.ts'
-import { decode } from './decode.ts'
+import { decode, isPlain } from './decode.ts'
 import { refuse } from './error.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
 import type { Variant } from './schemas.ts'
@@ -13,7 +13,7 @@ import type { Envelope, KnownEvent, ReceivedEnvelope } from './types.ts'
  */
 export function parseEnvelope(bytes: Uint8Array): ReceivedEnvelope {
   const document = decode(bytes)
-  refuse(together(limitFault(document), envelopeFault(document, 'received')))
+  refuse(together(limitFault(document, isPlain(bytes)), envelopeFault(document, 'received')))
   return withLowerCaseIds(document as ReceivedEnvelope)
 }
 
@@ -47,6 +47,6 @@ export function parseFullEnvelope(bytes: Uint8Array): Envelope & KnownEvent {
 
 function parseWhole(bytes: Uint8Array, variant: Variant): ReceivedEnvelope {
   const document = decode(bytes)
-  refuse(together(limitFault(document), eventFault(document, variant)))
+  refuse(together(limitFault(document, isPlain(bytes)), eventFault(document, variant)))
   return withLowerCasePayload(withLowerCaseIds(document as ReceivedEnvelope))
 }

@@ -31,7 +31,7 @@ export function personalFields(type: EventType): readonly string[] {
 /** The names of all fields that are personal in any event. */
 export const personalNames: readonly string[] = [...new Set(everyField.filter(isMarked).map(({ name }) => name))]
 
-const byName = Map.groupBy(everyField, ({ name }) => name)
+const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
  * A test of whether a name means one of `names`, as careless publishers write them: in another case, with other separators, with a

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Problem } from './error.ts'
 import { dateTimeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
-import { sharedRules } from './schemas.ts'
+import { isGuid, sharedRules } from './schemas.ts'
 
 /** Every problem that Ajv found, one for each field. `base` is the pointer of what was validated. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
@@ -26,14 +26,15 @@ function toProblem(error: ErrorObject, base: string): Problem {
     return problem(pointer, `must be ${typeName(wanted)}, not ${kindOf(error.data)}`, typeHint(wanted, error.data))
   }
   const text = error.data as string
-  if (error.parentSchema === sharedRules.guid) {
+  const rule = error.parentSchema ?? {}
+  if (isGuid(rule)) {
     return problem(pointer, 'must be a GUID: hex digits, 8-4-4-4-12', guidHint(text))
   }
-  if (error.parentSchema === sharedRules.nonZeroGuid) return problem(pointer, 'must not be all zeros', zeroHint)
-  if (error.parentSchema === sharedRules.dateTime) {
+  if (rule.not?.const === sharedRules.nonZeroGuid.not.const) return problem(pointer, 'must not be all zeros', zeroHint)
+  if (rule.format === 'date-time') {
     return problem(pointer, 'must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z', dateTimeHint(text))
   }
-  if (error.parentSchema === sharedRules.notBlank && error.keyword === 'pattern') {
+  if (rule.pattern === sharedRules.notBlank.pattern && error.keyword === 'pattern') {
     return problem(pointer, 'must not be blank')
   }
   return problem(pointer, limitMessage(error))

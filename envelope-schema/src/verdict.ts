@@ -1,5 +1,5 @@
 import { envelopeFault, isForeignName, limitFault, payloadFault, together } from './check.ts'
-import { decode } from './decode.ts'
+import { decode, isPlain } from './decode.ts'
 import { EnvelopeError, type EnvelopeErrorCode, type Fault, type Problem } from './error.ts'
 import { isObject } from './limits.ts'
 import { fullFields, knownVersions } from './schemas.ts'
@@ -37,7 +37,7 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
     if (error instanceof EnvelopeError) return verdictOf(error, null, [])
     throw error
   }
-  return validateDocument(document, mode)
+  return judge(document, mode, isPlain(bytes))
 }
 
 /**
@@ -46,10 +46,15 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
  * refused (`selectEvent`).
  */
 export function validateDocument(document: unknown, mode: Mode): Verdict {
-  const received = together(limitFault(document), envelopeFault(document, 'received'))
+  return judge(document, mode, false)
+}
+
+function judge(document: unknown, mode: Mode, isPlain: boolean): Verdict {
+  const limits = limitFault(document, isPlain)
+  const received = together(limits, envelopeFault(document, 'received'))
   const variant = received ? null : isFull(document as object) ? 'full' : 'reduced'
   const isLacking = mode === 'publisher' && variant !== 'full'
-  const envelope = isLacking ? together(limitFault(document), envelopeFault(document, 'full')) : received
+  const envelope = isLacking ? together(limits, envelopeFault(document, 'full')) : received
   if (!isObject(document)) return verdictOf(envelope, variant, [])
   const warnings = isForeignName((document as { Name?: unknown }).Name) ? [foreignEvent()] : []
   return verdictOf(together(envelope, warnings.length > 0 ? undefined : payloadFault(document)), variant, warnings)
