@@ -34,7 +34,9 @@ export function buildPackage(folder: string): void {
 
 function emit(folder: string): void {
   const tsc = join(repository, 'node_modules/.bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', join(source, 'tsconfig.build.json'), '--outDir', folder], { stdio: 'inherit' })
+  execFileSync(process.execPath, [tsc, '-p', join(source, 'tsconfig.build.json'), '--outDir', folder], {
+    stdio: 'inherit',
+  })
   rmSync(join(folder, 'ajv.d.ts'))
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const path = join(folder, file)
@@ -62,9 +64,14 @@ function compiledValidators(): string {
 }
 
 function manifest(): object {
-  const { private: _, scripts: __, devDependencies: ___, exports: sources, bin, ...own } = JSON.parse(
-    readFileSync(join(source, 'package.json'), 'utf8'),
-  )
+  const {
+    private: _,
+    scripts: __,
+    devDependencies: ___,
+    exports: sources,
+    bin,
+    ...own
+  } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const built = (path: string) => path.replace('./src/', './dist/').replace(/\.ts$/, '.js')
   const exports = Object.entries<string>(sources).map(([name, path]) => {
     if (!path.endsWith('.ts')) return [name, path]
@@ -79,6 +86,9 @@ function manifest(): object {
 if (import.meta.main) {
   const folder = join(distFolder, 'envelope-schema')
   buildPackage(folder)
-  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', folder], { cwd: distFolder, encoding: 'utf8' })
+  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', folder], {
+    cwd: distFolder,
+    encoding: 'utf8',
+  })
   console.log(relative(process.cwd(), join(distFolder, packed.trim())))
 }

@@ -24,7 +24,10 @@ export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
 )
 
 /** Rules of common.json by name. */
-export const sharedRules = commonSchema.$defs as Record<'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank', AnySchemaObject>
+export const sharedRules = commonSchema.$defs as Record<
+  'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank',
+  AnySchemaObject
+>
 
 /** The fields by which a right envelope is a full one: the two schemas differ in nothing else. */
 export const fullFields = fullSchema.required as readonly string[]

@@ -28,11 +28,15 @@ export function packagesOf({ specifiers }: SourceFile): string[] {
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
 }
 
-/** What the package.json of a folder declares. */
+/** What the package.json of a folder declares; a package that it lets be left out is a dependency here. */
 export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies' | 'devDependencies'> {
   const text = readFileSync(join(repository, folder, 'package.json'), 'utf8')
-  const { name, dependencies = {}, devDependencies = {} } = JSON.parse(text)
-  return { name, dependencies: Object.keys(dependencies), devDependencies: Object.keys(devDependencies) }
+  const { name, dependencies = {}, peerDependencies = {}, devDependencies = {} } = JSON.parse(text)
+  return {
+    name,
+    dependencies: Object.keys({ ...dependencies, ...peerDependencies }),
+    devDependencies: Object.keys(devDependencies),
+  }
 }
 
 /** The packages of the repository: every folder with a package.json. */

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { repository } from '@orderflow/stack'
 
-const elsewhere = ['node_modules', '.git', '.stack', '.release']
+const elsewhere = ['node_modules', '.git', '.stack', '.release', 'dist']
 
 /** All documents of the repository, by their paths from it. */
 export function markdownFiles(): string[] {

@@ -41,9 +41,10 @@ export function lastState(folder: string): string {
   const bases = ['origin/main', 'main'].map((main) => git('merge-base', 'HEAD', main))
   const found = bases.find((base) => base && base !== head) ?? git('rev-parse', '--verify', '--quiet', 'HEAD^')
   if (found) return found
-  throw new StateError(
-    'this clone has no history to compare with: fetch it (git fetch --unshallow --tags), or name a state with --against',
-  )
+  // The first commit of all has none before it; of a clone that was cut short, nobody knows what was.
+  if (head && git('rev-parse', '--is-shallow-repository') === 'false') return head
+  const message = 'there is no history here to compare with'
+  throw new StateError(`${message}: bring it (git fetch --unshallow --tags), or name a state with --against`)
 }
 
 /** Git's answer in a folder; undefined when it has none, or there is no git. */

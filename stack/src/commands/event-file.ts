@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { keyOf } from '@orderflow/envelope-schema/kafka'
 import { StackError } from '../lib/error.ts'
 
 export interface EventRecord {
@@ -20,10 +21,9 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   if (!content) return { topic: orderEvents, key, value: bytes }
   const isFixture = isObject(content.envelope) && !('Name' in content)
   const envelope = isFixture ? (content.envelope as Json) : content
-  const orderId = isObject(envelope.Payload) ? envelope.Payload.OrderId : undefined
   return {
     topic: topicOf(envelope.Name),
-    key: key ?? (typeof orderId === 'string' ? orderId : undefined),
+    key: key ?? keyOf(envelope),
     value: isFixture ? Buffer.from(JSON.stringify(envelope)) : bytes,
   }
 }

@@ -1,9 +1,9 @@
 import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope-schema'
-import { findErrorBy, Producer } from '@platformatic/kafka'
-import { StackError } from '../lib/error.ts'
-import '@orderflow/service-kit/kafka-resets'
+import { type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope-schema/kafka'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, urlOf } from '../kafka/addresses.ts'
+import { StackError } from '../lib/error.ts'
 import { outsideTopics } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
@@ -58,21 +58,12 @@ function requireAccepted({ topic, value }: EventRecord): void {
 }
 
 /** Sends one record and returns where it went. */
-export async function send(
-  kafka: KafkaConnection,
-  { topic, key, value }: EventRecord,
-): Promise<{ partition: number; offset: bigint }> {
-  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
-    clientId: 'orderflow-publish',
-    ...kafka,
-    retries: 0,
-  })
+export async function send(kafka: KafkaConnection, record: OutgoingRecord): Promise<Place> {
+  const publisher = await openPublisher(kafka, 'orderflow-publish')
   try {
-    const record = key === undefined ? { topic, value } : { topic, value, key: Buffer.from(key) }
-    const { offsets } = await producer.send({ messages: [record], acks: -1 })
-    const { partition = 0, offset = 0n } = offsets?.[0] ?? {}
-    return { partition, offset }
+    const [place] = await publisher.send([record])
+    return place ?? { partition: 0, offset: 0n }
   } finally {
-    await producer.close()
+    await publisher.close()
   }
 }
