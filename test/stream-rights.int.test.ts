@@ -1,4 +1,5 @@
 import { testFolder } from '@orderflow/stack'
+import { envelopeCommand } from './specs/envelope-command.ts'
 import { streamRights } from './specs/stream-rights.ts'
 import { streamUsers } from './specs/stream-users.ts'
 import { type SecuredKafka, startSecuredKafka } from './support/secured-kafka.ts'
@@ -12,4 +13,5 @@ describe('a Kafka that asks everybody who he is', () => {
 
   streamUsers(() => kafka)
   streamRights(() => kafka)
+  envelopeCommand(() => kafka)
 })

@@ -5,6 +5,7 @@ import { runningStack } from '../src/processes/running-stack.ts'
 import { claimFolder } from '../src/processes/test-owner.ts'
 import { provision } from '../src/provision/provision.ts'
 import { startBroker } from './kafka/broker.ts'
+import { envelopeCommand } from './kafka/envelope-command.ts'
 import { killedBroker } from './kafka/killed-broker.ts'
 import { positions } from './kafka/positions.ts'
 import { sidecar } from './kafka/sidecar.ts'
@@ -27,5 +28,6 @@ describe('with a Kafka of this machine', () => {
   sidecar(() => plan)
   streamCheck(() => plan)
   positions(() => plan)
+  envelopeCommand(() => plan)
   killedBroker(() => plan)
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { KafkaAddress } from '../kafka/client.ts'
+import type { KafkaAddress } from '../kafka/address.ts'
 import { oneOf, UsageError } from './usage.ts'
 
 /** The options of every command that reaches Kafka. A password is none: other users of a machine see a command line. */

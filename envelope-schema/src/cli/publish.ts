@@ -1,4 +1,4 @@
-import { reasonOf } from '../kafka/client.ts'
+import { reasonOf } from '../kafka/address.ts'
 import { openPublisher, type Place } from '../kafka/publisher.ts'
 import { keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
 import { modes, validateBytes } from '../verdict.ts'

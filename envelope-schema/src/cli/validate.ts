@@ -39,12 +39,12 @@ export async function validate(args: string[], io: Io): Promise<number> {
     try {
       await validateFile(file, io, (bytes) => validateBytes(bytes, mode), describe, count)
       if (count.invalid > 0) code = Math.max(code, 1)
+      if (!values.json) await write(io.stderr, summaryOf(file, count))
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error
       await write(io.stderr, `${error.message}\n`)
       code = 2
     }
-    if (!values.json) await write(io.stderr, summaryOf(file, count))
   }
   if (values.json) await write(io.stdout, '\n]\n')
   return code

@@ -1,4 +1,5 @@
-import { type KafkaAddress, loadClient } from './client.ts'
+import type { KafkaAddress } from './address.ts'
+import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
 /** Where a record stands, or the last of several of a partition. */

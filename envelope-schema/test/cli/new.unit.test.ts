@@ -1,0 +1,162 @@
+import { expect } from 'chai'
+import { connectionOf } from '../../src/cli/connection.ts'
+import { create } from '../../src/cli/new.ts'
+import { shown } from '../../src/cli/tail.ts'
+import { validateDocument } from '../../src/index.ts'
+import { keyOf, traceHeaders } from '../../src/kafka/record.ts'
+import { app, bytesOf, orderCreated, reduced } from '../support/documents.ts'
+import { run, usageError } from './run.ts'
+
+const env = { ENVELOPE_APP_ID: app.id, ENVELOPE_APP_NAME: app.name }
+const data = JSON.stringify(orderCreated)
+
+describe('envelope new', () => {
+  it('prints a full envelope in one line, of the newest Version and of now unless they are given', async () => {
+    const { code, out, error } = await run(create, ['OrderCreated', '--data', data], { env })
+    expect({ code, error }).to.deep.equal({ code: 0, error: '' })
+    expect(out).to.match(/^\{.*\}\n$/)
+    const envelope = JSON.parse(out)
+    expect(validateDocument(envelope, 'publisher')).to.include({ valid: true, variant: 'full' })
+    expect(envelope).to.deep.include({ AppId: app.id, AppName: app.name, Version: 1, Payload: orderCreated })
+  })
+
+  it('takes its data from standard input, and all else from options', async () => {
+    const [id, trace, correlation] = [1, 2, 3].map((digit) => app.id.replace('0', `${digit}`))
+    const ids = ['--id', id, '--trace-id', trace, '--correlation-id', correlation] as string[]
+    const more = [
+      '--app-id',
+      app.id,
+      '--app-name',
+      'x',
+      '--date',
+      '2026-01-31T12:00:00+01:00',
+      '--tenant',
+      't',
+      '--pretty',
+    ]
+    const { out } = await run(create, ['OrderCreated@1', '--data', '-', ...ids, ...more], { input: [data] })
+    expect(JSON.parse(out)).to.include({
+      Id: id,
+      TraceId: trace,
+      CorrelationId: correlation,
+      AppName: 'x',
+      CreationDate: '2026-01-31T11:00:00.000Z',
+      TenantID: 't',
+    })
+    expect(out.split('\n').length).to.be.greaterThan(10)
+  })
+
+  it('refuses bad data with the problems that every check has', async () => {
+    const refused = async (args: string[]) => {
+      const { code, out, error } = await run(create, args, { env })
+      expect({ code, out }).to.deep.equal({ code: 1, out: '' })
+      return error
+    }
+    const wrong = JSON.stringify({ ...orderCreated, Total: -1 })
+    expect(await refused(['OrderCreated', '--data', wrong])).to.equal(
+      'OrderCreated: /Payload/Total must be at least 0\n',
+    )
+    expect(await refused(['OrderCreated', '--data', '{"a":Ada}'])).to.equal('OrderCreated: the document is not JSON\n')
+    expect(await refused(['OrderCreated@9', '--data', data])).to.match(
+      /^OrderCreated@9: \/Version is not a known version; /,
+    )
+    expect(await refused(['OrderCreated', '--data', data, '--date', 'x'])).to.match(/\/CreationDate must be/)
+  })
+
+  it('asks for what it lacks', async () => {
+    expect(await usageError(run(create, ['ordercreated', '--data', data], { env }))).to.match(
+      /\(did you mean OrderCreated\?\)/,
+    )
+    expect(await usageError(run(create, ['OrderCreated'], { env }))).to.match(/^which data\?/)
+    expect(await usageError(run(create, ['OrderCreated', '--data', data]))).to.match(/ENVELOPE_APP_ID/)
+    expect(await usageError(run(create, ['OrderCreated', '--data', '@/nowhere'], { env }))).to.match(/ENOENT/)
+    expect(await usageError(run(create, [], { env }))).to.match(/^which event\?/)
+  })
+})
+
+describe('a record of an envelope', () => {
+  it('has the OrderId as its key, or another field, or none', () => {
+    expect(keyOf(reduced())).to.equal(orderCreated.OrderId)
+    expect(keyOf({ Payload: { ParcelId: 7 } }, 'ParcelId')).to.equal('7')
+    for (const document of [null, 1, {}, { Payload: null }, { Payload: 'OrderId' }, { Payload: { OrderId: {} } }]) {
+      expect(keyOf(document)).to.equal(undefined)
+    }
+    expect(keyOf({ Payload: {} }, 'constructor')).to.equal(undefined)
+  })
+
+  it('has a traceparent of its trace, each a span of its own, and none without a TraceId', () => {
+    const [one, other] = [1, 2].map(() => traceHeaders({ TraceId: app.id.toUpperCase() }).traceparent)
+    expect(one).to.match(new RegExp(`^00-${app.id.replaceAll('-', '')}-[0-9a-f]{16}-01$`))
+    expect(other).not.to.equal(one)
+    expect(traceHeaders(reduced())).to.deep.equal({})
+  })
+})
+
+describe('a connection to Kafka', () => {
+  const options = { brokers: 'a:1,b:2', topic: 't' }
+  const of = (values: Parameters<typeof connectionOf>[0], own: NodeJS.ProcessEnv = {}) => connectionOf(values, own)
+  const refusalOf = (...args: Parameters<typeof of>) => usageError((async () => of(...args))())
+
+  it('is by options, and by the environment where there is none', () => {
+    expect(of(options)).to.deep.equal({ topic: 't', address: { bootstrapBrokers: ['a:1', 'b:2'] } })
+    expect(of({}, { ENVELOPE_BROKERS: 'c:3', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal(['c:3'])
+    expect(of({ ...options, tls: true }).address.tls).to.deep.equal({})
+  })
+
+  it('is over TLS when somebody logs in, unless that is switched off', () => {
+    const password = { ENVELOPE_PASSWORD: 'p' }
+    const sasl = { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' }
+    expect(of({ ...options, username: 'u' }, password).address).to.deep.include({ sasl, tls: {} })
+    expect(of({ ...options, username: 'u', 'no-tls': true }, password).address).not.to.have.property('tls')
+    expect(of({ ...options, username: 'u' }, { ...password, ENVELOPE_TLS: 'false' }).address).not.to.have.property(
+      'tls',
+    )
+  })
+
+  it('asks for what it lacks, and never takes a password from the command line', async () => {
+    expect(await refusalOf({})).to.match(/ENVELOPE_BROKERS/)
+    expect(await refusalOf({ brokers: 'a:1' })).to.match(/ENVELOPE_TOPIC/)
+    expect(await refusalOf({ ...options, brokers: 'a' })).to.equal('--brokers: a is not host:port')
+    expect(await refusalOf({ ...options, username: 'u' })).to.match(/ENVELOPE_PASSWORD, or --password-file/)
+    expect(await refusalOf({ ...options, username: 'u', 'password-file': '/nowhere' })).to.match(/ENOENT/)
+    expect(await refusalOf({ ...options, username: 'u', mechanism: 'GSSAPI' }, { ENVELOPE_PASSWORD: 'p' })).to.match(
+      /PLAIN/,
+    )
+  })
+})
+
+describe('a record that envelope tail shows', () => {
+  const options = { correlation: undefined, pretty: false, values: false }
+  const record = (value: unknown, key = 'Ada') => ({
+    topic: 't',
+    partition: 1,
+    offset: 2n,
+    key: Buffer.from(key),
+    value: value === null ? null : Buffer.from(bytesOf(value)),
+  })
+  const show = (value: unknown, more = {}) => JSON.parse(shown(record(value), { ...options, ...more }))
+
+  it('is masked, its key too, unless values are asked for', () => {
+    const { key, envelope } = show(reduced())
+    expect(key).to.equal('***')
+    expect(envelope.Payload).to.deep.equal({
+      ...orderCreated,
+      CustomerName: '*** (12 characters)',
+      CustomerTaxId: '*** (12 characters)',
+    })
+    const open = show(reduced(), { values: true })
+    expect(open).to.deep.equal({ topic: 't', partition: 1, offset: '2', key: 'Ada', envelope: reduced() })
+  })
+
+  it('is told of by its problems when it is no JSON, or nests too deep', () => {
+    expect(show(null).problems[0].message).to.equal('is empty')
+    expect(show('{"a":Ada', { values: true }).problems).to.deep.equal([{ pointer: '', message: 'is not JSON' }])
+    expect(show(`${'['.repeat(99_999)}${']'.repeat(99_999)}`).problems[0].message).to.match(/nests deeper/)
+  })
+
+  it('is nothing when it belongs to something else', () => {
+    const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id.toUpperCase() })
+    expect(of({ CorrelationId: app.id })).to.contain(app.id)
+    for (const other of [reduced(), null, 'x', { CorrelationId: 1 }]) expect(of(other)).to.equal('')
+  })
+})

@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { compat } from '../../src/cli/compat.ts'
+import { changesBetween, compatibilityOf, type Rules } from '../../src/compat/changes.ts'
+import { findingsBetween } from '../../src/compat/findings.ts'
+import { schemasIn } from '../../src/compat/states.ts'
+import { run, usageError } from '../cli/run.ts'
+
+const folder = fileURLToPath(new URL('../../schemas', import.meta.url))
+const event = 'events/OrderCreated.1.json'
+
+/** The schemas as they are, one of them changed. */
+function changed(path: string, change: (schema: Rules) => void, as = path) {
+  const schema = structuredClone(schemasIn(folder).get(path)) as Rules
+  change(schema)
+  return new Map([...schemasIn(folder), [as, schema]])
+}
+
+/** Fields of a schema, to be changed. */
+const fieldsOf = (schema: Rules) => schema.properties as Record<string, Rules>
+
+const messages = (after: Map<string, Rules>, before = schemasIn(folder)) =>
+  findingsBetween(before, after).map(
+    ({ path, message, isWrong }) => `${path} ${isWrong ? 'wrong' : 'right'}: ${message}`,
+  )
+
+describe('schemas beside an earlier state', () => {
+  it('are right when nothing or only words changed, or a field without a rule came', () => {
+    expect(messages(new Map(schemasIn(folder)))).to.deep.equal([])
+    const worded = changed(event, (schema) => {
+      schema.description = 'Another'
+      ;(fieldsOf(schema).Total as Rules).title = 'Sum'
+      fieldsOf(schema).Note = { title: 'Note', description: 'Anything.' }
+      ;(schema.required as string[]).reverse()
+    })
+    expect(messages(worded)).to.deep.equal([])
+  })
+
+  it('are wrong when a Payload changed under its Version, even to let more pass, or is gone', () => {
+    const advice = 'leave it, and write the next Version'
+    const looser = changed(event, (schema) => (schema.required as string[]).pop())
+    expect(messages(looser)).to.deep.equal([`${event} wrong: changed under its Version (backward): ${advice}`])
+    const added = changed(event, (schema) => Object.assign(fieldsOf(schema), { Note: { type: 'string' } }))
+    expect(messages(added)).to.deep.equal([`${event} wrong: changed under its Version (forward): ${advice}`])
+    const gone = new Map(schemasIn(folder))
+    gone.delete(event)
+    expect(messages(gone)).to.deep.equal([`${event} wrong: is gone: logs still hold what it describes; bring it back`])
+  })
+
+  it('are wrong for each event when a rule changed that they share', () => {
+    const shared = changed('common.json', (schema) => {
+      ;((schema.$defs as Rules).money as Rules).maximum = 1
+    })
+    const paths = findingsBetween(schemasIn(folder), shared).map(({ path }) => path)
+    expect(paths).to.include(event).and.not.to.include('envelope.full.json')
+  })
+
+  it('may let more pass in the envelope, which has no Version, and no less', () => {
+    const path = 'envelope.received.json'
+    const looser = changed(path, (schema) => (schema.required as string[]).pop())
+    expect(messages(looser)[0]).to.match(/^envelope.received.json right: changed \(backward\)/)
+    const stricter = changed(path, (schema) => (schema.required as string[]).push('Id'))
+    expect(messages(stricter)[0]).to.match(/^envelope.received.json wrong: changed \(forward\)/)
+  })
+
+  it('say of a new Version how it goes with the one before, and of a new event that it is new', () => {
+    const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
+    const isNew = 'events/OrderCreated.2.json right: is a new Version:'
+    expect(next(() => {})).to.equal(`${isNew} full to OrderCreated.1.json`)
+    expect(next((schema) => (schema.required as string[]).pop())).to.equal(`${isNew} backward to OrderCreated.1.json`)
+    expect(next((schema) => (schema.required as string[]).push('Note'))).to.equal(
+      `${isNew} forward to OrderCreated.1.json`,
+    )
+    expect(next((schema) => (fieldsOf(schema).Total = { type: 'string' }))).to.equal(
+      `${isNew} breaking to OrderCreated.1.json`,
+    )
+    expect(messages(changed(event, () => {}, 'events/ParcelSent.1.json'))).to.deep.equal([
+      'events/ParcelSent.1.json right: is new',
+    ])
+  })
+})
+
+describe('a change of a schema', () => {
+  const cases: [string, Rules, Rules, string][] = [
+    ['a longer text', { maxLength: 1 }, { maxLength: 2 }, 'backward'],
+    ['a shorter text', { maxLength: 2 }, { maxLength: 1 }, 'forward'],
+    ['no limit any more', { maximum: 2 }, {}, 'backward'],
+    ['a limit', {}, { minimum: 0 }, 'forward'],
+    ['a lower minimum', { minimum: 2 }, { minimum: 1 }, 'backward'],
+    ['one word more', { enum: ['a'] }, { enum: ['a', 'b'] }, 'backward'],
+    ['another word', { enum: ['a'] }, { enum: ['b'] }, 'breaking'],
+    ['the same words', { enum: ['a', 'b'] }, { enum: ['b', 'a'] }, 'full'],
+    ['whole numbers to any', { type: 'integer' }, { type: 'number' }, 'backward'],
+    ['one type more', { type: 'string' }, { type: ['string', 'null'] }, 'backward'],
+    ['another type', { type: 'string' }, { type: 'number' }, 'breaking'],
+    ['another pattern', { pattern: 'a' }, { pattern: 'b' }, 'breaking'],
+    ['no pattern any more', { pattern: 'a' }, {}, 'backward'],
+    ['a keyword that nobody knows', { contains: {} }, { contains: { type: 'string' } }, 'breaking'],
+    ['a rule of items', { items: {} }, { items: { type: 'string' } }, 'forward'],
+    ['a field with a rule', { properties: {} }, { properties: { a: { type: 'string' } } }, 'forward'],
+    ['a field without one', { properties: {} }, { properties: { a: {} } }, 'full'],
+    ['a field that is gone', { properties: { a: { type: 'string' } } }, {}, 'backward'],
+    [
+      'a field deep inside',
+      { properties: { a: { properties: { b: { maxLength: 1 } } } } },
+      { properties: { a: { properties: { b: {} } } } },
+      'backward',
+    ],
+  ]
+  for (const [what, before, after, expected] of cases) {
+    it(`is ${expected}: ${what}`, () => {
+      expect(compatibilityOf(changesBetween(before, after))).to.equal(expected)
+      const back = { full: 'full', backward: 'forward', forward: 'backward', breaking: 'breaking' }[expected]
+      expect(compatibilityOf(changesBetween(after, before)), 'the other way round').to.equal(back)
+    })
+  }
+
+  it('is told with the pointer, and with what it breaks', () => {
+    const [change] = changesBetween({ properties: { a: { maxLength: 1 } } }, { properties: { a: { maxLength: 2 } } })
+    expect(change).to.deep.equal({
+      pointer: '/a',
+      message: 'maxLength was 1 and is 2',
+      breaksBackward: false,
+      breaksForward: true,
+    })
+  })
+})
+
+describe('envelope compat', () => {
+  let root: string
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'compat '))
+    cpSync(folder, join(root, 'schemas'), { recursive: true })
+  })
+  afterEach(() => rmSync(root, { recursive: true }))
+
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@orderflow.example', ...args], {
+      cwd: root,
+      stdio: 'pipe',
+    })
+  const commit = () => {
+    git('add', '--all')
+    git('commit', '--quiet', '--allow-empty', '--message', 'So')
+  }
+  function shorten(maxLength: number) {
+    const file = join(root, 'schemas', event)
+    const schema = JSON.parse(readFileSync(file, 'utf8'))
+    schema.properties.CustomerTaxId.maxLength = maxLength
+    writeFileSync(file, JSON.stringify(schema))
+  }
+  const compare = (...args: string[]) => run(compat, ['--schemas', join(root, 'schemas'), ...args])
+
+  it('compares with a folder, and fails with the reason', async () => {
+    expect(await compare('--against', folder)).to.deep.equal({ code: 0, out: `compatible with ${folder}\n`, error: '' })
+    shorten(32)
+    const { code, out } = await compare('--against', folder)
+    expect(code).to.equal(1)
+    expect(out.split('\n').slice(0, 2)).to.deep.equal([
+      `${event}: error: changed under its Version (forward): leave it, and write the next Version`,
+      '  /CustomerTaxId maxLength was 64 and is 32 (breaks backward)',
+    ])
+  })
+
+  it('compares with the last release, and before that with where the branch left main, or the commit before', async () => {
+    git('init', '--quiet', '--initial-branch', 'main')
+    commit()
+    expect((await compare()).code, 'the first commit').to.equal(0)
+    shorten(32)
+    expect((await compare()).code, 'not committed').to.equal(1)
+    commit()
+    expect((await compare()).code, 'committed to main').to.equal(1)
+    git('tag', 'v1.0.0')
+    commit()
+    expect((await compare()).out).to.equal('compatible with v1.0.0\n')
+    shorten(16)
+    commit()
+    commit()
+    expect((await compare()).code, 'two commits after a release').to.equal(1)
+    git('tag', '--delete', 'v1.0.0')
+    expect((await compare()).code).to.equal(0)
+    git('checkout', '--quiet', '-b', 'other')
+    shorten(8)
+    commit()
+    commit()
+    expect((await compare()).code, 'two commits on a branch').to.equal(1)
+    expect((await compare('--against', 'HEAD')).code).to.equal(0)
+  })
+
+  it('does not pass where there is nothing to compare with', async () => {
+    expect(await usageError(compare())).to.match(/^there is no history here/)
+    git('init', '--quiet', '--initial-branch', 'main')
+    commit()
+    commit()
+    const shallow = join(root, 'shallow')
+    git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, shallow)
+    const inShallow = run(compat, ['--schemas', join(shallow, 'schemas')])
+    expect(await usageError(inShallow)).to.match(/git fetch --unshallow --tags/)
+    expect(await usageError(compare('--against', 'nowhere'))).to.match(/^nowhere is no folder, and no commit/)
+    mkdirSync(join(root, 'empty'))
+    expect((await compare('--against', join(root, 'empty'))).out).to.match(/events\/OrderCreated.1.json: is new/)
+  })
+})
