@@ -1,6 +1,7 @@
 import type { Part } from '../support/part.ts'
 import { access } from './access.ts'
 import { compare } from './compare.ts'
+import { envelope } from './envelope.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
@@ -28,5 +29,6 @@ export const parts = {
   metrics,
   network,
   compare,
+  envelope,
 } satisfies Record<string, Part>
 export type PartName = keyof typeof parts

@@ -32,7 +32,7 @@ const selected = selectEvent(parseEvent(new TextEncoder().encode(JSON.stringify(
 export const answer: [boolean, number | undefined, string | undefined] = [verdict.valid, selected?.Payload.Total, keyOf(event)]
 export const isError = (error: unknown): boolean => error instanceof EnvelopeError && error.problems.length > 0
 // @ts-expect-error a Payload lacks what its schema requires
-createEnvelope.call(undefined, { type: 'OrderCreated@1', app: { id: '', name: '' }, payload: {}, creationDate: new Date() } satisfies Parameters<typeof createEnvelope<'OrderCreated@1'>>[0])
+export const wrong = () => createEnvelope({ type: 'OrderCreated@1', app: { id: '', name: '' }, payload: {}, creationDate: new Date() })
 `
 
 describe('the package that others install', () => {
