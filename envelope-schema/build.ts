@@ -28,6 +28,9 @@ export function buildPackage(folder: string): void {
   for (const file of globSync(`{${alongside.join(',')}}`, { cwd: source })) {
     cpSync(join(source, file), join(folder, file.replace('../', '')), { recursive: true })
   }
+  // Links to the rest of the repository lead nowhere there.
+  const readme = readFileSync(join(source, 'README.md'), 'utf8').replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
+  writeFileSync(join(folder, 'README.md'), readme)
   writeFileSync(join(folder, 'dist/validators.js'), compiledValidators())
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }

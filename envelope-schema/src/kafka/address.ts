@@ -1,6 +1,6 @@
 // Apart from the client: whoever publishes compiles without its types.
 
-/** The Kafka client is not installed, which only publishing and following need. */
+/** The Kafka client, which only publishing and following need, is not installed or cannot run here. */
 export class ClientMissingError extends Error {
   override name = 'ClientMissingError'
 }

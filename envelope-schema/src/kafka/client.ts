@@ -6,9 +6,13 @@ export type KafkaClient = typeof import('@platformatic/kafka')
 
 /**
  * The client, loaded when it is needed.
- * @throws {ClientMissingError} saying what to install
+ * @throws {ClientMissingError} saying what to install, or which Node
  */
 export async function loadClient(): Promise<KafkaClient> {
+  // It starts on an older one, and ends it at the first request.
+  if (Number.parseInt(process.versions.node, 10) < 22) {
+    throw new ClientMissingError(`needs Node 22.22 or newer for the Kafka client; this is ${process.version}`)
+  }
   try {
     const client = await import('@platformatic/kafka')
     subscribe('plt:kafka:instances', outliveReset)
