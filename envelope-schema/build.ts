@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import standalone from 'ajv/dist/standalone/index.js'
-import { createAjv } from './src/ajv.ts'
+import { sharedAjv } from './src/ajv.ts'
 import { eventSchemas, fullSchema, receivedSchema } from './src/schemas.ts'
 
 /*
@@ -50,15 +50,16 @@ function emit(folder: string): void {
   }
 }
 
-/** src/validators.ts with all that Ajv would compile when it is loaded. Its parts of Ajv and of its formats are CommonJS. */
+/** src/validators.ts with all that Ajv would compile when it is loaded. What it needs of Ajv is CommonJS. */
 function compiledValidators(): string {
-  const ajv = createAjv()
+  const ajv = sharedAjv()
   ajv.addSchema([fullSchema, receivedSchema])
   const ids = [fullSchema, receivedSchema, ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))
   const payloads = [...eventSchemas.keys()].map((type, index) => `  [${JSON.stringify(type)}, schema_${index + 2}],\n`)
   return [
     "import { createRequire } from 'node:module'",
+    "import { formats } from './formats.js'",
     'const require = createRequire(import.meta.url)',
     code,
     'export const envelopeValidators = { full: schema_0, received: schema_1 }',

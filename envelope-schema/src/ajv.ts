@@ -1,16 +1,24 @@
 import { _, Ajv2020 } from 'ajv/dist/2020.js'
-import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { formats } from './formats.ts'
 import { commonSchema, eventSchemas } from './schemas.ts'
 
 /**
  * Ajv with all that the schemas use, and those that others refer to. `allErrors` lists every problem at once. It stays cheap on
  * hostile input, since the schemas have a fixed number of fields, loop over nothing, and hold only anchored patterns that cannot
  * backtrack. `verbose` gives hints the value. `code` is for build.ts, which writes the compiled validators into a file.
+ * Made when it is first asked for: the package that others install may never ask.
  */
-export function createAjv(): Ajv2020 {
-  const code = { source: true, esm: true, formats: _`require("ajv-formats/dist/formats").fullFormats` }
+export function sharedAjv(): Ajv2020 {
+  shared ??= createAjv()
+  return shared
+}
+
+let shared: Ajv2020 | undefined
+
+function createAjv(): Ajv2020 {
+  const code = { source: true, esm: true, formats: _`formats` }
   const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, ownProperties: true, code })
-  ajv.addFormat('date-time', fullFormats['date-time'])
+  ajv.addFormat('date-time', formats['date-time'])
   // Says what a field is, and refuses nothing: see personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
   ajv.addSchema([commonSchema, ...eventSchemas.values()])

@@ -1,3 +1,4 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Fault, Problem } from './error.ts'
 import { typeOf } from './event-type.ts'
 import { isObject, limitProblems } from './limits.ts'
@@ -39,6 +40,14 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
+/** By Name and then Version: to join both to a type costs more than the two look-ups. */
+const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
+  Array.from(knownVersions, ([Name, versions]) => [
+    Name,
+    new Map(versions.map((Version) => [Version, payloadValidators.get(typeOf({ Name, Version }))])),
+  ]),
+)
+
 const nearestEvent = nearMissIn(knownVersions.keys())
 
 /**
@@ -57,7 +66,7 @@ export function payloadFault({ Name, Version, Payload }: EventFields): Fault | u
     const meant = nearestEvent(Name)
     return unknownEvent(meant ? `write ${meant}` : `known events: ${[...knownVersions.keys()].join(', ')}`)
   }
-  const validate = typeof Version === 'number' && payloadValidators.get(typeOf({ Name, Version }))
+  const validate = validatorsByName.get(Name)?.get(Version)
   if (!validate) return unknownVersion('known', Name, versions)
   if (validate(Payload)) return undefined
   return { code: 'invalid-payload', problems: toProblems(validate.errors ?? [], '/Payload') }

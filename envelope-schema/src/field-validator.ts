@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
-import { createAjv } from './ajv.ts'
+import { sharedAjv } from './ajv.ts'
 import type { Problem } from './error.ts'
 import { limitProblems } from './limits.ts'
 import { onePerPointer, toProblems } from './problems.ts'
@@ -32,13 +32,11 @@ export function isGuidField(type: EventType, field: string): boolean {
   return isGuid(fieldOf(type, field))
 }
 
-const ajv = createAjv()
-
 /** A validator of an object whose fields are each defined as a payload's field of an event type. */
 function compileFields(fields: Record<string, readonly [type: string, field: string]>): ValidateFunction {
   const properties = Object.entries(fields).map(([name, [type, field]]) => {
     const { href } = new URL(`events/${type.replace('@', '.')}.json#/properties/${field}`, commonSchema.$id)
     return [name, { $ref: href }]
   })
-  return ajv.compile({ type: 'object', required: Object.keys(fields), properties: Object.fromEntries(properties) })
+  return sharedAjv().compile({ type: 'object', required: Object.keys(fields), properties: Object.fromEntries(properties) })
 }

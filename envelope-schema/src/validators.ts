@@ -1,10 +1,10 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
-import { createAjv } from './ajv.ts'
+import { sharedAjv } from './ajv.ts'
 import { eventSchemas, fullSchema, receivedSchema } from './schemas.ts'
 
 // In the package that others install this file is its own outcome: build.ts compiles the validators once for all of them.
 
-const ajv = createAjv()
+const ajv = sharedAjv()
 
 /** Validators of the envelope alone. */
 export const envelopeValidators: { full: ValidateFunction; received: ValidateFunction } = {
