@@ -53,7 +53,8 @@ function emit(folder: string): void {
 /** src/validators.ts with all that Ajv would compile when it is loaded. What it needs of Ajv is CommonJS. */
 function compiledValidators(): string {
   const ajv = sharedAjv()
-  ajv.addSchema([fullSchema, receivedSchema])
+  // src/validators.ts may have been loaded by whoever builds.
+  for (const schema of [fullSchema, receivedSchema]) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
   const ids = [fullSchema, receivedSchema, ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))
   const payloads = [...eventSchemas.keys()].map((type, index) => `  [${JSON.stringify(type)}, schema_${index + 2}],\n`)

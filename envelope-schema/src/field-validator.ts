@@ -38,5 +38,9 @@ function compileFields(fields: Record<string, readonly [type: string, field: str
     const { href } = new URL(`events/${type.replace('@', '.')}.json#/properties/${field}`, commonSchema.$id)
     return [name, { $ref: href }]
   })
-  return sharedAjv().compile({ type: 'object', required: Object.keys(fields), properties: Object.fromEntries(properties) })
+  return sharedAjv().compile({
+    type: 'object',
+    required: Object.keys(fields),
+    properties: Object.fromEntries(properties),
+  })
 }
