@@ -82,7 +82,7 @@ describe('the documents in a text', () => {
         expect(found(...cut(bytes, at))).to.deep.equal(whole)
         expect(found(...cut(bytes, at), '', '\n')).to.have.length(whole.length)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -99,7 +99,7 @@ describe('the documents in a text', () => {
         const says = /[^\s[\],\uFEFF\uFFFD]/.test(Buffer.from(bytes).toString())
         if (says) expect(whole).not.to.have.length(0)
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     )
   })
 
