@@ -21,18 +21,19 @@ function nodes(): [version: string, program: string][] {
   return [...new Map(found.reverse())].filter(([version]) => Number(/\d+/.exec(version)) >= 20)
 }
 
+// Indented, so that nobody takes it for what this file imports.
 const user = `
-import { createEnvelope, type Envelope, EnvelopeError, parseEvent, selectEvent, type Verdict, validateDocument } from '${name}'
-import { keyOf } from '${name}/kafka'
+  import { createEnvelope, type Envelope, EnvelopeError, parseEvent, selectEvent, type Verdict, validateDocument } from '${name}'
+  import { keyOf } from '${name}/kafka'
 
-const payload = { OrderId: '${orderCreated.OrderId}', CustomerName: 'Ada', CustomerTaxId: 'GB-1', Total: 42.5 }
-const event: Envelope = createEnvelope({ type: 'OrderCreated@1', app: { id: '${app.id}', name: 'shop' }, payload, creationDate: new Date() })
-const verdict: Verdict = validateDocument(event, 'publisher')
-const selected = selectEvent(parseEvent(new TextEncoder().encode(JSON.stringify(event))), ['OrderCreated@1'])
-export const answer: [boolean, number | undefined, string | undefined] = [verdict.valid, selected?.Payload.Total, keyOf(event)]
-export const isError = (error: unknown): boolean => error instanceof EnvelopeError && error.problems.length > 0
-// @ts-expect-error a Payload lacks what its schema requires
-export const wrong = () => createEnvelope({ type: 'OrderCreated@1', app: { id: '', name: '' }, payload: {}, creationDate: new Date() })
+  const payload = { OrderId: '${orderCreated.OrderId}', CustomerName: 'Ada', CustomerTaxId: 'GB-1', Total: 42.5 }
+  const event: Envelope = createEnvelope({ type: 'OrderCreated@1', app: { id: '${app.id}', name: 'shop' }, payload, creationDate: new Date() })
+  const verdict: Verdict = validateDocument(event, 'publisher')
+  const selected = selectEvent(parseEvent(new TextEncoder().encode(JSON.stringify(event))), ['OrderCreated@1'])
+  export const answer: [boolean, number | undefined, string | undefined] = [verdict.valid, selected?.Payload.Total, keyOf(event)]
+  export const isError = (error: unknown): boolean => error instanceof EnvelopeError && error.problems.length > 0
+  // @ts-expect-error a Payload lacks what its schema requires
+  export const wrong = () => createEnvelope({ type: 'OrderCreated@1', app: { id: '', name: '' }, payload: {}, creationDate: new Date() })
 `
 
 describe('the package that others install', () => {
