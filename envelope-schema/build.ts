@@ -61,6 +61,7 @@ function compiledValidators(): string {
   return [
     "import { createRequire } from 'node:module'",
     "import { formats } from './formats.js'",
+    "import { regExp } from './reg-exp.js'",
     'const require = createRequire(import.meta.url)',
     code,
     'export const envelopeValidators = { full: schema_0, received: schema_1 }',

@@ -1,5 +1,6 @@
 import { _, Ajv2020 } from 'ajv/dist/2020.js'
 import { formats } from './formats.ts'
+import { regExp } from './reg-exp.ts'
 import { commonSchema, eventSchemas } from './schemas.ts'
 
 /**
@@ -16,7 +17,7 @@ export function sharedAjv(): Ajv2020 {
 let shared: Ajv2020 | undefined
 
 function createAjv(): Ajv2020 {
-  const code = { source: true, esm: true, formats: _`formats` }
+  const code = { source: true, esm: true, formats: _`formats`, regExp }
   const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, ownProperties: true, code })
   ajv.addFormat('date-time', formats['date-time'])
   // Says what a field is, and refuses nothing: see personal.ts.

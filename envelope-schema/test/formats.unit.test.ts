@@ -2,6 +2,10 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { formats } from '../src/formats.ts'
+import { regExp } from '../src/reg-exp.ts'
+import { sharedRules } from '../src/schemas.ts'
+import { anyText } from './support/any-text.ts'
+import { orderId } from './support/documents.ts'
 
 const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
 
@@ -38,5 +42,26 @@ describe('the format date-time', () => {
       expect(formats['date-time'](`${day}T00:00:00Z`)).to.equal(true)
     for (const day of ['2025-02-29', '2025-04-31', '2025-01-32'])
       expect(formats['date-time'](`${day}T00:00:00Z`)).to.equal(false)
+  })
+})
+
+describe('the rule of a GUID', () => {
+  it('is what its pattern says, of any text and of what is nearly one', () => {
+    const { pattern } = sharedRules.guid
+    const [quick, plain] = [regExp(pattern, 'u'), new RegExp(pattern, 'u')]
+    const places = fc.integer({ min: 0, max: 37 })
+    const nearly = fc
+      .tuple(fc.constantFrom(orderId, orderId.toUpperCase()), places, anyText(2), fc.integer({ min: 0, max: 2 }))
+      .map(([guid, at, text, cut]) => guid.slice(0, at) + text + guid.slice(at + cut))
+    fc.assert(
+      fc.property(fc.oneof(fc.uuid(), nearly, anyText(36)), (text) => {
+        expect(quick.test(text), text).to.equal(plain.test(text))
+      }),
+      { numRuns: 3_000 },
+    )
+    for (const code of Array(128).keys()) {
+      const text = String.fromCharCode(code) + orderId.slice(1)
+      expect(quick.test(text), text).to.equal(plain.test(text))
+    }
   })
 })
