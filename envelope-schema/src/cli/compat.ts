@@ -29,7 +29,10 @@ export async function compat(args: string[], io: Io): Promise<number> {
   try {
     const against = values.against ?? lastState(folder)
     const before = existsSync(against) ? schemasIn(against) : schemasAt(against, folder)
-    const findings = findingsBetween(before, schemasIn(folder))
+    const after = schemasIn(folder)
+    if (![...after.keys()].some((path) => before.has(path)))
+      throw new StateError(`${against} has none of these schemas`)
+    const findings = findingsBetween(before, after)
     const wrong = findings.filter(({ isWrong }) => isWrong).length
     await write(io.stdout, findings.map(linesOf).join(''))
     await write(io.stdout, `${wrong > 0 ? `${wrong} not compatible` : 'compatible'} with ${against}\n`)

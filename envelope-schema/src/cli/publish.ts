@@ -1,3 +1,4 @@
+import { decode } from '../decode.ts'
 import { reasonOf } from '../kafka/address.ts'
 import { openPublisher, type Place } from '../kafka/publisher.ts'
 import { keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
@@ -78,11 +79,7 @@ export async function publish(args: string[], io: Io): Promise<number> {
             const verdict = validateBytes(bytes, mode)
             problems += verdictLines(source, verdict)
             if (!verdict.valid) return void count.refused++
-            const document: unknown = JSON.parse(
-              Buffer.from(bytes)
-                .toString()
-                .replace(/^\uFEFF/, ''),
-            )
+            const document = decode(bytes)
             const key = values.key ?? keyOf(document, values['key-field'])
             waiting.push({ source, record: { topic, key, value: bytes, headers: traceHeaders(document) } })
           },
