@@ -40,6 +40,14 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
 
 const nearestEvent = nearMissIn(knownVersions.keys())
 
+/**
+ * Whether a Name is an event of somebody else: no schema knows it, and none was probably meant. Receivers let such an event
+ * pass; its Payload is nobody's to check here.
+ */
+export function isForeignName(name: unknown): boolean {
+  return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
+}
+
 /** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined

@@ -1,3 +1,4 @@
+export { isForeignName } from './check.ts'
 export { createEnvelope, type NewEvent } from './create.ts'
 export { describeProblem, EnvelopeError, type EnvelopeErrorCode, envelopeErrorCodes, type Problem } from './error.ts'
 export { typeOf } from './event-type.ts'
@@ -20,3 +21,4 @@ export type {
   KnownEvent,
   ReceivedEnvelope,
 } from './types.ts'
+export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './verdict.ts'

@@ -37,6 +37,17 @@ function flawOf(value: unknown): Flaw | undefined {
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
 
+/** Whether limitProblems would find nothing. It is asked of every event, and so neither keeps pointers nor lists keys. */
+function keepsLimits(value: unknown, levels: number): boolean {
+  if (!isObject(value)) return flawOf(value) === undefined
+  if (levels === 0) return false
+  if (Array.isArray(value)) return value.every((item) => keepsLimits(item, levels - 1))
+  for (const key in value) {
+    if (flawOf(key) || !keepsLimits((value as Record<string, unknown>)[key], levels - 1)) return false
+  }
+  return true
+}
+
 /**
  * What JSON can write and no schema can refuse in every language: nesting without end; numbers that no 64-bit double can
  * hold (JSON.parse reads 1e400 as Infinity, which would be written back as null); and texts and keys with U+0000, which
@@ -45,6 +56,7 @@ function flawOf(value: unknown): Flaw | undefined {
  * @returns one problem for each pointer
  */
 export function limitProblems(document: unknown): Problem[] {
+  if (keepsLimits(document, maxLevels)) return []
   const problems = new Map<string, Problem>()
   const report = (flaw: Flaw, keys: string[]) => {
     const pointer = pointerOf(keys)

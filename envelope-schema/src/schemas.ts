@@ -25,12 +25,16 @@ ajv.addSchema(common)
 export const sharedRules = common.$defs as Record<'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank', AnySchemaObject>
 
 const received = read('envelope.received.json')
+const full = read('envelope.full.json')
 
 /** Validators of the envelope alone, compiled once. */
 export const envelopeValidators = {
-  full: ajv.compile(read('envelope.full.json')),
+  full: ajv.compile(full),
   received: ajv.compile(received),
 } as const
+
+/** The fields by which a right envelope is a full one: the two schemas differ in nothing else. */
+export const fullFields = full.required as readonly string[]
 
 /** The schema of each field of the envelope; see `fieldsOf`. */
 export const envelopeFields = fieldsOf(received)
