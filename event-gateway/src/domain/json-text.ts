@@ -41,29 +41,47 @@ export function elementsOf(text: Uint8Array): Uint8Array[] | undefined {
   return undefined
 }
 
+/** What leads to an object or a list: keys, no more than anybody is shown, and none of what is in a list. */
+interface Place {
+  path: string[]
+  isWhole: boolean
+}
+
+/** Enough for a pointer (judge.ts). Whole paths would take memory by the square of how deep a text nests. */
+const mostKeys = 3
+/** Whoever wrote so many keys twice knows what is wrong. */
+const mostFound = 20
+
 /**
- * The keys that an object has twice, each by the keys that lead to it; those within a list lead to the list. Receivers take the last one (JSON.parse), others the
- * first one or none (RFC 8259, section 4): who reads such a text does not read what another one does.
+ * The keys that an object has twice, each by the first of the keys that lead to it; those in a list by what leads to the list. Receivers
+ * take the last one (JSON.parse), others the first one or none (RFC 8259, section 4): they would not read the same.
  * @param text valid JSON
  */
 export function duplicateKeys(text: Uint8Array): string[][] {
   const found: string[][] = []
-  const around: { keys: Set<string>; path: string[] | undefined }[] = []
-  let path: string[] | undefined = []
+  const around: { keys: Set<string> | undefined; place: Place; value: Place }[] = []
   let last = { from: 0, to: 0 }
   for (const { code, at, end } of structureOf(text)) {
     const object = around.at(-1)
     if (code === codes.quote) last = { from: at, to: end }
-    else if (opening.has(code)) around.push({ keys: new Set(), path: code === list.begin ? undefined : path })
-    else if (closing.has(code)) around.pop()
-    else if (code === codes.colon && object) {
+    else if (opening.has(code)) {
+      const place = object?.value ?? { path: [], isWhole: true }
+      const isList = code === list.begin
+      around.push({ keys: isList ? undefined : new Set(), place, value: isList ? { ...place, isWhole: false } : place })
+    } else if (closing.has(code)) around.pop()
+    else if (code === codes.colon && object?.keys) {
       const key = JSON.parse(Buffer.from(text.subarray(last.from, last.to)).toString()) as string
-      path = object.path && [...object.path, key]
-      if (object.keys.has(key)) found.push(path ?? [])
+      object.value = below(object.place, key)
+      if (object.keys.has(key) && found.push(object.value.path) === mostFound) return found
       object.keys.add(key)
     }
   }
   return found
+}
+
+function below({ path, isWhole }: Place, key: string): Place {
+  if (!isWhole || path.length === mostKeys) return { path, isWhole: false }
+  return { path: [...path, key], isWhole }
 }
 
 /** What a text is built by, in order: brackets, braces, commas, colons, and whole strings, by their first quote. */

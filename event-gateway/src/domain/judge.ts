@@ -18,10 +18,9 @@ export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
   if (verdict.code === 'not-json' || verdict.code === 'not-utf8') return verdict
-  const twice = duplicateKeys(text).map(twiceAt)
-  if (twice.length === 0) return verdict
-  const known = new Set(twice.map(({ pointer }) => pointer))
-  const errors = [...twice, ...verdict.errors.filter(({ pointer }) => !known.has(pointer))]
+  const twice = new Map(duplicateKeys(text).map((path) => [pointerOf(path), twiceAt(pointerOf(path))]))
+  if (twice.size === 0) return verdict
+  const errors = [...twice.values(), ...verdict.errors.filter(({ pointer }) => !twice.has(pointer))]
   return { ...verdict, valid: false, code: 'not-an-envelope', errors }
 }
 
@@ -31,10 +30,14 @@ function tooLarge(bytes: number): Judgement {
   return { valid: false, variant: null, code: 'too-large', errors: [{ pointer: '', message, hint }], warnings: [] }
 }
 
-/** As the contract's own problems have it: no pointer shows a key that is none of a schema's, or leads further than two of them. */
-function twiceAt(path: string[]): Problem {
+/** As the contract's own problems have it: no pointer shows a key that is made like no name, or leads further than two of them. */
+function pointerOf(path: string[]): string {
   const unnamed = path.findIndex((key, level) => level >= 2 || !isPlainKey(key))
   const shown = unnamed < 0 ? path : path.slice(0, unnamed)
+  return shown.map((key) => `/${key}`).join('')
+}
+
+function twiceAt(pointer: string): Problem {
   const hint = 'write each key once: of two, programs do not agree which one counts'
-  return { pointer: shown.map((key) => `/${key}`).join(''), message: 'has a key twice', hint }
+  return { pointer, message: 'has a key twice', hint }
 }
