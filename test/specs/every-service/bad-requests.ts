@@ -47,7 +47,8 @@ const postOf = (operation: Operation, body?: string | Buffer<ArrayBuffer>, heade
   path: pathOf(operation),
   init: { method: 'POST', headers, ...(body !== undefined && { body }) },
 })
-const bodyOf = ({ inputs }: Operation) => inputs.flatMap(({ body }) => body ?? [])[0]?.schema as Partial<Body> & Pick<Body, 'example'> | undefined
+const bodyOf = ({ inputs }: Operation) =>
+  inputs.flatMap(({ body }) => body ?? [])[0]?.schema as (Partial<Body> & Pick<Body, 'example'>) | undefined
 
 function refusedByAny(operation: Operation): Cases {
   const path = pathOf(operation)
