@@ -24,7 +24,8 @@ export const envelopes: Input<Item[]> = {
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),
   body: {
     name: 'Envelopes',
-    schema: { oneOf: [{ type: 'object' }, { type: 'array', items: { type: 'object' } }], example },
+    // Anything: what is wrong with an envelope is said of each, and is no mistake of the request.
+    schema: { description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).', example },
   },
   receives: { types: Object.values(bodyTypes), ...limits },
   problems: [400, 413, 415],
