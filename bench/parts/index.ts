@@ -1,6 +1,7 @@
 import type { Part } from '../support/part.ts'
 import { access } from './access.ts'
 import { compare } from './compare.ts'
+import { gateway } from './gateway.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
@@ -18,6 +19,7 @@ export const parts = {
   post,
   access,
   outside,
+  gateway,
   loop,
   latency,
   outbox,
