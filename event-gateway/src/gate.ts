@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
-import { type Caller, OverloadError, type ServiceContext, SidecarError, UntrustedError } from '@orderflow/service-kit'
+import {
+  type Caller,
+  isInfrastructure,
+  OverloadError,
+  type ServiceContext,
+  SidecarError,
+  UntrustedError,
+} from '@orderflow/service-kit'
 import type { Item } from './domain/items.ts'
 import { type Judgement, judge } from './domain/judge.ts'
 import { type Outcome, outcomeOf } from './domain/outcome.ts'
@@ -17,7 +24,13 @@ export interface Gate {
    * Publishes those of the envelopes that are valid and that their sender may publish; answers what became of each, in their order.
    * @param topic one that others may write
    */
-  publish(topic: string, items: readonly Item[], sender: Sender): Promise<Outcome[]>
+  publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
+}
+
+export interface Published {
+  outcomes: Outcome[]
+  /** Of the first one whose outcome is unknown, or that was not sent: why. */
+  cause: unknown
 }
 
 /** An envelope that may be published: what it says, and the bytes to publish. */
@@ -47,12 +60,17 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
     return { item, judgement, envelope: { ...envelope, Id }, value: withId(item.text, Id) }
   }
 
-  async function send(topic: string, { item, judgement, envelope, value }: Admitted): Promise<Outcome> {
+  async function send(
+    topic: string,
+    { item, judgement, envelope, value }: Admitted,
+    onFailure: (error: unknown) => void,
+  ): Promise<Outcome> {
     const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, envelope.Id ?? null)
     try {
       await forward(topic, keyOf(envelope), { envelope, value })
       return told('accepted')
     } catch (error) {
+      if (isInfrastructure(error)) onFailure(error)
       if (error instanceof OverloadError) return { ...told('unsent'), retry: 'It was not published: send it again.' }
       if (!(error instanceof SidecarError)) throw error
       if (error.failure !== 'refused') return { ...told('unknown'), retry: envelope.Id ? sameEvent : anotherEvent }
@@ -65,7 +83,14 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
     async publish(topic, items, sender) {
       const seen = new Map<string, number>()
       const admitted = items.map((item) => admit(topic, item, sender, seen))
-      return Promise.all(admitted.map((each) => ('value' in each ? send(topic, each) : each)))
+      let cause: unknown
+      const onFailure = (error: unknown) => {
+        cause ??= error
+      }
+      const outcomes = await Promise.all(
+        admitted.map((each) => ('value' in each ? send(topic, each, onFailure) : each)),
+      )
+      return { outcomes, cause }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { type Answer, FakeSidecar, publisherOf, send, withServer } from '@orderflow/service-kit/testing'
@@ -303,6 +304,12 @@ describe('event-gateway', () => {
         [3, false, 'not-json'],
       ])
     })
+  })
+
+  it('publishes to all topics that others may write, and to no other', () => {
+    const file = new URL('../../components/trust/publishers.json', import.meta.url)
+    const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: string[] }
+    expect(service.produces).to.have.members(outside)
   })
 
   it('shows the contract’s schemas to everybody, under the paths of their ids', async () => {

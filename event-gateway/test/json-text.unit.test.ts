@@ -4,7 +4,7 @@ import { duplicateKeys, elementsOf, isList, trimmed } from '../src/domain/json-t
 
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (part: Uint8Array) => Buffer.from(part).toString()
-const elements = (text: string) => elementsOf(bytes(text))?.map(textOf)
+const elements = (text: string) => elementsOf(bytes(text), 100)?.map(textOf)
 
 describe('a list in a JSON text', () => {
   it('has the elements that JSON.parse finds, in the bytes that came', () => {
@@ -21,6 +21,10 @@ describe('a list in a JSON text', () => {
     expect(elements('[]')).to.deep.equal([])
     expect(elements('[,]')).to.deep.equal(['', ''])
     expect(elements('[{},]')).to.deep.equal(['{}', ''])
+  })
+
+  it('has no more of them than are asked for, and one', () => {
+    expect(elementsOf(bytes(`[${','.repeat(4_000_000)}]`), 3)).to.have.length(4)
   })
 
   it('is none when it does not end where the text does', () => {

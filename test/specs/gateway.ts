@@ -64,7 +64,7 @@ export function publishersOverHttp(running: () => RunningStack): void {
       expect(await paymentsOf(paymentUrl(running()), order.id)).to.have.length(1)
     })
 
-    for (const part of ['event-gateway', 'event-gateway-sidecar', 'kafka']) {
+    for (const part of ['event-gateway', 'event-gateway-sidecar']) {
       it(`find in the log what they were told is there, when ${part} is killed in mid-bulk, and the rest by sending it again`, async () => {
         const stream = startStream(publish)
         await eventually(() => stream.accepted.size > 2 * clients * bodySize, 'some of the stream to be accepted')
@@ -72,7 +72,6 @@ export function publishersOverHttp(running: () => RunningStack): void {
         await eventually(() => stream.failed.length >= clients, 'the stream to fail')
         await stream.end()
         await running().restart(part)
-        // After an outage the sidecar's connection to the broker comes back by itself.
         for (const body of stream.failed) {
           await eventually(async () => (await publish(body)).status === 202 || undefined, 'a retry to be accepted')
         }

@@ -29,10 +29,7 @@ export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof 
       `Send an envelope, a list of them (${bodyTypes.json}), or one on each line (${bodyTypes.lines}).`,
     )
   if (items.length > maxItems) {
-    throw new GatewayError(
-      'too-many-items',
-      `Send at most ${maxItems} envelopes at once; these are ${items.length}. Nothing was published.`,
-    )
+    throw new GatewayError('too-many-items', `Send at most ${maxItems} envelopes at once. Nothing was published.`)
   }
   return items
 }
@@ -40,7 +37,7 @@ export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof 
 function valuesOf(body: Uint8Array): Uint8Array[] {
   if (body.length === 0) return []
   if (!isList(body)) return [body]
-  const elements = elementsOf(body)
+  const elements = elementsOf(body, maxItems)
   if (elements) return elements
   throw new GatewayError(
     'not-json',
@@ -53,7 +50,7 @@ const newLine = 0x0a
 function linesOf(body: Uint8Array): Item[] {
   const items: Item[] = []
   let line = 1
-  for (let from = 0; from < body.length; line += 1) {
+  for (let from = 0; from < body.length && items.length <= maxItems; line += 1) {
     const found = body.indexOf(newLine, from)
     const to = found < 0 ? body.length : found
     const text = trimmed(body.subarray(from, to))

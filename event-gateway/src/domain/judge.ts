@@ -17,11 +17,10 @@ export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  if (verdict.code === 'not-json' || verdict.code === 'not-utf8') return verdict
-  const twice = new Map(duplicateKeys(text).map((path) => [pointerOf(path), twiceAt(pointerOf(path))]))
+  // Not of one that is refused anyway, which may be made to cost time.
+  const twice = verdict.valid ? new Set(duplicateKeys(text).map(pointerOf)) : new Set<string>()
   if (twice.size === 0) return verdict
-  const errors = [...twice.values(), ...verdict.errors.filter(({ pointer }) => !twice.has(pointer))]
-  return { ...verdict, valid: false, code: 'not-an-envelope', errors }
+  return { ...verdict, valid: false, code: 'not-an-envelope', errors: Array.from(twice, twiceAt) }
 }
 
 function tooLarge(bytes: number): Judgement {

@@ -9,7 +9,7 @@ import {
 } from '@orderflow/service-kit'
 import { GatewayError } from '../domain/gateway-error.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import type { Gate } from '../gate.ts'
+import type { Gate, Published } from '../gate.ts'
 import { envelopes } from './body.ts'
 import { outcomes } from './model.ts'
 
@@ -62,11 +62,11 @@ export function eventRoutes(gate: Gate, topics: { known: ReadonlySet<string>; ou
   ]
 }
 
-function answerOf(items: Outcome[]): Answer<202 | 207, { items: Outcome[] }> {
+function answerOf({ outcomes: items, cause }: Published): Answer<202 | 207, { items: Outcome[] }> {
   const of = (...kinds: Outcome['outcome'][]) => items.filter(({ outcome }) => kinds.includes(outcome)).length
   if (of('unknown', 'unsent') > 0) {
     const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and of ${of('unknown')} nobody knows. Send those again that are neither in the log nor refused; items says what that does.`
-    throw new UncertainError(detail, { details: { items }, cause: undefined })
+    throw new UncertainError(detail, { details: { items }, cause })
   }
   if (of('refused') === 0) return { status: 202, body: { items } }
   if (of('accepted') > 0) return { status: 207, body: { items } }

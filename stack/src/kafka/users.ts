@@ -35,7 +35,6 @@ export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
     return `a name is at most ${maxLength} lower-case letters and digits, in words with hyphens between them`
   }
-  if (isServiceUser(name))
-    return `names that end in ${ofServices} are those of services, and so is each in services.json`
+  if (isServiceUser(name)) return `names that end in ${ofServices}, or stand in services.json, are those of services`
   return [brokerUser, ...stackUsers].includes(name) ? 'the stack has a user of that name itself' : undefined
 }
