@@ -5,7 +5,7 @@ import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 
 interface Told {
-  items: { outcome: string; id: string | null }[]
+  items: { outcome: string; id: string | null; code?: string }[]
 }
 
 type Envelope = ReturnType<typeof reduced>
@@ -62,6 +62,17 @@ export function publishersOverHttp(running: () => RunningStack): void {
         .and.to.equal(ids[1])
       const order = await orderWith(orderUrl(running()), envelope.Payload.OrderId, 'Paid')
       expect(await paymentsOf(paymentUrl(running()), order.id)).to.have.length(1)
+    })
+
+    it('may send an envelope of the largest size, and none that is larger', async () => {
+      const event = full()
+      const sized = (bytes: number) => {
+        const text = JSON.stringify({ ...event, Headers: { note: '' } })
+        return text.replace('"note":""', `"note":"${'x'.repeat(bytes - text.length)}"`)
+      }
+      expect((await publish(sized(255 * 1024))).status).to.equal(202)
+      await orderWith(orderUrl(running()), event.Payload.OrderId, 'Paid')
+      expect((await publish(sized(255 * 1024 + 1))).body.items[0]).to.include({ outcome: 'refused', code: 'too-large' })
     })
 
     for (const part of ['event-gateway', 'event-gateway-sidecar']) {
