@@ -53,11 +53,9 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
       const errors = [{ pointer: '', message: error.message }]
       return { ...outcomeOf(item, 'refused', { ...judgement, errors }, envelope.Id ?? null), code: error.code }
     }
-    if (envelope.Id !== undefined || sender.idempotencyKey === undefined) {
-      return { item, judgement, envelope, value: item.text }
-    }
-    const Id = idOf(envelope, item.text, sender.idempotencyKey, seen)
-    return { item, judgement, envelope: { ...envelope, Id }, value: withId(item.text, Id) }
+    if (sender.idempotencyKey === undefined) return { item, judgement, envelope, value: item.text }
+    const missing = missingIds(envelope, item.text, sender.idempotencyKey, seen)
+    return { item, judgement, envelope: { ...envelope, ...missing }, value: withFields(item.text, missing) }
   }
 
   async function send(
@@ -106,22 +104,30 @@ function keyOf({ Payload }: ReceivedEnvelope): string | undefined {
 }
 
 /**
- * The Id of an envelope that has none: the same whenever its application sends the same bytes with the same key, alone or among others.
+ * The ids that an envelope lacks, which its place in the log would make otherwise, another one for each copy: the same whenever its
+ * application sends the same bytes with the same key, alone or among others.
  * @param seen how often the same bytes came before in this body: each time is an event
  */
-function idOf(
-  { AppId }: ReceivedEnvelope,
+function missingIds(
+  { AppId, Id, CorrelationId, TraceId }: ReceivedEnvelope,
   text: Uint8Array,
   idempotencyKey: string,
   seen: Map<string, number>,
-): string {
+): Record<string, string> {
   const digest = createHash('sha256').update(text).digest('hex')
   const before = seen.get(digest) ?? 0
   seen.set(digest, before + 1)
-  return deterministicId('handed-on', AppId, idempotencyKey, digest, String(before))
+  const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, String(before))
+  const trace = TraceId ?? CorrelationId ?? derived('handed-on-trace')
+  return {
+    ...(Id === undefined && { Id: derived('handed-on') }),
+    ...(CorrelationId === undefined && { CorrelationId: trace }),
+    ...(TraceId === undefined && { TraceId: trace }),
+  }
 }
 
-/** The envelope's bytes with an Id before all that is there. */
-function withId(text: Uint8Array, id: string): Uint8Array {
-  return Buffer.concat([Buffer.from(`{"Id":"${id}",`), text.subarray(1)])
+/** The envelope's bytes, behind fields that it does not have. */
+function withFields(text: Uint8Array, fields: Record<string, string>): Uint8Array {
+  const written = Object.entries(fields).map(([name, value]) => `"${name}":"${value}",`)
+  return written.length === 0 ? text : Buffer.concat([Buffer.from(`{${written.join('')}`), text.subarray(1)])
 }

@@ -198,9 +198,21 @@ describe('event-gateway', () => {
       expect(ids(again)).to.deep.equal(ids(first).slice(1))
       expect(new Set(ids(first)).size).to.equal(3)
       expect(ids(await publish(event, { 'idempotency-key': 'b' }))).not.to.deep.equal(ids(again).slice(0, 1))
-      const [value] = published()
-      expect(value).to.equal(JSON.stringify(event).replace('{', `{"Id":"${ids(again)[0]}",`))
+      const [value = '', copy] = published()
+      const { Id, CorrelationId, TraceId, ...sent } = JSON.parse(value)
+      expect([Id, CorrelationId, sent]).to.deep.equal([ids(again)[0], TraceId, event])
+      expect(value.endsWith(JSON.stringify(event).slice(1))).to.equal(true)
+      // The same bytes twice in one body are two events.
+      expect(JSON.parse(copy ?? '').TraceId).not.to.equal(TraceId)
       expect(again.body.items[0]?.variant).to.equal('reduced')
+    })
+
+    it('gives an envelope what it lacks and nothing else', async () => {
+      const event = full()
+      await publish([event, { ...event, TraceId: undefined }], { 'idempotency-key': 'a' })
+      const [whole, completed] = published()
+      expect(whole).to.equal(JSON.stringify(event))
+      expect(JSON.parse(completed ?? '')).to.deep.equal({ ...event, TraceId: event.CorrelationId })
     })
 
     it('tells what the broker refuses from what it did not answer', async () => {
