@@ -192,7 +192,7 @@ release-topics: ## Create the topics on the hosted Kafka that the services are s
 	@$(release) $@
 
 # Every service there is can be released: a folder more is a target more of each kind.
-released := $(patsubst %-service/package.json,%,$(wildcard *-service/package.json))
+released := $(patsubst %/package.json,%,$(patsubst %-service/package.json,%/package.json,$(wildcard *-service/package.json event-*/package.json)))
 
 $(addprefix export-,$(released)): ## Write config-vars.json and the steps of a release by hand
 

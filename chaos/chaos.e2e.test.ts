@@ -1,4 +1,4 @@
-import { services, testFolder } from '@orderflow/stack'
+import { storedServices, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import { formatReport } from './format.ts'
 import type { Report } from './report.ts'
@@ -76,7 +76,7 @@ describe('under load, while processes are killed, cut off from Kafka and locked 
       expect([source, stored > 50, paid > 50]).to.deep.equal([source, true, true])
     expect(cancellations.refunded).to.be.above(0)
     expect(poison.inLog).to.be.above(0)
-    expect(new Set(deadLetters.map(({ app }) => app)).size).to.equal(services.length)
+    expect(new Set(deadLetters.map(({ app }) => app)).size).to.equal(storedServices.length)
     expect(events.map(({ name }) => name)).to.include.members([
       'OrderCreated',
       'OrderCancelled',

@@ -5,8 +5,8 @@ import {
   freePorts,
   type KafkaConnection,
   ofServices,
-  services,
   sidecarOf,
+  storedServices,
   topics,
 } from '@orderflow/stack'
 import {
@@ -73,7 +73,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
   const plan = await createPlan(folder, ports, storeKind)
   const plans = [plan]
   if (replicas > 1) plans.push({ ...plan, ports: { ...(await freePorts()), kafka: ports.kafka } })
-  const names = plans.flatMap((_, index) => services.map(({ name }) => replicaName(name, index)))
+  const names = plans.flatMap((_, index) => storedServices.map(({ name }) => replicaName(name, index)))
   const network = await createNetwork(names, ports, store.server?.address)
 
   const specs = new Map([
@@ -97,10 +97,10 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
   }
   async function ready(): Promise<void> {
     await serversReady()
-    const listening = services.flatMap(({ name }) => members.filter((member) => isReplicaOf(member, name)))
+    const listening = storedServices.flatMap(({ name }) => members.filter((member) => isReplicaOf(member, name)))
     await Promise.all([
       ...listening.map((member) => wait(member, () => serviceMissing(member, specOf(member).ports.http as number))),
-      ...services.map((service) => wait(sidecarOf(service), () => groupMissing(kafka, service.name, new Set()))),
+      ...storedServices.map((service) => wait(sidecarOf(service), () => groupMissing(kafka, service.name, new Set()))),
     ])
   }
 
@@ -156,7 +156,7 @@ function brokerSpec(plan: Plan, { brokerSettings }: Network): ProcessSpec {
 /** Of the second replicas the processes have other names. Each reaches the servers by way of its own network. */
 function replicaSpecs(plan: Plan, index: number, store: Store, network: Network): [Member, ProcessSpec][] {
   const specs = processSpecs(plan)
-  return services.flatMap((service) => {
+  return storedServices.flatMap((service) => {
     const replica = replicaName(service.name, index)
     const stream = { Stream__Brokers: network.kafkaOf(replica) }
     const state = { State__ConnectionString: store.connectionString(service.name, network.storeOf(replica)) }

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { entryOf, services, topics } from '@orderflow/stack'
+import { entryOf, storedServices, topics } from '@orderflow/stack'
 import { settle } from './backlog.ts'
 import { type BreakOptions, breakIt } from './break-it.ts'
 import { isReplicaOf } from './cluster.ts'
@@ -35,7 +35,8 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
   const book = openBook(consumers, bookFile)
   const supervisor = supervise(cluster, ({ member, exit }, isNews) => {
     if (isNews) onProgress(`${member} ended by itself (${exit}), and is started again until it stays`)
-    if (services.some(({ name }) => isReplicaOf(member, name))) book.surprise(`${member} ended by itself: ${exit}`)
+    if (storedServices.some(({ name }) => isReplicaOf(member, name)))
+      book.surprise(`${member} ended by itself: ${exit}`)
   })
 
   async function count(): Promise<Report> {

@@ -1,4 +1,4 @@
-import { services, sidecarOf } from '@orderflow/stack'
+import { sidecarOf, storedServices } from '@orderflow/stack'
 import type { LocalStore } from '@orderflow/stack/parts'
 import type { Member } from './cluster.ts'
 import { createRandom, type Random } from './load/random.ts'
@@ -42,7 +42,7 @@ export interface Targets {
   lockMs: number
 }
 
-const processes: readonly Member[] = services.flatMap((service) => [service.name, sidecarOf(service)])
+const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 
 /**
  * Faults without end: each alone and, after every second one, a pair. All single ones come once before any comes again.
@@ -73,7 +73,7 @@ function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets
     kill(['kafka']),
     ...processes.map((name) => kill(some(name))),
     ...processes.map((name): Fault => ({ kind: 'freeze', members: some(name), ms: freezeMs })),
-    ...services.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
+    ...storedServices.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
     cutOff(random, replicas, 'kafka'),
     ...(store === 'sqlite' ? [] : serverFaults(random, replicas)),
   ]
@@ -81,8 +81,8 @@ function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets
 
 /** Of a store that is a server. */
 function serverFaults(random: Random, replicas: number): Fault[] {
-  const all = services.flatMap(({ name }) => replicasOf(name, replicas))
-  const some = () => random.pick([all, ...services.map(({ name }) => someOf(random, name, replicas))])
+  const all = storedServices.flatMap(({ name }) => replicasOf(name, replicas))
+  const some = () => random.pick([all, ...storedServices.map(({ name }) => someOf(random, name, replicas))])
   const between = (kind: NetworkFault['kind'], ms: number): Fault => ({ kind, server: 'store', replicas: some(), ms })
   return [
     { kind: 'kill', members: ['postgresql'], ms: random.between(0, 4_000) },
@@ -99,7 +99,7 @@ const outageMs = [4_000, 25_000] as const
 
 /** One replica alone: the others go on, perhaps with its partitions. */
 function cutOff(random: Random, replicas: number, server: Server): Fault {
-  const replica = random.pick(services.flatMap(({ name }) => replicasOf(name, replicas)))
+  const replica = random.pick(storedServices.flatMap(({ name }) => replicasOf(name, replicas)))
   return { kind: 'cut off', server, replicas: [replica], ms: random.between(...outageMs) }
 }
 

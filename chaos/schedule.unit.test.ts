@@ -1,4 +1,4 @@
-import { services, sidecarOf } from '@orderflow/stack'
+import { sidecarOf, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { createRandom } from './load/random.ts'
 import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
@@ -11,10 +11,10 @@ function take(count: number, seed: string, changes: Partial<Targets> = {}): Step
 const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
 const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
 
-const processes = services.flatMap((service) => [service.name, sidecarOf(service)])
+const processes = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 const every = [
   ...processes.flatMap((name) => [`freeze ${name}`, `kill ${name}`]),
-  ...services.map(({ name }) => `lock store of ${name}`),
+  ...storedServices.map(({ name }) => `lock store of ${name}`),
   'cut off kafka',
   'full disk of kafka',
   'full disk of state',
@@ -77,8 +77,8 @@ describe('the schedule of faults', () => {
       new Set(
         steps.flatMap((fault) => (faultName(fault) === name && 'replicas' in fault ? [fault.replicas.join()] : [])),
       )
-    const each = services.flatMap(({ name }) => [name, `${name}-2`])
-    const both = services.map(({ name }) => `${name},${name}-2`)
+    const each = storedServices.flatMap(({ name }) => [name, `${name}-2`])
+    const both = storedServices.map(({ name }) => `${name},${name}-2`)
     expect(replicas('cut off store')).to.deep.equal(new Set(each))
     expect(replicas('cut off kafka')).to.deep.equal(new Set(each))
     expect(replicas('half-open store')).to.deep.equal(new Set([...each, ...both, each.join()]))

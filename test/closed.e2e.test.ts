@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { anOrder, orderUrl, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
+import { full } from '@orderflow/chaos/clients/envelopes'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
-import { eventually } from '@orderflow/stack'
+import { publisherOf } from '@orderflow/service-kit/testing'
+import { eventually, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { failed, succeeded } from './specs/commands.ts'
@@ -115,6 +119,51 @@ describe('a closed stack', () => {
       (await post<Order>(orders(), anOrder, { ...as(key), 'idempotency-key': 'the-same' })).body.id
     const ids = [await place(own), await place(rival), await place(own)]
     expect(ids[0]).to.equal(ids[2]).and.not.equal(ids[1])
+  })
+
+  describe('has a gateway that', () => {
+    const url = () => `${urlOf(stack, 'event-gateway')}/v1/events/orderevents`
+    let legacy: string
+    let other: string
+    before(async () => {
+      const trust = join(checkout.folder, 'components/trust/trust.json')
+      const { AppId, AppName } = full()
+      const entry = { name: AppName, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
+      writeFileSync(trust, JSON.stringify({ unlisted: 'taken-in', publishers: { [AppId]: entry } }))
+      await make('restart', 'SERVICE=event-gateway', 'Auth__Mode=closed')
+      legacy = await newKey('NAME=legacy', 'SCOPES=events:write')
+      other = await newKey('NAME=other', 'SCOPES=events:write')
+      const isKnown = async () => (await post(url(), [], as(other))).status === 400 || undefined
+      await eventually(isKnown, 'the gateway to know the keys')
+    })
+    const told = async (envelope: object, key: string | undefined) => {
+      const headers: Record<string, string> = key === undefined ? {} : as(key)
+      const { status, body } = await post<{ items?: { errors: { message: string }[] }[] }>(url(), envelope, headers)
+      return `${status} ${body.items?.[0]?.errors[0]?.message ?? ''}`
+    }
+
+    it('takes an application’s order with its key, and it is paid', async () => {
+      const envelope = { ...full(), TenantID: '' }
+      expect(await told(envelope, legacy)).to.equal('202 ')
+      const reader = await newKey('NAME=reader', 'SCOPES=orders:read')
+      await until(orders(), as(reader), 200)
+      const isPaid = async () => {
+        const { body } = await send<Order>(`${orders()}/${envelope.Payload.OrderId}`, { headers: as(reader) })
+        return body.status === 'Paid' || undefined
+      }
+      await eventually(isPaid, 'the order to be Paid')
+    })
+
+    it('refuses another’s key, no key, another AppId, a tenant, a service’s name, and a topic of ours', async () => {
+      const AppId = crypto.randomUUID()
+      const { id, name } = publisherOf('orderevents')
+      expect(await told(full(), other)).to.match(/^403 .*another apiKey/)
+      expect(await told(full(), undefined)).to.equal('401 ')
+      expect(await told({ ...full(), AppId }, legacy)).to.match(/^403 .*not listed/)
+      expect(await told({ ...full(), TenantID: 'acme' }, legacy)).to.match(/^403 .*without its TenantID/)
+      expect(await told({ ...full(), AppId: id, AppName: name }, legacy)).to.match(/^403 .*speaks for itself/)
+      expect((await post(url().replace('orderevents', 'paymentevents'), full(), as(legacy))).status).to.equal(403)
+    })
   })
 
   describe('in a browser', () => {

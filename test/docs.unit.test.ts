@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
-import { repository } from '@orderflow/stack'
+import { repository, services } from '@orderflow/stack'
 import { expect } from 'chai'
 import { anchorsOf, linksIn, makeTargetsIn, markdownFiles } from './support/markdown.ts'
 
@@ -82,10 +82,12 @@ describe('the decisions', () => {
 })
 
 describe('make help', () => {
+  const ofService = new RegExp(`-(${services.map(({ role }) => role).join('|')})$`)
+
   it('explains every target', () => {
     const help = make('help')
     const silent = targets.filter((target) => {
-      const shown = target.replace(/-(order|payment)$/, '-NAME')
+      const shown = target.replace(ofService, '-NAME')
       return !help.includes(`\nmake ${shown} `) && !help.startsWith(`make ${shown} `)
     })
     expect(silent).to.deep.equal([])

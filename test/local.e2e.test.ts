@@ -9,7 +9,7 @@ import { trustedPublishers } from './specs/trust.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { localOperator } from './support/local-operator.ts'
 import { startOperator } from './support/operate.ts'
-import { testedServices } from './support/tested-services.ts'
+import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 
@@ -41,7 +41,7 @@ describe('as processes of one machine', () => {
     deadLetterCommands(running, operate)
     trustedPublishers(running)
     for (const service of tested) serviceSpecs(service, running, operator)
-    kills(tested, running)
+    kills(reacting(tested), running)
     rebuiltStores(running, operator)
     // The last of them stops the stack.
     operatorCommands(running)

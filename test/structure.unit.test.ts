@@ -122,7 +122,7 @@ describe('the structure of the code', () => {
   }
 
   it('keeps the domain of a service to itself and the contract', () => {
-    const domains = everyFile.filter(({ path }) => /^[^/]+-service\/src\/domain\//.test(path))
+    const domains = everyFile.filter(({ path }) => /^([^/]+-service|event-[^/]+)\/src\/domain\//.test(path))
     const others = domains.flatMap(({ path, specifiers }) =>
       specifiers
         .filter((specifier) => specifier !== '@orderflow/envelope-schema')

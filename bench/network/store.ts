@@ -1,4 +1,4 @@
-import { StackError, services } from '@orderflow/stack'
+import { StackError, storedServices } from '@orderflow/stack'
 import { ensureDatabases, inDatabase } from '@orderflow/stack/parts'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
@@ -31,7 +31,7 @@ export interface Store {
 export const databaseOf = (service: string): string => `orderflow-bench-${service}`
 
 const usualPorts = { postgresql: '5432', mongodb: '27017' }
-const names = services.map(({ name }) => databaseOf(name))
+const names = storedServices.map(({ name }) => databaseOf(name))
 
 /**
  * The store that a URI names: `postgres://user:password@host:port/`, of a user who may create databases, or `mongodb://` likewise, with the

@@ -1,9 +1,9 @@
 import { paymentEvents } from '@orderflow/envelope-schema'
-import { services } from '@orderflow/stack'
-import { processNames } from '@orderflow/stack/parts'
+import { storedServices } from '@orderflow/stack'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { plainEventBytes, publishOrders } from '../support/events.ts'
 import { atMost, type Chart, type Findings, mebibytes, number } from '../support/findings.ts'
+import { orderProcesses } from '../support/order-processes.ts'
 import type { Part } from '../support/part.ts'
 import { type PeakMemory, watchMemory } from '../support/process-use.ts'
 import { countArrivals } from '../support/store.ts'
@@ -43,7 +43,7 @@ const nameOf = ({ events, bytes }: Size) => `${number(events)} of ${number(bytes
 async function measureSize(stack: BenchStack, size: Size): Promise<Sample> {
   const stream = openStream(stack.kafka)
   await publishOrders(stream, size.events, size.bytes - plainEventBytes)
-  const started = processNames.filter((name) => name !== 'kafka').map(stack.specOf)
+  const started = orderProcesses.filter((name) => name !== 'kafka').map(stack.specOf)
   const before = await stream.ends(paymentEvents)
   const arrivals = countArrivals(stack.database('order'), '%/PaymentApproved')
   const stopWatching = watchMemory(stack.plan.folder)
@@ -71,7 +71,7 @@ const patienceMs = 10
 
 function findings(samples: Sample[]): Findings {
   const peakOf = ({ peaks }: Sample, name: string) => (peaks[name] ?? Number.NaN) / 2 ** 20
-  const largest = samples.flatMap((sample) => services.map(({ name }) => peakOf(sample, name)))
+  const largest = samples.flatMap((sample) => storedServices.map(({ name }) => peakOf(sample, name)))
   const chart = (name: string, title: string, unit: string, series: Chart['series']): Chart => ({
     name,
     title,
@@ -83,11 +83,11 @@ function findings(samples: Sample[]): Findings {
     tables: [
       {
         title: 'Events a second, from the first payment to the last order Paid; largest resident memory in MiB',
-        head: ['', 'events/s', ...processNames],
+        head: ['', 'events/s', ...orderProcesses],
         rows: samples.map((sample) => [
           nameOf(sample),
           number(sample.perSecond),
-          ...processNames.map((name) => mebibytes(sample.peaks[name] ?? Number.NaN)),
+          ...orderProcesses.map((name) => mebibytes(sample.peaks[name] ?? Number.NaN)),
         ]),
       },
     ],
@@ -100,7 +100,7 @@ function findings(samples: Sample[]): Findings {
         'memory',
         'Largest resident memory meanwhile',
         'MiB',
-        processNames.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
+        orderProcesses.map((name) => ({ name, values: samples.map((sample) => peakOf(sample, name)) })),
       ),
     ],
     figures: samples,

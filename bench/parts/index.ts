@@ -2,6 +2,7 @@ import type { Part } from '../support/part.ts'
 import { access } from './access.ts'
 import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'
+import { gateway } from './gateway.ts'
 import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
@@ -19,6 +20,7 @@ export const parts = {
   post,
   access,
   outside,
+  gateway,
   loop,
   latency,
   outbox,

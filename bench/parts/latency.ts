@@ -1,7 +1,7 @@
-import { processNames } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
 import { type PlacedOrder, placeOrders } from '../support/load.ts'
+import { orderProcesses } from '../support/order-processes.ts'
 import type { Part } from '../support/part.ts'
 import { countProcessorTime, type ProcessUse, processUse } from '../support/process-use.ts'
 import { percentile } from '../support/statistics.ts'
@@ -24,7 +24,7 @@ export const latency: Part = {
   title: 'latency at a steady rate, from when an order is due to its answer and to Paid',
 
   measure: (run) =>
-    withBenchStack(processNames, run.tell, async (stack) => {
+    withBenchStack(orderProcesses, run.tell, async (stack) => {
       const rates = numbersFrom('RATES', '50 500 1000')
       const seconds = run.quick ? 5 : 25
       const samples: Sample[] = []
@@ -46,7 +46,7 @@ async function measureRate(stack: BenchStack, rate: number, seconds: number): Pr
   const used = countProcessorTime(stack.plan.folder)
   const placed = await placeOrders(stack.ordersUrl, rate, seconds)
   const accepted = placed.filter((order) => order.id !== undefined) as (PlacedOrder & { id: string })[]
-  await stack.wait('all orders to be Paid', processNames.map(stack.specOf), async () => {
+  await stack.wait('all orders to be Paid', orderProcesses.map(stack.specOf), async () => {
     const open = accepted.filter(({ id }) => !paidAt.has(id)).length
     return open > 0 ? `${open} of ${accepted.length} orders are not` : undefined
   })

@@ -1,9 +1,9 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { processNames } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { ledgerOf, requireComplete } from '../support/ledger.ts'
 import { type Load, postOrders } from '../support/load.ts'
+import { orderProcesses } from '../support/order-processes.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { countProcessorTime, type ProcessorTime } from '../support/process-use.ts'
 import { median } from '../support/statistics.ts'
@@ -27,7 +27,7 @@ export const loop: Part = {
   title: `the whole loop: POST from ${connections} connections until the last order is Paid`,
 
   measure: (run) =>
-    withBenchStack(processNames, run.tell, async (stack) => {
+    withBenchStack(orderProcesses, run.tell, async (stack) => {
       const { rounds, orders } = run.quick ? { rounds: 1, orders: 1_000 } : { rounds: 3, orders: 20_000 }
       const stream = openStream(stack.kafka)
       run.tell('warming up')
@@ -50,7 +50,7 @@ async function placeUntilPaid(
   const before = await stream.ends(paymentEvents)
   const used = countProcessorTime(plan.folder)
   const load = await postOrders(ordersUrl, { connections, amount })
-  await wait('all orders to be Paid', processNames.map(specOf), async () => {
+  await wait('all orders to be Paid', orderProcesses.map(specOf), async () => {
     const published = distance(before, await stream.ends(paymentEvents))
     if (published < load.answered) return `${published} payments of ${load.answered} orders`
     return arrivals.missing(load.answered)

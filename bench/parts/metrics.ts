@@ -1,9 +1,10 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { processNames, startPrometheus } from '@orderflow/stack/parts'
+import { startPrometheus } from '@orderflow/stack/parts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { atMost, type Findings, number } from '../support/findings.ts'
 import { placeOrders } from '../support/load.ts'
+import { orderProcesses } from '../support/order-processes.ts'
 import { inTurn, type Part } from '../support/part.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 import { median, medianRatio, percentile } from '../support/statistics.ts'
@@ -35,7 +36,7 @@ export const metrics: Part = {
   title: `${rate} orders a second until they are paid, scraped every ten seconds and not`,
 
   measure: (run) =>
-    withBenchStack(processNames, run.tell, async (stack) => {
+    withBenchStack(orderProcesses, run.tell, async (stack) => {
       const { rounds, seconds } = run.quick ? { rounds: 1, seconds: 5 } : { rounds: 9, seconds: 20 }
       const stream = openStream(stack.kafka)
       const contenders = [

@@ -25,7 +25,7 @@ export function sidecar(
   return {
     name: `${appId}-sidecar`,
     command: daprdFile(),
-    args: [...daprdArguments(appId, ports, 'sqlite'), ...more],
+    args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite'), ...more],
     env: {
       ...componentSettings(join(repository, 'order-service'), {}),
       Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,

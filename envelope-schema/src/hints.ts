@@ -5,10 +5,15 @@ import { fold } from './near-miss.ts'
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
+/** Of a hostile object only so many keys are looked at: each takes time, for each field that is missing. */
+const mostKeys = 200
+
 /** For a missing field: the other key of `object` that was probably meant to be it. */
 export function missingFieldHint(object: object, field: string): string | undefined {
   const meant = (key: string) => fold(key) === fold(field) || knownWrongNames.get(fold(key)) === field
-  const key = Object.keys(object).find((key) => key.length <= 2 * field.length && meant(key))
+  const key = Object.keys(object)
+    .slice(0, mostKeys)
+    .find((key) => key.length <= 2 * field.length && meant(key))
   return key && `rename ${key} to ${field}`
 }
 

@@ -42,6 +42,7 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
   if (levels === 0) return false
+  if (Array.isArray(value)) return value.every((item) => keepsLimits(item, levels - 1, isPlain))
   for (const key in value) {
     if (!isPlain && flawOf(key)) return false
     if (!keepsLimits((value as Record<string, unknown>)[key], levels - 1, isPlain)) return false

@@ -29,14 +29,15 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/** Others write to a hosted stream, so what our services write is signed. */
-function keyProblems({ Trust__SigningKeys: keys }: Variables): string[] {
-  return keys
+/** Others write to a hosted stream, so what our services write is signed; one that keeps nothing has nobody to ask for a signature. */
+function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
+  return keys || store === ''
     ? []
     : ['Trust__SigningKeys: is missing; set this variable, to the same for all services (openssl rand -base64 32)']
 }
 
-function storeProblems({ State__ConnectionString: uri }: Variables): string[] {
+function storeProblems({ State__ConnectionString: uri, State__Store: store }: Variables): string[] {
+  if (store === '') return []
   const name = 'State__ConnectionString'
   if (!uri) return [`${name}: is missing; set this variable`]
   if (!/^mongodb(\+srv)?:\/\/[^/]+/.test(uri)) return [`${name}: must be a MongoDB URI (mongodb:// or mongodb+srv://)`]

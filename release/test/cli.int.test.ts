@@ -42,7 +42,7 @@ describe('a release command', () => {
       /error: Stream__SaslMechanism: of-payments /,
     )
     expect((await operator.make('release-topics', 'SERVICE=payment')).output).to.include(
-      'error: SERVICE (payment) is not a service\nnext: one of order-service, payment-service',
+      'error: SERVICE (payment) is not a service\nnext: one of order-service, payment-service, event-gateway',
     )
   })
 

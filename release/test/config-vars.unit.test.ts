@@ -43,6 +43,13 @@ describe('config vars', () => {
     ])
   })
 
+  it('ask for no store and no key to sign with of a service that keeps nothing', async () => {
+    const { State__ConnectionString: _, Trust__SigningKeys: _keys, ...others } = usual
+    const { vars, problems } = await resolveConfigVars(serviceNamed('event-gateway'), others, {})
+    expect(problems).to.deep.equal([])
+    expect(vars).to.include({ App__Name: 'event-gateway', State__Store: '' })
+  })
+
   const wrong: [name: string, value: string, problem: RegExp][] = [
     ['Stream__Brokers', '127.0.0.1:9092', /this machine/],
     ['Stream__Brokers', 'a.example.com', /host:port/],

@@ -40,9 +40,9 @@ describe('the settings of an image, before anything runs in it', () => {
     })
 
     it(`are refused by the rules of ${service.folder} and by those of a hosted stream and store`, () => {
-      const { status, stdout, stderr } = read({ Log__Level: 'loud', State__ConnectionString: '' })
+      const { status, stdout, stderr } = read({ Log__Level: 'loud', Stream__Brokers: '' })
       expect(stderr)
-        .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- State__ConnectionString: is missing/)
+        .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)
         .and.match(/\nnext: set them/)
       expect(stdout).to.equal('')
       expect(status).to.equal(1)

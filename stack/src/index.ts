@@ -33,6 +33,7 @@ export {
   serviceNamed,
   services,
   sidecarOf,
+  storedServices,
 } from './lib/services.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
 export type { ProcessName } from './processes/plan.ts'

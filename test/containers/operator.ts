@@ -1,4 +1,4 @@
-import { services } from '@orderflow/stack'
+import { storedServices } from '@orderflow/stack'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from '../support/documents.ts'
 import { openContainer } from './container.ts'
@@ -10,7 +10,7 @@ export function containersOperator({ project, stores }: RunningContainers): Oper
     documents: async (role) => domainDocuments(await stores.read(`${role}-service`)),
 
     async loseStores(...roles) {
-      const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
+      const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
       for (const { role } of lost) await stores.empty(`${role}-service`)
     },
 

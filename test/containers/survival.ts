@@ -1,4 +1,4 @@
-import { services } from '@orderflow/stack'
+import { services, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import type { ContainerName } from './container-control.ts'
@@ -64,7 +64,7 @@ export function survival(running: () => RunningContainers): void {
 
     it('loses nothing, doubles nothing and leaves nothing out of a list', async function () {
       const { orders, retried } = await load.endsPaidOnce()
-      for (const { name } of services) expect(await unlisted(stack.stores, name)).to.deep.equal([])
+      for (const { name } of storedServices) expect(await unlisted(stack.stores, name)).to.deep.equal([])
       if (this.test) this.test.title += ` (${orders} orders, ${retried} requests sent again)`
     })
   })

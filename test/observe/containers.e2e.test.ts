@@ -1,6 +1,6 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, services, sidecarOf } from '@orderflow/stack'
+import { eventually, services, sidecarOf, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { describeInContainers } from '../containers/available.ts'
 import { inspectContainers } from '../containers/container.ts'
@@ -44,10 +44,10 @@ describeInContainers('make observe, in containers', () => {
     expect(targets).to.have.members([...jobs, 'exporter'])
   })
 
-  it('shows an order as one trace of all services and sidecars', async () => {
+  it('shows an order as one trace of all services that have to do with it, and their sidecars', async () => {
     const { body } = await post<Order>(`${orderUrl(stack)}/v1/orders`, anOrder)
     const { traceId } = await orderWith(orderUrl(stack), body.id, 'Paid')
-    const everybody = services.flatMap((service) => [service.name, sidecarOf(service)])
+    const everybody = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
     const jaeger = jaegerAt(pageOf('traces').replace(/\/$/, ''))
     let seen: Set<string>
     await eventually(async () => {

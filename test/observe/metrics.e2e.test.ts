@@ -15,6 +15,7 @@ import {
   type StackPorts,
   services,
   startStack,
+  storedServices,
   testFolder,
 } from '@orderflow/stack'
 import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
@@ -142,7 +143,7 @@ describe('a stack that is observed', () => {
 
     it('tells of events that nobody can handle, by reason', async () => {
       await publish(poison['not JSON']?.value ?? '')
-      for (const { name: service } of services) {
+      for (const { name: service } of storedServices) {
         await prometheus.fires({ alertname: 'DeadLetters', service, reason: 'not-json' })
       }
       await prometheus.resolves({ alertname: 'DeadLetters' })

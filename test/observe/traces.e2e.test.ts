@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { anOrder, orderUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, jaegerUrl, services, sidecarOf } from '@orderflow/stack'
+import { eventually, jaegerUrl, sidecarOf, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -13,7 +13,7 @@ import { type LocalCheckout, localCheckout, type StartedCheckout } from '../supp
 import { type JaegerSpan, jaegerAt, linesOf } from './jaeger.ts'
 import { prometheusAt } from './prometheus.ts'
 
-const names = services.flatMap((service) => [service.name, sidecarOf(service)])
+const names = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
 const spanId = '00f067aa0ba902b7'
 const headerOf = (traceId: string, flags: string) => `00-${traceId.replaceAll('-', '')}-${spanId}-${flags}`
 

@@ -54,14 +54,16 @@ for (const closed of [false, true]) {
 /** What is valid by its schema may be refused for what is known, which no schema says: a cursor of no list, a key that was used. */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
+  // What its body may be is said by no schema of the document.
+  const read = parts.routes.filter(({ operation: { inputs } }) => inputs.some(({ receives }) => receives))
   const accepted = (statuses: string[]) => `expected-statuses = ${JSON.stringify(statuses)}`
   return [
     '[checks.positive_data_acceptance]',
     accepted(['2xx', '401', '403', '404', '409', '422', '429', '503']),
-    ...lists.flatMap(({ operation }) => [
+    ...[...lists, ...read].flatMap(({ operation: { method, path } }) => [
       '[[operations]]',
-      `include-name = "GET ${operation.path}"`,
-      `checks.positive_data_acceptance.${accepted(['2xx', '400', '429'])}`,
+      `include-name = "${method.toUpperCase()} ${path}"`,
+      `checks.positive_data_acceptance.${accepted(['2xx', '400', '403', '404', '413', '422', '429', '503'])}`,
     ]),
   ].join('\n')
 }

@@ -2,6 +2,7 @@ import type { RunningStack } from '@orderflow/stack'
 import { deadLetters } from './dead-letters.ts'
 import { killedProcesses } from './faults.ts'
 import { theOrderFlow } from './flow.ts'
+import { publishersOverHttp } from './gateway.ts'
 import { hostilePublishers } from './hostile-records.ts'
 import { servicesOverHttp } from './http.ts'
 import { interactivePages } from './pages.ts'
@@ -12,6 +13,7 @@ import type { Operator } from './rebuild.ts'
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {
   networkSpecs(running)
   outsidePublishers(running)
+  publishersOverHttp(running)
   hostilePublishers(running, operator)
   deadLetters(running)
   interactivePages(running)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import type { Order } from '@orderflow/order-service/domain'
-import { eventually, type RunningStack, services } from '@orderflow/stack'
+import { eventually, type RunningStack, services, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Ended } from '../support/operate.ts'
 
@@ -59,7 +59,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
       await succeeds('publish', wrong, 'RAW=1')
       await eventually(async () => {
         const printed = await succeeds('dead-letters')
-        return services.every(({ name }) => printed.includes(`invalid-payload/${name}`))
+        return storedServices.every(({ name }) => printed.includes(`invalid-payload/${name}`))
       }, 'the dead letters of every service')
     })
 

@@ -1,5 +1,5 @@
 import type { RunningStack } from '@orderflow/stack'
-import type { TestedService } from '../support/tested-services.ts'
+import { reacting, type TestedService } from '../support/tested-services.ts'
 import { badRequests } from './every-service/bad-requests.ts'
 import { duplicates } from './every-service/duplicates.ts'
 import { poison } from './every-service/poison.ts'
@@ -9,6 +9,7 @@ import type { Operator } from './rebuild.ts'
 export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   describe(service.name, () => {
     badRequests(service, running)
+    if (reacting([service]).length === 0) return
     poison(service, running)
     duplicates(service, running, operator)
   })

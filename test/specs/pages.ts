@@ -1,7 +1,7 @@
 import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
-import { entryOf, type RunningStack } from '@orderflow/stack'
+import { entryOf, type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { execute, openBrowser } from '../support/browser.ts'
@@ -45,6 +45,15 @@ export function interactivePages(running: () => RunningStack): void {
       expect(list.body.items.map(({ id }) => id)).to.include(created.body.id)
       const cancelled = await tryOut<Order>('POST /v1/orders/{id}/cancel')
       expect([cancelled.status, cancelled.body.status]).to.deep.equal([200, 'Cancelled'])
+      expect(errors).to.deep.equal([])
+    })
+
+    it('publishes an envelope on event-gateway’s page, and judges it, without an error in its console', async () => {
+      await page.goto(`${urlOf(stack, 'event-gateway')}/`)
+      const published = await tryOut<{ items: { outcome: string }[] }>('POST /v1/events/{topic}')
+      expect([published.status, published.body.items[0]?.outcome]).to.deep.equal([202, 'accepted'])
+      const judged = await tryOut<{ items: { variant: string }[] }>('POST /v1/envelopes/validate')
+      expect([judged.status, judged.body.items[0]?.variant]).to.deep.equal([200, 'reduced'])
       expect(errors).to.deep.equal([])
     })
 

@@ -6,7 +6,7 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import { envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { type Entry, type LogReader, openLog, placeText, readDeadLetters } from '@orderflow/service-kit/operations'
-import { eventually, services, sidecarOf, urlOf } from '@orderflow/stack'
+import { eventually, services, sidecarOf, storedServices, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/local-checkout.ts'
 import { markedRecords } from '../support/marked-records.ts'
@@ -63,7 +63,8 @@ export function personalData(
     /** All send their traces to the collector from their next start on. */
     async function traceAll(): Promise<void> {
       Object.assign(process.env, traces.variables)
-      for (const service of services) for (const part of [sidecarOf(service), service.name]) await stack.restart(part)
+      for (const service of storedServices)
+        for (const part of [sidecarOf(service), service.name]) await stack.restart(part)
     }
 
     async function send(url: string, init: RequestInit): Promise<void> {

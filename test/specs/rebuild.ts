@@ -14,11 +14,11 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack, services } from '@orderflow/stack'
+import { eventually, type RunningStack, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { listedOrders, listedPayments } from '../support/listed.ts'
 import { settled } from '../support/settled.ts'
-import { testedServices } from '../support/tested-services.ts'
+import { reacting, testedServices } from '../support/tested-services.ts'
 import { effectOf, publish } from './every-service/effects.ts'
 
 export const roles = ['order', 'payment'] as const
@@ -61,7 +61,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     })
 
     async function documents(): Promise<typeof live> {
-      const stored = services.map(async ({ role }) => [role, await operator().documents(role)] as const)
+      const stored = storedServices.map(async ({ role }) => [role, await operator().documents(role)] as const)
       return Object.fromEntries(await Promise.all(stored))
     }
     async function lose(): Promise<void> {
@@ -71,7 +71,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     /** Rebuilds all of them, lost ones first of all. Answers what each rebuild printed. */
     async function rebuild(): Promise<string[]> {
       if (stores === 'as they were') await lose()
-      const printed = await Promise.all(services.map(({ role }) => operator().rebuild(role)))
+      const printed = await Promise.all(storedServices.map(({ role }) => operator().rebuild(role)))
       stores = 'rebuilt'
       return printed
     }
@@ -82,7 +82,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
 
     /** An event for each service; answers how to ask what came of it. */
     async function makeEffects(): Promise<typeof effects> {
-      const events = (await testedServices()).map((service) => ({ service, event: service.subject.event() }))
+      const events = reacting(await testedServices()).map((service) => ({ service, event: service.subject.event() }))
       await publish(stack, ...events.map(({ event }) => event))
       return () => Promise.all(events.map(({ service, event }) => effectOf(service, stack, event)))
     }
@@ -138,7 +138,7 @@ export function rebuiltStores(running: () => RunningStack, operator: () => Opera
     it('know nothing once they are lost', async () => {
       await lose()
       expect(await listed()).to.deep.equal([])
-      const none = services.map(({ role }) => [role, {}])
+      const none = storedServices.map(({ role }) => [role, {}])
       expect(await documents()).to.deep.equal(Object.fromEntries(none))
     })
 

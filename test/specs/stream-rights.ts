@@ -33,6 +33,7 @@ const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', stri
     write: ['paymentevents', 'orderevents.dead'],
     group: ['payment-service'],
   },
+  'event-gateway': { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
   publisher: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
   legacy: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
   exporter: {

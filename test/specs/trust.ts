@@ -7,7 +7,7 @@ import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { eventually, newSecret, services } from '@orderflow/stack'
+import { eventually, newSecret, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/local-checkout.ts'
 import { settled } from '../support/settled.ts'
@@ -38,21 +38,21 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     })
     after(async () => {
       writeFileSync(file, asItWas)
-      for (const { name } of services) succeeded(await stack.make('restart', `SERVICE=${name}`))
+      for (const { name } of storedServices) succeeded(await stack.make('restart', `SERVICE=${name}`))
       await Promise.all([producer?.close(), log?.close()])
     })
 
     /** Writes the file, and restarts the services with these variables. */
     async function trust(unlisted: string, publishers: object, ...variables: string[]): Promise<void> {
       writeFileSync(file, JSON.stringify({ unlisted, publishers }))
-      for (const { name } of services) succeeded(await stack.make('restart', `SERVICE=${name}`, ...variables))
+      for (const { name } of storedServices) succeeded(await stack.make('restart', `SERVICE=${name}`, ...variables))
     }
 
     /** Publishes an envelope, and answers the beginnings of its dead letters' ids, by app. */
     async function setAside(topic: string, envelope: Envelope): Promise<Record<string, string>> {
       const key = randomUUID()
       await producer.send({ topic, key, value: JSON.stringify(envelope) })
-      const receivers = services.filter(({ consumes }) => topic in consumes)
+      const receivers = storedServices.filter(({ consumes }) => topic in consumes)
       const letters = () => log.records.filter((record) => record.key === key && record.topic === `${topic}.dead`)
       await eventually(() => letters().length >= receivers.length, `the dead letters of ${key}`)
       await settled(stack, () => log.caughtUp())

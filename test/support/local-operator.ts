@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type LocalStack, serviceNamed, services, sidecarOf } from '@orderflow/stack'
+import { type LocalStack, serviceNamed, sidecarOf, storedServices } from '@orderflow/stack'
 import { databaseFile, localPostgresql, storeOf } from '@orderflow/stack/parts'
 import type { Operator } from '../specs/rebuild.ts'
 import { domainDocuments } from './documents.ts'
@@ -30,7 +30,7 @@ export function localOperator(stack: LocalStack, postgresqlPort: number, operate
     documents: (role) => withStores(async ({ read }) => domainDocuments(await read(serviceOf(role).name))),
 
     async loseStores(...roles) {
-      const lost = services.filter(({ role }) => roles.length === 0 || roles.includes(role))
+      const lost = storedServices.filter(({ role }) => roles.length === 0 || roles.includes(role))
       const names = lost.flatMap((service) => [service.name, sidecarOf(service)])
       await Promise.all(names.map((name) => stack.kill(name, 'SIGTERM')))
       await withStores(({ empty }) => Promise.all(lost.map(({ name }) => empty(name))))

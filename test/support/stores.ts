@@ -1,4 +1,4 @@
-import { services } from '@orderflow/stack'
+import { storedServices } from '@orderflow/stack'
 import { inDatabase } from '@orderflow/stack/parts'
 import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
@@ -46,7 +46,7 @@ function mongoStores(uri: string): Stores {
 /** Those of Dapr's PostgreSQL component: a database for each service. */
 function postgresqlStores(uri: string): Stores {
   const pools = new Map(
-    services.map(({ name }) => [name, new Pool({ connectionString: inDatabase(uri, name), max: 2 })]),
+    storedServices.map(({ name }) => [name, new Pool({ connectionString: inDatabase(uri, name), max: 2 })]),
   )
   // Connections that nobody uses break when the server is killed.
   for (const pool of pools.values()) pool.on('error', () => {})

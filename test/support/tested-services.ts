@@ -42,11 +42,17 @@ function partsOf(definition: ServiceDefinition, settings: BaseSettings): Service
     settings,
     log: createLog('test', 'silent'),
     publish: async () => {},
+    forward: async () => {},
+    trust: { requireAdmitted() {} },
     documents: createDocuments(new FakeSidecar(), now),
     now,
     newId: () => '',
   })
 }
+
+/** Those of the services that react to events. */
+export const reacting = (services: readonly TestedService[]): TestedService[] =>
+  services.filter(({ consumes }) => Object.keys(consumes).length > 0)
 
 /** Types of the events that it reacts to on a topic. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>

@@ -137,7 +137,8 @@ export class World {
     }
     const documents = createDocuments(sidecar, now, true)
     const newId = () => guid('new')
-    return createParts(service, { settings, log: silent, publish, documents, now, newId }).rebuild
+    return createParts(service, { settings, log: silent, publish, forward: publish, trust, documents, now, newId })
+      .rebuild
   }
 
   #now(): Date {

@@ -134,9 +134,9 @@ function versionOf(file: string): string {
 
 function callersOf(records: ApiKeyRecord[]): Map<string, Caller> {
   return new Map(
-    records.map(({ prefix, hash, scopes, tenant }) => [
+    records.map(({ name, prefix, hash, scopes, tenant }) => [
       hash,
-      { id: `key:${prefix}`, scopes: new Set(scopes), tenant: { id: tenant, userId: '' } },
+      { id: `key:${prefix}`, key: name, scopes: new Set(scopes), tenant: { id: tenant, userId: '' } },
     ]),
   )
 }

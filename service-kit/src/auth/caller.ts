@@ -5,6 +5,8 @@ import type { Request } from 'express'
 export interface Caller {
   /** Unique among all callers: `key:<prefix>` or `<issuer>|<subject>`. */
   id: string
+  /** The name of the API key; left out for a token. */
+  key?: string
   scopes: ReadonlySet<string>
   /** Of the token's claim and subject, or of the key, which is no user. */
   tenant: Tenant

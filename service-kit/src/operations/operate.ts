@@ -32,6 +32,10 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
   }
 }
 
+async function publishesNothing(): Promise<void> {
+  throw new Error('a rebuild publishes nothing')
+}
+
 async function command<S extends object>(service: ServiceDefinition<S>, [name, ...args]: string[]): Promise<number> {
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
@@ -42,9 +46,9 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const { rebuild } = createParts(service, {
     settings,
     log: createLog(settings.App.Name, 'silent'),
-    publish: async () => {
-      throw new Error('a rebuild publishes nothing')
-    },
+    publish: publishesNothing,
+    forward: publishesNothing,
+    trust,
     documents: createDocuments(createSidecar(settings), now, settings.Auth.Mode !== 'closed'),
     now,
     newId: () => crypto.randomUUID(),

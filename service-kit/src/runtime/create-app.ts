@@ -2,10 +2,10 @@ import type { RequestListener } from 'node:http'
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
-import { createDocuments } from '../state/documents.ts'
+import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createConsumers } from '../stream/consumer.ts'
-import { createPublish } from '../stream/publish.ts'
+import { createForward, createPublish } from '../stream/publish.ts'
 import { createPublisher } from '../stream/publisher.ts'
 import { createMetrics } from '../telemetry/metrics/metrics.ts'
 import type { Tracing } from '../telemetry/traces/tracing.ts'
@@ -46,7 +46,11 @@ export function createApp<S extends object>(
   const parts = createParts(service, {
     ...dependencies,
     publish: createPublish(publishRecord, trust, tracing),
-    documents: createDocuments(sidecar, now, auth === undefined, metrics.queue('store')),
+    forward: createForward(publishRecord, tracing),
+    trust,
+    documents: settings.State.Store
+      ? createDocuments(sidecar, now, auth === undefined, metrics.queue('store'))
+      : noDocuments,
   })
 
   const { App: app, AppChannel: channel } = settings
@@ -57,12 +61,13 @@ export function createApp<S extends object>(
   const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing }
   const consumers = createConsumers(parts.reactions, options)
   const readiness = createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes }))
-  metrics.readiness(readiness)
+  metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], readiness)
   return {
     web: createWeb({
       title: app.Name,
       description: service.description,
       routes: parts.routes,
+      ...(parts.files && { files: parts.files }),
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
       readiness,
@@ -77,6 +82,11 @@ export function createApp<S extends object>(
     channel: createAppChannel({ token: channel.Token, consumers, log }),
     metrics: metrics.listener,
   }
+}
+
+/** Of a service that keeps nothing. */
+const noDocuments: DocumentsOf = () => {
+  throw new Error('there is no store: State__Store is empty')
 }
 
 /** What a service does, with whatever it is to do it by. */

@@ -1,10 +1,12 @@
 import type { DocumentsOf } from '../state/documents.ts'
 import type { Reactions } from '../stream/intake.ts'
-import type { Publish } from '../stream/publish.ts'
+import type { Forward, Publish } from '../stream/publish.ts'
 import type { Logger } from '../telemetry/log.ts'
+import type { Trust } from '../trust/trust.ts'
 import type { Field } from '../web/model.ts'
 import type { Refusals } from '../web/refusals.ts'
 import type { Route } from '../web/route.ts'
+import type { StaticFile } from '../web/static-files.ts'
 import type { BaseSettings, Section } from './settings.ts'
 
 /** What a service is built from. */
@@ -14,6 +16,9 @@ export interface ServiceContext<S extends object = object> {
   settings: BaseSettings & S
   log: Logger
   publish: Publish
+  forward: Forward
+  /** Who outside may say what. */
+  trust: Pick<Trust, 'requireAdmitted'>
   documents: DocumentsOf
   now: () => Date
   newId: () => string
@@ -25,6 +30,8 @@ export interface ServiceParts {
   routes: readonly Route[]
   /** What it does with the events that it consumes, by topic and `Name@Version`. */
   reactions: Reactions
+  /** Documents that it shows to everybody, such as its schemas. */
+  files?: readonly StaticFile[]
   /** What it rebuilds its store from, by topic in the order in which they are read. Publishes nothing. */
   rebuild: Reactions<boolean>
 }
@@ -40,7 +47,7 @@ export interface ServiceDefinition<S extends object = object> {
   description: string
   /** Sections of the settings besides those that every service has: a JSON Schema each. */
   sections?: Record<keyof S & string, Section>
-  /** The topics that it publishes to, besides those of its dead letters. services.json says the same, and a test compares. */
+  /** The topics that it publishes to, on its own behalf or another's, besides those of its dead letters. services.json says the same, and a test compares. */
   produces: readonly string[]
   /** The errors of its domain, by `code`: what a request is answered with. To an event they are the reason of a dead letter. */
   refusals: Refusals

@@ -102,7 +102,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Metrics: section({ Host: required, Port: port }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
-  State: section({ Store: required, ConnectionString: text }),
+  // Without a store for a service that keeps nothing.
+  State: section({ Store: text, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
   Telemetry: section({ TracePage: { type: 'string', pattern: '^(https?://\\S+)?$' } }),

@@ -71,6 +71,7 @@ export interface SidecarSettings {
   Sidecar: { Host: string; HttpPort: number; GrpcPort: number; Token: string }
   /** `PubSub`: the components to publish through, separated by commas; the next one after a failure. */
   Stream: { PubSub: string }
+  /** `Store`: empty for none. */
   State: { Store: string }
 }
 
@@ -97,7 +98,7 @@ export interface Sidecar {
   save(writes: Write[]): Promise<void>
   /** What kind of store is behind it, in Dapr's words: `state.sqlite`. */
   storeType(): Promise<string>
-  /** What of it is not ready, in words: its own health, and the store behind it. Empty when all is. */
+  /** What of it is not ready, in words: its own health, and the store behind it, if there is one. Empty when all is. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
@@ -235,10 +236,12 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
         ({ ok, status }) => (ok ? {} : { sidecar: `its health answers ${status}` }),
         () => ({ sidecar: 'does not answer' }),
       )
-      const store = read(['readiness'], readyTimeoutMs).then(
-        () => ({}),
-        () => ({ store: 'does not answer' }),
-      )
+      const store = state.Store
+        ? read(['readiness'], readyTimeoutMs).then(
+            () => ({}),
+            () => ({ store: 'does not answer' }),
+          )
+        : {}
       return Object.assign({}, ...(await Promise.all([health, store])))
     },
   }

@@ -1,4 +1,4 @@
-import { type Envelope, mayShow, typeOf } from '@orderflow/envelope-schema'
+import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope-schema'
 import type { Attributes } from '../telemetry/traces/tracing.ts'
 import type { Place } from './place.ts'
 
@@ -16,14 +16,14 @@ export function topicAttributes(operation: Operation, topic: string): Attributes
   }
 }
 
-/** An event of ours, on its way out. */
-export function sendAttributes(topic: string, key: string, envelope: Envelope): Attributes {
+/** An event on its way out. */
+export function sendAttributes(topic: string, key: string | undefined, envelope: ReceivedEnvelope): Attributes {
   return {
     ...topicAttributes('send', topic),
     ...eventAttributes(envelope),
     'orderflow.event.type': typeOf(envelope),
     // A publisher may take persons for keys.
-    'messaging.kafka.message.key': mayShow('Id', key) ? key : undefined,
+    'messaging.kafka.message.key': key !== undefined && mayShow('Id', key) ? key : undefined,
   }
 }
 
@@ -38,6 +38,6 @@ export function processAttributes(envelope: Envelope, { topic, partition, offset
   }
 }
 
-function eventAttributes({ Id, CorrelationId }: Envelope): Attributes {
+function eventAttributes({ Id, CorrelationId }: ReceivedEnvelope): Attributes {
   return { 'messaging.message.id': Id, 'messaging.message.conversation_id': CorrelationId }
 }

@@ -1,4 +1,4 @@
-import type { Envelope } from '@orderflow/envelope-schema'
+import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { handled, noteIds, within } from '../telemetry/handling.ts'
 import { ended } from '../telemetry/traces/spans.ts'
 import { placeIn, traceIdOf, traceparentOf } from '../telemetry/traces/trace.ts'
@@ -9,6 +9,32 @@ import { type PublishRecord, recordOf } from './publisher.ts'
 
 /** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
 export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
+
+/** Somebody else's envelope, and the bytes that it came as. */
+export interface Forwarded {
+  envelope: ReceivedEnvelope
+  value: Uint8Array
+}
+
+/** Hands an envelope on to a topic under a partition key, as it came and unsigned. Resolves and throws as `PublishRecord` does. */
+export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
+
+/** How a service hands on what others say: in the trace that the envelope names, or else in that of the request that brought it. */
+export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
+  return async (topic, key, { envelope, value }) => {
+    const record = (traceparent: string | undefined) => ({
+      topic,
+      key,
+      value,
+      headers: traceparent === undefined ? {} : { traceparent },
+    })
+    const span = tracing && spanOf(topic, key, envelope, tracing)
+    if (!span) return publish(record(handedOn(envelope, tracing)))
+    await ended(span, () =>
+      within({ ...handled(), document: undefined, span }, () => publish(record(traceparentOf(span.place)))),
+    )
+  }
+}
 
 /** How a service publishes: each event signed, and in the trace that its TraceId names. */
 export function createPublish(
@@ -31,13 +57,19 @@ export function createPublish(
  * The span by which an event is published, where its trace is recorded. That is the trace of what is handled; but for what was made
  * long ago, such as the order of an earlier request with the same Idempotency-Key.
  */
-function spanOf(topic: string, key: string, envelope: Envelope, tracing: Tracing): Span | undefined {
+function spanOf(
+  topic: string,
+  key: string | undefined,
+  envelope: ReceivedEnvelope,
+  tracing: Tracing,
+): Span | undefined {
   const { span: outer, traceId: handledTrace } = handled() ?? {}
-  const isSame = handledTrace === envelope.TraceId
+  // One without a TraceId is given one by its place in the log: what can be told is who brought it.
+  const isSame = envelope.TraceId === undefined || handledTrace === envelope.TraceId
   const name = `send ${topic}`
   const options = () => ({ kind: 'producer', attributes: sendAttributes(topic, key, envelope) }) as const
   if (isSame) return outer?.child(name, options())
-  const traceId = traceIdOf(envelope.TraceId)
+  const traceId = traceIdOf(envelope.TraceId ?? '')
   if (traceId === undefined || !tracing.isSampled(traceId, undefined)) return undefined
   return tracing.begin(name, traceId, undefined, { ...options(), links: outer ? [outer.place] : [] })
 }
@@ -47,10 +79,10 @@ function spanOf(topic: string, key: string, envelope: Envelope, tracing: Tracing
  * then nor do we, for whoever asks the trace's id decides alike; a header on each event would cost more than all that is recorded. A
  * service that records nothing hands the header on as it came (https://www.w3.org/TR/trace-context/).
  */
-function handedOn({ TraceId }: Envelope, tracing: Tracing | undefined): string | undefined {
+function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
   if (traceparent === undefined) return undefined
   const before = placeIn(traceparent)
-  if (!before || before.traceId !== traceIdOf(TraceId)) return undefined
+  if (!before || (TraceId !== undefined && before.traceId !== traceIdOf(TraceId))) return undefined
   return tracing ? traceparentOf({ ...before, isSampled: false }) : traceparent
 }

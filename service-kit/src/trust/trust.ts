@@ -14,7 +14,7 @@ export interface Publishers {
 /** components/trust/trust.json: what applications outside may say, by AppId (trust.schema.json). */
 export interface TrustFile {
   unlisted: 'taken-in' | 'set-aside'
-  publishers: Record<string, { name: string; topics: Topics; tenants?: string[] }>
+  publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
 /** What a record has besides its envelope that tells who wrote it. */
@@ -29,6 +29,12 @@ export interface Evidence {
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
+/** Who brought an envelope, as his API key proves: the key's name, and its tenant, empty for none. */
+export interface Speaker {
+  key?: string
+  tenant: { id: string }
+}
+
 /** Who may say what on the stream. Ids of envelopes are in lower case, as `parseEnvelope` leaves them. */
 export interface Trust {
   /**
@@ -42,6 +48,14 @@ export interface Trust {
    * @throws {UntrustedError}
    */
   requireTrusted(topic: string, envelope: Claim, evidence: Evidence): void
+  /**
+   * Whether a service may hand an envelope of somebody else's on to a topic: never one that speaks as a service of ours. Where callers are
+   * asked who they are, its application is listed, with the key that sent it, and names no tenant but those that the file or the key has;
+   * where nobody is asked, it may say what it may say on the stream.
+   * @param caller undefined where nobody is asked
+   * @throws {UntrustedError}
+   */
+  requireAdmitted(topic: string, envelope: Claim, caller: Speaker | undefined): void
   /**
    * The signature of what one of our services publishes; undefined when no key is set.
    * @throws {Error} no receiver would take it, since publishers.json does not have it
@@ -66,8 +80,9 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   const services = byAppId(publishers.services, ({ name, publishes }) => ({ name, publishes: namesByTopic(publishes) }))
   const serviceNames = new Set([...services.values()].map(({ name }) => name))
   const outside = new Set(publishers.outside)
-  const listed = byAppId(file.publishers, ({ name, topics, tenants }) => ({
+  const listed = byAppId(file.publishers, ({ name, topics, tenants, apiKey }) => ({
     name,
+    apiKey,
     topics: namesByTopic(topics),
     tenants: tenants && new Set(tenants),
   }))
@@ -98,6 +113,20 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     return true
   }
 
+  /** @param mustBe whether it has to be listed, whatever the file says of those that are not */
+  function requireListed(topic: string, { AppId, AppName, Name, TenantID = '' }: Claim, mend: string, mustBe = false) {
+    const publisher = listed.get(AppId)
+    if (!publisher) {
+      if (file.unlisted === 'taken-in' && !mustBe) return
+      throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${mend}`)
+    }
+    const { name, topics, tenants } = publisher
+    const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mend}`)
+    if (AppName !== name) throw refuse('with another AppName')
+    if (!topics.get(topic)?.has(Name)) throw refuse(`and ${doesNot(topic, Name)} by it`)
+    if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
+  }
+
   function ownersOf(topic: string): string {
     const owners = [...services.values()].filter((service) => service.publishes.has(topic))
     return owners.length > 0 ? owners.map(({ name }) => name).join(' or ') : 'a service of ours'
@@ -108,18 +137,25 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     requireGenuine: isOurs,
 
     requireTrusted(topic, claim, evidence) {
-      if (isOurs(topic, claim, evidence)) return
-      const { AppId, AppName, Name, TenantID = '' } = claim
-      const publisher = listed.get(AppId)
-      if (!publisher) {
-        if (file.unlisted === 'taken-in') return
-        throw new UntrustedError(`AppId ${AppId} is not listed in trust.json: ${mend}`)
+      if (!isOurs(topic, claim, evidence)) requireListed(topic, claim, mendOnStream)
+    },
+
+    requireAdmitted(topic, claim, caller) {
+      const { AppId, TenantID = '' } = claim
+      const service = services.get(AppId)
+      if (service) throw new UntrustedError(`its AppId is that of ${service.name}, which speaks for itself`)
+      isOurs(topic, claim, unsigned)
+      requireListed(topic, claim, mendAtDoor, caller !== undefined)
+      if (!caller) return
+      const { apiKey, tenants } = listed.get(AppId) ?? {}
+      const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mendAtDoor}`)
+      if (apiKey === undefined) throw refuse('without an apiKey that may speak for it')
+      if (caller.key !== apiKey) throw refuse('with another apiKey than the one that sent this')
+      if (caller.tenant.id !== '' && caller.tenant.id !== TenantID) {
+        throw new UntrustedError('its TenantID is not that of the key that sent this: write the tenant of the key')
       }
-      const { name, topics, tenants } = publisher
-      const refuse = (why: string) => new UntrustedError(`AppId ${AppId} is listed in trust.json ${why}: ${mend}`)
-      if (AppName !== name) throw refuse('with another AppName')
-      if (!topics.get(topic)?.has(Name)) throw refuse(`and ${doesNot(topic, Name)} by it`)
-      if (tenants && !tenants.has(TenantID)) throw refuse('with other tenants than its TenantID')
+      const isNamed = tenants?.has(TenantID) || TenantID === caller.tenant.id
+      if (!isNamed) throw refuse('without its TenantID among tenants')
     },
 
     sign(topic, claim, value) {
@@ -134,7 +170,11 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }
 }
 
-const mend = 'if it should be taken in, change that, restart the services and resend its dead letter'
+/** Of an event that came without a signature, now. */
+const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, arrivedAt: Number.NaN }
+
+const mendOnStream = 'if it should be taken in, change that, restart the services and resend its dead letter'
+const mendAtDoor = 'if it should be taken in, change that, restart the services and send it again'
 
 const doesNot = (topic: string, name: string) => `does not publish ${name} to ${topic}`
 

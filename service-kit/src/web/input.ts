@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import type { BodyKind } from './body.ts'
 import type { Model, Schema } from './model.ts'
 
 /** An OpenAPI parameter object. */
@@ -18,7 +19,9 @@ export interface Input<T> {
   /** Parameters that it is read from. */
   parameters?: readonly Parameter[]
   /** The JSON body that it is read from. */
-  body?: Model<T>
+  body?: Model<unknown>
+  /** Set where it reads the body's bytes itself (`request.body`, undefined for none): what they may be. */
+  receives?: BodyKind
   /** Status codes of the problems that it brings along. */
   problems: readonly number[]
 }

@@ -53,19 +53,21 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
   const { path, scope, summary, description, inputs, answers, body } = operation
-  const request = inputs.find((input) => input.body)?.body
+  const request = inputs.find((input) => input.body)
   // Whatever makes something says where it is, also while it is not readable yet.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,
-    { description: meaning, ...headers, content: jsonOf(referenceTo(body)) },
+    { description: meaning, ...headers, content: contentOf(referenceTo(body)) },
   ])
   return {
     summary,
     description: [description, `Scope: \`${scope}\``].filter(Boolean).join('\n\n'),
     tags: [path.split('/')[2]],
     parameters: inputs.flatMap(({ parameters = [] }) => parameters),
-    ...(request && { requestBody: { required: true, content: jsonOf(referenceTo(request)) } }),
+    ...(request?.body && {
+      requestBody: { required: true, content: contentOf(referenceTo(request.body), request.receives?.types) },
+    }),
     responses: { ...Object.fromEntries(results), ...problemsOf(operation, refusals) },
   }
 }
@@ -93,7 +95,8 @@ export function problemAnswer(description: string): object {
   }
 }
 
-const jsonOf = (schema: Schema) => ({ 'application/json': { schema } })
+const contentOf = (schema: Schema, types: readonly string[] = ['application/json']) =>
+  Object.fromEntries(types.map((type) => [type, { schema }]))
 
 /** Of the bodies in both directions, with those that they refer to. */
 function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {

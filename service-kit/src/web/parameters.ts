@@ -1,6 +1,6 @@
 import { guid } from './guid.ts'
 import type { Input, Parameter } from './input.ts'
-import { guidText } from './model.ts'
+import { guidText, text } from './model.ts'
 import { invalid } from './problem.ts'
 
 /** What the page says of a parameter besides its name and type. */
@@ -12,6 +12,33 @@ export function pathId(name: string, described: Described = {}): Input<string> {
     read: (request) => readGuid(name, request.params[name]),
     parameters: [{ name, in: 'path', required: true, schema: guidText, ...described }],
     problems: [400, 404],
+  }
+}
+
+/** A word in the path, as it came. What it names may not be there. */
+export function pathWord(name: string, described: Described = {}): Input<string> {
+  return {
+    read: (request) => String(request.params[name]),
+    parameters: [{ name, in: 'path', required: true, schema: text, ...described }],
+    problems: [404],
+  }
+}
+
+/** One of a few words in the query; the first of them when it is left out. */
+export function queryWord<Word extends string>(
+  name: string,
+  words: readonly [Word, ...Word[]],
+  described: Described = {},
+): Input<Word> {
+  return {
+    read({ query }) {
+      const { [name]: given = words[0] } = query
+      const found = words.find((word) => word === given)
+      if (found !== undefined) return found
+      throw invalid([{ pointer: name, detail: `is ${words.join(' or ')}` }])
+    },
+    parameters: [{ name, in: 'query', schema: { ...text, enum: words, default: words[0] }, ...described }],
+    problems: [400],
   }
 }
 

@@ -1,6 +1,6 @@
 import { noTenant, type Tenant } from '@orderflow/envelope-schema'
 import type { Request, Response } from 'express'
-import { callerOf } from '../auth/caller.ts'
+import { type Caller, callerOf } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
@@ -18,6 +18,8 @@ export interface Context {
   traceId: string | undefined
   /** For whom it is sent, as its token or key proves; of no tenant where nobody is asked. */
   tenant: Tenant
+  /** Who sent it; undefined where nobody is asked. */
+  caller: Caller | undefined
 }
 
 /** What a service says of an operation. All else follows: docs, reading, problems, `Location`. */
@@ -57,10 +59,8 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
   return {
     operation: { method, path, scope, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
-      const context = {
-        traceId: handled()?.traceId,
-        tenant: callerOf(request)?.tenant ?? noTenant,
-      }
+      const caller = callerOf(request)
+      const context = { traceId: handled()?.traceId, tenant: caller?.tenant ?? noTenant, caller }
       const answer = await handle(readInputs(input, request), context)
       if (answer.location !== undefined) response.location(answer.location)
       response.status(answer.status).json(answer.body)

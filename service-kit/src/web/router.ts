@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import { requireScope } from './authenticate.ts'
-import { readBody } from './body.ts'
+import { readBody, readRawBody } from './body.ts'
 import { HttpProblem, notFound } from './problem.ts'
 import type { Route } from './route.ts'
 import { type ShownPath, shownPath } from './shown-path.ts'
@@ -13,7 +13,9 @@ export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
   const shown = shownPath(routes)
   for (const { operation, handle } of routes) {
-    router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody, handle)
+    const kind = operation.inputs.flatMap(({ receives }) => receives ?? [])[0]
+    const read = kind ? readRawBody(kind) : readBody
+    router[operation.method](expressPath(operation.path), requireScope(operation.scope), read, handle)
   }
   for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
     router.all(

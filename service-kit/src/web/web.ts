@@ -15,6 +15,7 @@ import { type Limits, rateLimits } from './rate-limits.ts'
 import { routerOf, unknownPath } from './router.ts'
 import { pageSignIn, secured } from './security.ts'
 import { shownPath } from './shown-path.ts'
+import { type StaticFile, staticFiles } from './static-files.ts'
 import { traceRequests } from './trace-requests.ts'
 
 export interface WebOptions extends Documented {
@@ -24,6 +25,8 @@ export interface WebOptions extends Documented {
   /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
   proxies: number
   limits: Limits | undefined
+  /** None when left out. */
+  files?: readonly StaticFile[]
   /** Undefined where no trace is recorded. */
   tracing?: Tracing | undefined
   log: Logger
@@ -32,7 +35,7 @@ export interface WebOptions extends Documented {
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
 export function createWeb(options: WebOptions): Express {
-  const { readiness, auth, proxies, limits, metrics, tracing, log, ...documented } = options
+  const { readiness, auth, proxies, limits, files = [], metrics, tracing, log, ...documented } = options
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
@@ -48,6 +51,7 @@ export function createWeb(options: WebOptions): Express {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
   })
   app.use('/docs', docs(title, auth?.issuer && pageSignIn(auth.issuer, routes)))
+  app.use(staticFiles(files))
   app.use(traceRequests(tracing, shownPath(routes)))
   app.use(refuseForeignPosts)
   if (auth) app.use(authenticate(auth))

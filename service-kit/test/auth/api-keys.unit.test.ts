@@ -24,6 +24,7 @@ describe('API keys', () => {
     for (const { key, record } of [first, second]) {
       expect(keys.find(key)).to.deep.equal({
         id: `key:${record.prefix}`,
+        key: 'shop',
         scopes: new Set(['orders:read']),
         tenant: { id: 'acme', userId: '' },
       })

@@ -5,8 +5,9 @@ import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments } from '../../src/state/documents.ts'
 import { createConsumer } from '../../src/stream/consumer.ts'
 import type { BulkEntry } from '../../src/stream/delivery.ts'
-import { createPublish } from '../../src/stream/publish.ts'
+import { createForward, createPublish } from '../../src/stream/publish.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'
+import { within } from '../../src/telemetry/handling.ts'
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
 import { guidOf, newTraceId, placeIn, traceIdOf } from '../../src/telemetry/traces/trace.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
@@ -95,6 +96,30 @@ describe('the traces of events', () => {
     expect(delivery).to.include({ kind: 'consumer', parent: undefined })
     expect(delivery?.attributes).to.include({ 'messaging.batch.message_count': 2 })
     expect(delivery?.traceId).not.to.equal(traceId)
+  })
+
+  it('have an envelope of somebody else’s handed on below the request that brought it, or in the trace that it names', async () => {
+    const traceId = newTraceId()
+    const forward = createForward(createPublisher(sidecar), recorded.tracing)
+    const request = recorded.tracing.begin('POST /v1/things', traceId, undefined, { kind: 'server' })
+    const { envelope } = eventOf(traceId)
+    const { Id: _i, CorrelationId: _c, TraceId: _t, ...reduced } = envelope
+    const others = eventOf(newTraceId()).envelope
+    await within({ document: undefined, traceId: guidOf(traceId), span: request }, () =>
+      Promise.all(
+        [reduced, envelope, others].map((one) =>
+          forward('orderevents', 'a', { envelope: one, value: Buffer.from('x') }),
+        ),
+      ),
+    )
+    request.end()
+    const spans = named('send orderevents')
+    expect(spans.map((span) => span.traceId)).to.have.members([traceId, traceId, traceIdOf(others.TraceId)])
+    for (const [index, span] of spans.entries()) {
+      expect(headerOf(index)).to.include({ traceId: span.traceId, isSampled: true })
+      if (span.traceId === traceId) expect(span.parent).to.equal(request.place.spanId)
+      else expect(span.links).to.deep.equal([request.place.spanId])
+    }
   })
 
   it('begin with the consumer for an event whose publisher has none, by its TraceId or the one that it is given', async () => {

@@ -46,6 +46,68 @@ function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}
   }
 }
 
+describe('what a service hands on for others', () => {
+  const entry = { name: 'legacy', topics: { sales: ['Sold'] }, apiKey: 'legacy' }
+  const caller = { key: 'legacy', tenant: { id: '' } }
+  const { TenantID: _, ...said } = claims.legacy
+
+  /** Why something is not handed on. */
+  function whyKept(
+    claim: Claim,
+    sender: { key?: string; tenant: { id: string } } | undefined,
+    publisher: TrustFile['publishers'][string] = entry,
+    topic = 'sales',
+  ): string | undefined {
+    const listed: TrustFile = { unlisted: 'taken-in', publishers: { [legacy]: publisher } }
+    const trust = createTrust({ publishers, file: listed, signer: undefined, signedSince: 0 })
+    try {
+      trust.requireAdmitted(topic, claim, sender)
+      return undefined
+    } catch (error) {
+      if (error instanceof UntrustedError) return error.message
+      throw error
+    }
+  }
+
+  it('is never what speaks as a service of ours, or goes where others may not write, whoever asks for it', () => {
+    for (const sender of [undefined, caller]) {
+      expect(whyKept(claims.shop, sender)).to.contain('which speaks for itself')
+      expect(whyKept(claims.bank, sender, entry, 'payments')).to.contain('which speaks for itself')
+      expect(whyKept({ ...said, AppName: 'shop' }, sender)).to.contain('whose AppId is another')
+      expect(whyKept(said, sender, entry, 'payments')).to.contain('only bank publishes to payments')
+    }
+  })
+
+  it('is what may be said on the stream, where nobody is asked', () => {
+    expect(whyKept(claims.stranger, undefined)).to.equal(undefined)
+    expect(whyKept(said, undefined)).to.equal(undefined)
+    expect(whyKept({ ...said, Name: 'Returned' }, undefined)).to.contain('does not publish Returned')
+  })
+
+  it('is what a listed application says with its key, where callers are asked', () => {
+    expect(whyKept(said, caller)).to.equal(undefined)
+    expect(whyKept(said, { ...caller, key: 'another' })).to.contain('another apiKey')
+    expect(whyKept(said, { tenant: { id: '' } })).to.contain('another apiKey')
+    expect(whyKept(said, caller, { name: 'legacy', topics: entry.topics })).to.contain('without an apiKey')
+    expect(whyKept({ ...said, AppName: 'another' }, caller)).to.contain('another AppName')
+    expect(whyKept(claims.stranger, caller)).to.contain('not listed')
+  })
+
+  it('has a TenantID that the file or the key names', () => {
+    const of = (TenantID: string) => ({ ...said, TenantID })
+    const ofKey = { ...caller, tenant: { id: 'acme' } }
+    const tenants = { ...entry, tenants: ['north', 'acme'] }
+    expect(whyKept(of('north'), caller)).to.contain('without its TenantID')
+    expect(whyKept(of('north'), caller, tenants)).to.equal(undefined)
+    expect(whyKept(of('south'), caller, tenants)).to.contain('other tenants')
+    expect(whyKept(said, caller, tenants)).to.contain('other tenants')
+    expect(whyKept(of('acme'), ofKey)).to.equal(undefined)
+    expect(whyKept(of('acme'), ofKey, tenants)).to.equal(undefined)
+    expect(whyKept(of('north'), ofKey, tenants)).to.contain('that of the key')
+    expect(whyKept(said, ofKey)).to.contain('that of the key')
+  })
+})
+
 describe('trust', () => {
   it('takes in what a service of ours publishes, and what a listed application may say', () => {
     expect(whyNot('sales', claims.shop)).to.equal(undefined)

@@ -1,9 +1,76 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { withServer } from '../../src/testing/serve-app.ts'
+import type { Input } from '../../src/web/input.ts'
+import { route } from '../../src/web/route.ts'
 import { call, post } from './support/call.ts'
-import { thingId, thingsApp } from './support/things.ts'
+import { thing, thingId, thingsApp } from './support/things.ts'
 
 const url = '/v1/things'
+
+describe('reading the bytes of a body', () => {
+  /** An operation that takes at most 4 bytes of text or lines, and 8 of all bodies at the same time. */
+  function bytesApp(handle: (bytes: Buffer | undefined) => Promise<void> = async () => {}) {
+    const bytes: Input<Buffer | undefined> = {
+      read: ({ body }) => body,
+      receives: { types: ['text/plain', 'application/x-ndjson'], maxBytes: 4, maxHeldBytes: 8 },
+      problems: [413, 415],
+    }
+    const raw = route({
+      method: 'post',
+      path: url,
+      scope: 'things:write',
+      summary: 'Take bytes',
+      input: { bytes },
+      answers: { 200: 'Taken.' },
+      body: thing,
+      async handle({ bytes }) {
+        await handle(bytes)
+        return { status: 200, body: { orderId: bytes?.toString('hex') ?? 'none', amount: 0 } }
+      },
+    })
+    return thingsApp(undefined, [raw]).app
+  }
+
+  it('hands them to the operation as they came, whatever they are', async () => {
+    for (const type of ['text/plain', 'application/x-ndjson; charset=utf-8']) {
+      expect((await post(bytesApp(), url, Buffer.from([0xff, 0, 0x0a]), type)).json.orderId, type).to.equal('ff000a')
+    }
+    expect((await call(bytesApp(), url, { method: 'POST' })).json.orderId).to.equal('none')
+  })
+
+  it('refuses other types, saying which there are, and too many bytes, announced or not', async () => {
+    const other = await post(bytesApp(), url, '{}', 'application/json')
+    expect([other.status, other.json.detail]).to.deep.equal([
+      415,
+      'Send Content-Type: text/plain or application/x-ndjson.',
+    ])
+    expect((await post(bytesApp(), url, '12345', 'text/plain')).status).to.equal(413)
+    await withServer(bytesApp(), async (base) => {
+      const body = new Response('12345').body
+      const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body, duplex: 'half' } as RequestInit
+      expect((await fetch(base + url, init)).status).to.equal(413)
+    })
+  })
+
+  it('holds so many bytes of all requests, and answers 503 to the next until one of them is answered', async () => {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const app = bytesApp(async (bytes) => void (bytes?.[0] === 0x31 && (await held)))
+    await withServer(app, async (base) => {
+      const ask = (body: string) =>
+        fetch(base + url, { method: 'POST', headers: { 'content-type': 'text/plain' }, body })
+      const waiting = [ask('1234'), ask('1234')]
+      let last: Response
+      do last = await ask('2')
+      while (last.status === 200)
+      expect([last.status, last.headers.get('retry-after')]).to.deep.equal([503, '1'])
+      release()
+      for (const answer of await Promise.all(waiting)) expect(answer.status).to.equal(200)
+      expect((await ask('2')).status).to.equal(200)
+    })
+  })
+})
 
 describe('reading a body', () => {
   const { app } = thingsApp()

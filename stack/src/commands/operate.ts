@@ -6,14 +6,14 @@ import { streamSettings } from '../kafka/connection.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
-import { entryOf, type Service, serviceNamed, services, sidecarOf } from '../lib/services.ts'
+import { entryOf, type Service, serviceNamed, sidecarOf, storedServices } from '../lib/services.ts'
 import { createPlan } from '../processes/plan.ts'
 import { processSpecs } from '../processes/process-spec.ts'
 import { requireUp } from '../processes/status.ts'
 import { runningWay } from './way.ts'
 
 /** Dead letters are the same to all: whoever reads the stream sees them. */
-const anyService = services[0] as Service
+const anyService = storedServices[0] as Service
 
 /**
  * `make dead-letters`: those of all services, for whoever reads the stream sees them all. Of the stack that runs, or of the
@@ -29,6 +29,11 @@ export async function deadLetters(args: string[]): Promise<number> {
  */
 export async function rebuild(service: string | undefined, range: string[]): Promise<number> {
   const named = serviceNamed(service)
+  if (!named.hasStore) {
+    throw new StackError('usage', `${named.name} has no store to rebuild`, {
+      nextStep: `SERVICE is one of ${storedServices.map(({ name }) => name).join(', ')}`,
+    })
+  }
   const project = await runningProject()
   if (project) return await runInside(project, named, ['rebuild', ...range])
   requireUp(localFolder, ['kafka', sidecarOf(named)])

@@ -4,7 +4,7 @@ import { docker } from '../containers/docker.ts'
 import { readProject, volumeOf } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
-import { services } from '../lib/services.ts'
+import { storedServices } from '../lib/services.ts'
 import { databaseFile, databaseFolder, storeOf } from '../processes/plan.ts'
 import { runningWay, type Way } from './way.ts'
 
@@ -58,7 +58,7 @@ function lastStore(way: Way): string {
 /** Where a store has data; undefined when it has none. */
 async function dataOf(way: Way, store: string): Promise<string | undefined> {
   if (way === 'local') {
-    const files = services.map((service) => databaseFile(localFolder, service))
+    const files = storedServices.map((service) => databaseFile(localFolder, service))
     const found = (store === 'sqlite' ? files : [databaseFolder(localFolder)]).filter((path) => existsSync(path))
     return found.map((path) => relative(repository, path)).join(', ') || undefined
   }

@@ -1,6 +1,6 @@
 import { postgresqlImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { type Service, services, sidecarOf } from '../lib/services.ts'
+import { type Service, sidecarOf, storedServices } from '../lib/services.ts'
 import { postgresqlUri, postgresqlUser } from '../postgresql/connection.ts'
 import { postgresqlSettings } from '../postgresql/settings.ts'
 import { generated } from './comment.ts'
@@ -42,7 +42,7 @@ services:
     depends_on:
       mongo: !reset null
       postgresql: { condition: service_healthy }
-${services.map(sidecarPart).join('')}
+${storedServices.map(sidecarPart).join('')}
 volumes:
   mongo: !reset null
   postgresql:
@@ -56,5 +56,5 @@ function sidecarPart(service: Service): string {
   ${sidecarOf(service)}:
     environment: *state
     command:
-${sidecarCommand(service.name, 'postgresql')}`
+${sidecarCommand(service, 'postgresql')}`
 }

@@ -69,7 +69,7 @@ function passwordsPart(): string {
 const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
 
 function servicePart(service: Service): string {
-  const { name, role, http, https } = service
+  const { name, role, http, https, hasStore } = service
   const [pod, sidecar] = podOf(service)
   const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN' | 'KAFKA_PASSWORD') => fromEnv(variableOf(service, what))
   const published = `\${${variableOf(service, 'HTTP_PORT')}:-${http}}:${http}`
@@ -91,14 +91,14 @@ function servicePart(service: Service): string {
       ${pod}: { condition: service_started, restart: true }
       setup: { condition: service_completed_successfully }
     environment:
-      <<: [*component-settings, *trace-settings]
+      <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings]
       OTEL_SERVICE_NAME: ${sidecar}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
       APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
       DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}
     command:
-${sidecarCommand(name, 'mongodb')}
+${sidecarCommand(service, 'mongodb')}
   ${name}:
     <<: *service
     image: ${serviceImage(name)}
@@ -108,7 +108,7 @@ ${sidecarCommand(name, 'mongodb')}
       ${pod}: { condition: service_started, restart: true }
       ${sidecar}: { condition: service_started }
     environment:
-      <<: [*stream-settings, *auth-settings, *trust-settings, *trace-settings]
+      <<: [*stream-settings, *auth-settings, ${isKnownBySignature(service) ? '*trust-settings, ' : ''}*trace-settings]
       Telemetry__TracePage: \${Telemetry__TracePage-}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: *${role}-kafka-password
@@ -121,15 +121,22 @@ ${sidecarCommand(name, 'mongodb')}
       # Published on loopback only, so all come from this machine, and through the bridge from one address.
       Limits__AddressPerMinute: "0"
     healthcheck:
-      # Ready: its sidecar, the store behind it and Kafka answer, and its consumer group consumes.
+      # Ready: ${hasStore ? 'its sidecar, the store behind it and Kafka answer, and its consumer group consumes' : 'its sidecar and Kafka answer'}.
       # By bash: to start Node every other second would cost a tenth of a core.
       test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ]"]
       <<: *probe
 `
 }
 
+/** Whether it signs what it says, or asks others for it: who does neither has no keys to lose. */
+function isKnownBySignature({ consumes, publishes }: Service): boolean {
+  return Object.keys(consumes).length > 0 || Object.values(publishes).flat().length > 0
+}
+
 /** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */
-export function sidecarCommand(name: string, store: 'mongodb' | 'postgresql'): string {
-  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resourcesOf('/components', store), '0.0.0.0')
+export function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
+  const { name } = service
+  const resources = resourcesOf('/components', service, store)
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, '0.0.0.0')
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }

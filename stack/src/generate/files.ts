@@ -22,9 +22,9 @@ export function generatedFiles(): Map<string, string | undefined> {
   const found = readdirSync(join(repository, 'components')).filter((file) => /^subscriptions\..*yaml$/.test(file))
   return new Map([
     ...found.map((file) => [`components/${file}`, undefined] as const),
-    ...services.map(
-      (service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const,
-    ),
+    ...services
+      .filter(({ consumes }) => Object.keys(consumes).length > 0)
+      .map((service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const),
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
     ['components/resiliency.yaml', resiliencyFile()],

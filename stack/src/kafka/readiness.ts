@@ -40,13 +40,15 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
 
 /**
  * A consumer group really consumes: it is stable and live members hold every partition of its topics.
- * A sidecar's own health stays green when its group is denied. `stale` are members of killed sidecars, which keep their
+ * A sidecar's own health stays green when its group is denied. Nothing is missing of a service that consumes nothing. `stale` are members of killed sidecars, which keep their
  * partitions until their session ends.
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
+  const consumed = Object.keys(serviceNamed(name).consumes)
+  if (consumed.length === 0) return undefined
   try {
     return await withAdmin(kafka, async (admin) => {
-      const partitions = await partitionCounts(admin, Object.keys(serviceNamed(name).consumes))
+      const partitions = await partitionCounts(admin, consumed)
       const groups = await admin.describeGroups({ groups: [name] })
       return unassigned(name, groups.get(name), partitions, stale)
     })
@@ -86,9 +88,9 @@ export async function untilNothingMissing(what: string, probe: () => Promise<Mis
   })
 }
 
-/** Waits until every service consumes all partitions of its topics. */
+/** Waits until every service that consumes anything has all partitions of its topics. */
 export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<void> {
-  for (const { name } of services) {
+  for (const { name } of services.filter(({ consumes }) => Object.keys(consumes).length > 0)) {
     await untilNothingMissing(name, () => groupMissing(kafka, name, new Set()))
     onProgress(`${name}: consuming`)
   }

@@ -13,7 +13,7 @@ export interface Right {
 /**
  * What follows from a service's entry in services.json. It reads what it consumes, and what it produces: its store is rebuilt from its own
  * announcements. It writes what it produces, and dead letters of what it consumes; those that it wrote it reads, for a rebuild leaves
- * them aside. Its consumer group is its own.
+ * them aside. Its consumer group is its own. One that consumes nothing has nothing to rebuild, and only writes.
  */
 export function serviceRights({
   name: user,
@@ -21,10 +21,12 @@ export function serviceRights({
   produces,
 }: Pick<Service, 'name' | 'consumes' | 'produces'>): Right[] {
   const consumed = Object.keys(consumes)
+  const written = [...produces, ...consumed.map(deadLetterTopic)].map((name) => topicRight(user, name, 'write'))
+  if (consumed.length === 0) return written
   const read = [...new Set([...consumed, ...produces])]
   return [
     ...read.flatMap((name) => [topicRight(user, name, 'read'), topicRight(user, deadLetterTopic(name), 'read')]),
-    ...[...produces, ...consumed.map(deadLetterTopic)].map((name) => topicRight(user, name, 'write')),
+    ...written,
     { user, resource: 'group', name: user, operation: 'read' },
   ]
 }
@@ -41,12 +43,14 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
     ...[...names]
       .flatMap((name) => [name, deadLetterTopic(name)])
       .map((name) => topicRight(exporterUser, name, 'describe')),
-    ...all.map(({ name }) => ({
-      user: exporterUser,
-      resource: 'group' as const,
-      name,
-      operation: 'describe' as const,
-    })),
+    ...all
+      .filter(({ consumes }) => Object.keys(consumes).length > 0)
+      .map(({ name }) => ({
+        user: exporterUser,
+        resource: 'group' as const,
+        name,
+        operation: 'describe' as const,
+      })),
   ]
 }
 

@@ -19,11 +19,13 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The ending that every service's name has, and no other user's may: what has it and is no service (any more) has no rights. */
+/** The ending that services' names have, and no application's outside may: what has it and is no service (any more) has no rights. */
 const ofServices = '-service'
 
-/** Whether a user is a service's, also of one that services.json had once. */
-export const isServiceUser = (user: string): boolean => user.endsWith(ofServices)
+const serviceNames = new Set(services.map(({ name }) => name))
+
+/** Whether a user is a service's, also of one with the ending that services.json had once. */
+export const isServiceUser = (user: string): boolean => user.endsWith(ofServices) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxLength = 40
@@ -33,6 +35,6 @@ export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
     return `a name is at most ${maxLength} lower-case letters and digits, in words with hyphens between them`
   }
-  if (isServiceUser(name)) return `names that end in ${ofServices} are those of services`
+  if (isServiceUser(name)) return `names that end in ${ofServices}, or stand in services.json, are those of services`
   return [brokerUser, ...stackUsers].includes(name) ? 'the stack has a user of that name itself' : undefined
 }

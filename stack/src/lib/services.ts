@@ -9,7 +9,9 @@ import { repository } from './paths.ts'
  */
 export type Urgency = 'prompt' | 'background'
 
-/** What `services.json` says of a service. Its name is its folder, its App.Name, its Dapr app-id and its consumer group. */
+/**
+ * What `services.json` says of a service. Its name is its folder, its App.Name, its Dapr app-id and, if it consumes anything, its consumer group.
+ */
 export interface Service {
   name: string
   /** The name without `-service`: its sidecar, pod, variables and database file are called after it. */
@@ -23,8 +25,10 @@ export interface Service {
   consumes: Record<string, Urgency>
   /** Topics that it publishes to. */
   produces: string[]
-  /** Names of the events that it publishes, by topic. */
+  /** Names of the events that it publishes as itself, by topic; none where it only hands on what others say. */
   publishes: Record<string, string[]>
+  /** Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none. */
+  hasStore: boolean
 }
 
 /**
@@ -39,7 +43,7 @@ interface Registry {
   outside: string[]
   services: Record<
     string,
-    Omit<Service, 'name' | 'role' | 'produces' | 'publishes'> & { produces: Service['publishes'] }
+    Omit<Service, 'name' | 'role' | 'produces' | 'publishes' | 'hasStore'> & { produces: Service['publishes'] }
   >
 }
 
@@ -52,7 +56,11 @@ export const services: readonly Service[] = Object.entries(registry.services).ma
   role: name.replace(/-service$/, ''),
   produces: Object.keys(service.produces),
   publishes: service.produces,
+  hasStore: Object.keys(service.consumes).length > 0,
 }))
+
+/** Those that keep something. */
+export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
 /** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
 export const { partitions, lanes: laneCount } = registry

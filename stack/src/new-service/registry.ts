@@ -6,9 +6,11 @@ import { services } from '../lib/services.ts'
 /** What a new service's settings name. */
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
-/** The ports of one service more: the next ones after all others. */
+/** The ports of one service more: the first pair that nobody has. */
 export function nextPorts(): NewPorts {
-  const http = Math.max(...services.flatMap((service) => [service.http, service.https])) + 1
+  const taken = new Set(services.flatMap((service) => [service.http, service.https]))
+  let http = 5000
+  while (taken.has(http) || taken.has(http + 1)) http += 2
   return { http, https: http + 1, channel: 5100 + (http - 5000), ...innerPorts(services.length) }
 }
 

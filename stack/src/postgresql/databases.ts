@@ -1,8 +1,8 @@
 import { Client, escapeIdentifier } from 'pg'
-import { services } from '../lib/services.ts'
+import { storedServices } from '../lib/services.ts'
 
-/** One for each service, by its app-id (components/postgresql). */
-export const serviceDatabases: readonly string[] = services.map(({ name }) => name)
+/** One for each service with a store, by its app-id (components/postgresql). */
+export const serviceDatabases: readonly string[] = storedServices.map(({ name }) => name)
 
 /**
  * Makes those of the databases that a PostgreSQL server does not have yet.

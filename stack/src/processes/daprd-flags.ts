@@ -1,4 +1,5 @@
 import type { ServicePorts } from '../lib/ports.ts'
+import type { Service } from '../lib/services.ts'
 
 /** Where a sidecar finds its resources. daprd does not look into the folders of a folder. */
 export interface Resources {
@@ -6,9 +7,19 @@ export interface Resources {
   configuration: string
 }
 
-/** The files of a `components` folder, and beside those that all share the state store of one kind (docs/stores.md). */
-export function resourcesOf(components: string, store: 'sqlite' | 'mongodb' | 'postgresql'): Resources {
-  return { folders: [components, `${components}/${store}`], configuration: `${components}/configuration.yaml` }
+/**
+ * The files of a `components` folder, and beside those that all share the state store of one kind (docs/stores.md), for a service that has
+ * a store.
+ */
+export function resourcesOf(
+  components: string,
+  { hasStore }: Pick<Service, 'hasStore'>,
+  store: 'sqlite' | 'mongodb' | 'postgresql',
+): Resources {
+  return {
+    folders: [components, ...(hasStore ? [`${components}/${store}`] : [])],
+    configuration: `${components}/configuration.yaml`,
+  }
 }
 
 /**

@@ -77,7 +77,7 @@ async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): 
 
 /** Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them. */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
-  const groups = starting.flatMap((name) => serviceOfSidecar(name)?.name ?? [])
+  const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()
   if (groups.length === 0) return members
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
@@ -102,7 +102,7 @@ async function waitForProcess(
   await waitUntil(name, { folder: plan.folder, processes: ['kafka', name], timeoutMs: servicesTimeoutMs, signal }, () =>
     missingOf(plan, name, stale),
   )
-  options.onProgress(serviceOfSidecar(name) ? `${name}: consuming` : `${name}: ready`)
+  options.onProgress(consumerBehind(name) ? `${name}: consuming` : `${name}: ready`)
 }
 
 function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<Missing> {
@@ -110,6 +110,12 @@ function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<M
   const served = serviceOfSidecar(name)
   if (served) return groupMissing(kafkaOf(plan), served.name, stale)
   return serviceMissing(name, entryOf(plan.ports.services, name).http)
+}
+
+/** The service that consumes by the sidecar that a process is; undefined for another process. */
+function consumerBehind(name: ProcessName): Service | undefined {
+  const service = serviceOfSidecar(name)
+  return service && Object.keys(service.consumes).length > 0 ? service : undefined
 }
 
 /** The service whose sidecar a process is; undefined for another. */

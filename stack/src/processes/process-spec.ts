@@ -90,13 +90,13 @@ function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
   return {
     name: sidecarOf(service),
     command: daprdFile(),
-    args: daprdArguments(service.name, ports, plan.store),
+    args: daprdArguments(service, ports, plan.store),
     env: {
       ...componentSettings(join(repository, service.name), process.env),
       ...tokenVariables(entryOf(plan.tokens, service.name)),
       ...streamVariables(plan, service.name),
       ...traceVariables(plan, sidecarOf(service), process.env),
-      State__ConnectionString: connectionString(plan, service),
+      ...(service.hasStore && { State__ConnectionString: connectionString(plan, service) }),
     },
     ports: {
       http: ports.daprHttp,
@@ -123,7 +123,11 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
 }
 
 /** Arguments of daprd for a sidecar on this machine. */
-export function daprdArguments(appId: string, ports: ServicePorts, store: LocalStore): string[] {
-  const resources = resourcesOf(join(repository, 'components'), store)
-  return daprdFlags(appId, ports, resources).flatMap(([flag, value]) => [`--${flag}`, value])
+export function daprdArguments(
+  service: Pick<Service, 'name' | 'hasStore'>,
+  ports: ServicePorts,
+  store: LocalStore,
+): string[] {
+  const resources = resourcesOf(join(repository, 'components'), service, store)
+  return daprdFlags(service.name, ports, resources).flatMap(([flag, value]) => [`--${flag}`, value])
 }

@@ -25,7 +25,7 @@ export interface StartOptions {
 }
 
 /**
- * Provisions and starts what does not run yet and waits until both services are ready and really consume.
+ * Provisions and starts what does not run yet and waits until all services are ready, and those that consume really do.
  * When it fails, what it started is stopped again; logs stay.
  * @throws {StackError} saying what is missing, in use, dead or late, and the next step
  */

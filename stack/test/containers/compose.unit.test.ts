@@ -10,7 +10,7 @@ import { grafanaImage, jaegerImage, prometheusImage, serviceImage } from '../../
 import { jaegerVariables } from '../../src/lib/jaeger.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { entryOf, services as registered, sidecarOf } from '../../src/lib/services.ts'
+import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/lib/services.ts'
 import { postgresqlSettings } from '../../src/postgresql/settings.ts'
 import { daprdFlags, resourcesOf } from '../../src/processes/daprd-flags.ts'
 
@@ -62,7 +62,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('tells a service how to reach Kafka, and only its sidecar how to reach the store', () => {
+  it('tells a service how to reach Kafka, and only its sidecar how to reach the store, if it has one', () => {
     for (const registeredService of registered) {
       const { name } = registeredService
       const [service, sidecar] = [services[name], services[sidecarOf(registeredService)]]
@@ -70,7 +70,9 @@ describe('docker-compose.yml', () => {
       expect(service?.environment, name).not.to.include.keys('State__ConnectionString')
       const settings = Object.entries(sidecar?.environment ?? {}).filter(([key]) => key.startsWith('Stream__'))
       expect(service?.environment, name).to.include(Object.fromEntries(settings))
-      expect(sidecar?.environment, name).to.include.keys('State__ConnectionString')
+      expect('State__ConnectionString' in (sidecar?.environment ?? {}), name).to.equal(registeredService.hasStore)
+      const folders = (sidecar?.command ?? []).filter((flag) => flag.startsWith('--resources-path='))
+      expect(folders, name).to.have.length(registeredService.hasStore ? 2 : 1)
     }
   })
 
@@ -120,13 +122,17 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives services, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
+  it('gives services that sign or ask for it, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
     for (const { name } of registered) {
-      expect(services[name]?.environment?.Trust__SigningKeys, name).to.match(/^\$\{SIGNING_KEYS:\?/)
       expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
     }
     const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
-    expect(told.map(([name]) => name)).to.have.members(registered.map(({ name }) => name))
+    for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
+    // Who neither says anything of its own nor listens has nothing to sign, and nobody to ask.
+    const signers = registered.filter(
+      ({ hasStore, publishes }) => hasStore || Object.values(publishes).flat().length > 0,
+    )
+    expect(told.map(([name]) => name)).to.have.members(signers.map(({ name }) => name))
   })
 
   it('makes each service, with its sidecar, a user of Kafka by its own name and password, over TLS', () => {
@@ -196,8 +202,8 @@ describe('docker-compose.postgresql.yml', () => {
 
   it('tells setup and every sidecar, and nobody else, how to reach it', () => {
     const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
-    expect(told.map(([name]) => name)).to.have.members(['setup', ...registered.map(sidecarOf)])
-    for (const service of registered) {
+    expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
+    for (const service of storedServices) {
       const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
       expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
     }
@@ -231,7 +237,9 @@ describe('the sidecar of a release', () => {
     ])
     const [first] = registered
     const ports = entryOf(defaultPorts.services, first?.name ?? '')
-    const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', 'mongodb'))
+    const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', { hasStore: false }, 'mongodb'))
+    const folder = resourcesOf('/app/components', { hasStore: true }, 'mongodb').folders[1]
+    expect(start).to.contain(`[ -z "$State__Store" ] || sidecar_flags+=(--resources-path ${folder})`)
     const isOwn = ([flag = '']: (string | undefined)[]) => flag.endsWith('-port') || flag === 'app-id'
     expect(found.filter(isOwn).map(([flag]) => flag)).to.deep.equal(wanted.filter(isOwn).map(([flag]) => flag))
     const rest = found.filter((pair) => !isOwn(pair) && pair[0] !== 'dapr-graceful-shutdown-seconds')

@@ -37,9 +37,18 @@ describe('the rights of a service', () => {
   })
 })
 
+describe('the rights of a service that consumes nothing', () => {
+  it('are to write what it produces: it has no group, and nothing to rebuild', () => {
+    expect(told(serviceRights({ name: 'a-gate', consumes: {}, produces: ['out'] }))).to.deep.equal(['write topic out'])
+  })
+})
+
 describe('the rights of the exporter', () => {
   it('are to see how far topics and groups go, and to read nothing', () => {
-    const rights = exporterRights([{ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] }])
+    const rights = exporterRights([
+      { name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] },
+      { name: 'a-gate', consumes: {}, produces: ['out'] },
+    ])
     expect(told(rights)).to.have.members([
       'describe topic in',
       'describe topic in.dead',
@@ -54,11 +63,13 @@ describe('the rights of the exporter', () => {
 describe('the commands for a Kafka that others administer', () => {
   it('are one for each user, resource and name', () => {
     const rights = [
-      ...serviceRights({ name: 'a-service', consumes: {}, produces: ['out'] }),
+      ...serviceRights({ name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] }),
       ...publisherRights('legacy'),
     ]
     const [begin, ...ends] = [
       'kafka-acls.sh --bootstrap-server "$Stream__Brokers" --command-config admin.properties --add --allow-principal User:',
+      'a-service --topic in --operation Read',
+      'a-service --topic in.dead --operation Read --operation Write',
       'a-service --topic out --operation Read --operation Write',
       'a-service --topic out.dead --operation Read',
       'a-service --group a-service --operation Read',

@@ -47,7 +47,8 @@ const postOf = (operation: Operation, body?: string | Buffer<ArrayBuffer>, heade
   path: pathOf(operation),
   init: { method: 'POST', headers, ...(body !== undefined && { body }) },
 })
-const bodyOf = ({ inputs }: Operation) => inputs.flatMap(({ body }) => body ?? [])[0]?.schema as Body | undefined
+const bodyOf = ({ inputs }: Operation) =>
+  inputs.flatMap(({ body }) => body ?? [])[0]?.schema as (Partial<Body> & Pick<Body, 'example'>) | undefined
 
 function refusedByAny(operation: Operation): Cases {
   const path = pathOf(operation)
@@ -76,6 +77,7 @@ function refusedForParameters(operation: Operation): Cases {
   const parameters = operation.inputs.flatMap((input) => input.parameters ?? [])
   const cases = parameters.map(({ name, in: where, schema }): Cases => {
     const named = { status: 400, pointers: [name] }
+    if (where === 'path' && schema.format !== 'uuid') return {}
     if (where === 'path') {
       return {
         [`${title} for what is no GUID`]: { path: pathOf(operation, '42'), init, ...named, tells: /GUID/ },
@@ -107,7 +109,8 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  if (!schema) return {}
+  // One that is read as bytes has forms of its own, which only its service knows.
+  if (!schema?.required) return {}
   const { required, example } = schema
   const title = titleOf(operation)
   const whole = JSON.stringify(example)

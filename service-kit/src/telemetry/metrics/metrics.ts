@@ -11,14 +11,11 @@ export interface Metrics {
   /** @param reasons of its dead letters, as far as they are known */
   topic: (name: string, reasons: Iterable<string>) => TopicMetrics
   queue: ReturnType<typeof queueMetrics>
-  /** Asked for with each scrape: what is missing, by part. */
-  readiness: (ask: () => Promise<object>) => void
+  /** Asked for with each scrape: what is missing of the parts. */
+  readiness: (parts: readonly string[], ask: () => Promise<object>) => void
   /** Answers `GET /metrics` in the OpenMetrics text format, and 404 to all else. */
   listener: RequestListener
 }
-
-/** The parts of a service's readiness. */
-const parts = ['sidecar', 'store', 'stream']
 
 /** What is only asked of the process when somebody scrapes costs nothing where nobody does. */
 export function createMetrics(): Metrics {
@@ -28,7 +25,7 @@ export function createMetrics(): Metrics {
     request: requestMetrics(registry),
     topic: eventMetrics(registry),
     queue: queueMetrics(registry),
-    readiness(ask) {
+    readiness(parts, ask) {
       new Gauge({
         name: 'orderflow_ready',
         help: 'Whether a part that the service needs is ready (1), as its /readyz says.',

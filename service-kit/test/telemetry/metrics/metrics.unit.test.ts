@@ -45,7 +45,7 @@ describe('metrics', () => {
 
   it('ask with each scrape what is ready, by part', async () => {
     let missing: object = { store: 'does not answer' }
-    metrics.readiness(async () => missing)
+    metrics.readiness(['sidecar', 'store', 'stream'], async () => missing)
     const ready = async () =>
       [...(await samples())].filter(([series]) => series.startsWith('orderflow_ready')).map(([, value]) => value)
     expect(await ready()).to.deep.equal([1, 0, 1])

@@ -12,7 +12,7 @@ export interface Thing {
   amount: number
 }
 
-const thing = model<Thing>('Thing', {
+export const thing = model<Thing>('Thing', {
   orderId: ['PaymentApproved@1', 'OrderId'],
   amount: ['PaymentApproved@1', 'Amount'],
 })

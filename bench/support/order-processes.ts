@@ -1,0 +1,7 @@
+import { sidecarOf, storedServices } from '@orderflow/stack'
+
+/** What an order takes: Kafka, and the services that keep something, with their sidecars. */
+export const orderProcesses: readonly string[] = [
+  'kafka',
+  ...storedServices.flatMap((service) => [service.name, sidecarOf(service)]),
+]

@@ -1,0 +1,20 @@
+export type GatewayErrorCode =
+  | 'not-json'
+  | 'nothing-sent'
+  | 'too-many-items'
+  | 'unknown-topic'
+  | 'closed-topic'
+  | 'nothing-accepted'
+  | 'not-admitted'
+
+/** Why a request is refused as a whole. `details` has what is known of each of its envelopes. */
+export class GatewayError extends Error {
+  readonly code: GatewayErrorCode
+  readonly details: Record<string, unknown>
+  constructor(code: GatewayErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message)
+    this.name = 'GatewayError'
+    this.code = code
+    this.details = details
+  }
+}

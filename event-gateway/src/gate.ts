@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import {
+  type Caller,
+  isInfrastructure,
+  OverloadError,
+  type ServiceContext,
+  SidecarError,
+  UntrustedError,
+} from '@orderflow/service-kit'
+import type { Item } from './domain/items.ts'
+import { type Judgement, judge } from './domain/judge.ts'
+import { type Outcome, outcomeOf } from './domain/outcome.ts'
+
+/** Who sent a body, and how he knows it again. */
+export interface Sender {
+  /** Undefined where nobody is asked. */
+  caller: Caller | undefined
+  idempotencyKey: string | undefined
+}
+
+export interface Gate {
+  /**
+   * Publishes those of the envelopes that are valid and that their sender may publish; answers what became of each, in their order.
+   * @param topic one that others may write
+   */
+  publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
+}
+
+export interface Published {
+  outcomes: Outcome[]
+  /** Of the first one whose outcome is unknown, or that was not sent: why. */
+  cause: unknown
+}
+
+/** An envelope that may be published: what it says, and the bytes to publish. */
+interface Admitted {
+  item: Item
+  judgement: Judgement
+  envelope: ReceivedEnvelope
+  value: Uint8Array
+}
+
+export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>): Gate {
+  function admit(topic: string, item: Item, sender: Sender, seen: Map<string, number>): Admitted | Outcome {
+    const judgement = judge(item.text, 'receiver')
+    if (!judgement.valid) return outcomeOf(item, 'refused', judgement, null)
+    const envelope = parseEnvelope(item.text)
+    try {
+      trust.requireAdmitted(topic, envelope, sender.caller)
+    } catch (error) {
+      if (!(error instanceof UntrustedError)) throw error
+      const errors = [{ pointer: '', message: error.message }]
+      return { ...outcomeOf(item, 'refused', { ...judgement, errors }, envelope.Id ?? null), code: error.code }
+    }
+    if (sender.idempotencyKey === undefined) return { item, judgement, envelope, value: item.text }
+    const missing = missingIds(envelope, item.text, sender.idempotencyKey, seen)
+    return { item, judgement, envelope: { ...envelope, ...missing }, value: withFields(item.text, missing) }
+  }
+
+  async function send(
+    topic: string,
+    { item, judgement, envelope, value }: Admitted,
+    onFailure: (error: unknown) => void,
+  ): Promise<Outcome> {
+    const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, envelope.Id ?? null)
+    try {
+      await forward(topic, keyOf(envelope), { envelope, value })
+      return told('accepted')
+    } catch (error) {
+      if (isInfrastructure(error)) onFailure(error)
+      if (error instanceof OverloadError) return { ...told('unsent'), retry: 'It was not published: send it again.' }
+      if (!(error instanceof SidecarError)) throw error
+      if (error.failure !== 'refused') return { ...told('unknown'), retry: envelope.Id ? sameEvent : anotherEvent }
+      const errors = [{ pointer: '', message: 'is not taken by the broker, which may have another limit of size' }]
+      return { ...told('refused'), code: 'not-taken', errors }
+    }
+  }
+
+  return {
+    async publish(topic, items, sender) {
+      const seen = new Map<string, number>()
+      const admitted = items.map((item) => admit(topic, item, sender, seen))
+      let cause: unknown
+      const onFailure = (error: unknown) => {
+        cause ??= error
+      }
+      const outcomes = await Promise.all(
+        admitted.map((each) => ('value' in each ? send(topic, each, onFailure) : each)),
+      )
+      return { outcomes, cause }
+    },
+  }
+}
+
+const sameEvent = 'Send it again: by its Id it is the same event, and counts once.'
+const anotherEvent =
+  'Nothing tells a second copy from a second event: sent again it may be in the log twice, with two Ids. An order counts once by its ' +
+  'OrderId all the same. With an Id, or an Idempotency-Key, a retry is the same event.'
+
+/** What `make publish` takes, too: all that is told of an order is in one partition. */
+function keyOf({ Payload }: ReceivedEnvelope): string | undefined {
+  return typeof Payload.OrderId === 'string' ? Payload.OrderId : undefined
+}
+
+/**
+ * The ids that an envelope lacks, which its place in the log would make otherwise, another one for each copy: the same whenever its
+ * application sends the same bytes with the same key, alone or among others.
+ * @param seen how often the same bytes came before in this body: each time is an event
+ */
+function missingIds(
+  { AppId, Id, CorrelationId, TraceId }: ReceivedEnvelope,
+  text: Uint8Array,
+  idempotencyKey: string,
+  seen: Map<string, number>,
+): Record<string, string> {
+  const digest = createHash('sha256').update(text).digest('hex')
+  const before = seen.get(digest) ?? 0
+  seen.set(digest, before + 1)
+  const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, String(before))
+  const trace = TraceId ?? CorrelationId ?? derived('handed-on-trace')
+  return {
+    ...(Id === undefined && { Id: derived('handed-on') }),
+    ...(CorrelationId === undefined && { CorrelationId: trace }),
+    ...(TraceId === undefined && { TraceId: trace }),
+  }
+}
+
+/** The envelope's bytes, behind fields that it does not have. */
+function withFields(text: Uint8Array, fields: Record<string, string>): Uint8Array {
+  const written = Object.entries(fields).map(([name, value]) => `"${name}":"${value}",`)
+  return written.length === 0 ? text : Buffer.concat([Buffer.from(`{${written.join('')}`), text.subarray(1)])
+}

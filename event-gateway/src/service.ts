@@ -1,0 +1,38 @@
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { defineService } from '@orderflow/service-kit'
+import { createGate } from './gate.ts'
+import { envelopeRoutes } from './routes/envelopes.ts'
+import { eventRoutes } from './routes/events.ts'
+import { schemaFiles } from './schemas.ts'
+
+const topics = { known: new Set([orderEvents, paymentEvents]), outside: new Set([orderEvents]) }
+
+export const service = defineService({
+  root: new URL('..', import.meta.url),
+  description:
+    'Where applications without a Kafka client publish their events. The schemas of the events are at [/schemas](/schemas).',
+  produces: [...topics.outside],
+  refusals: {
+    'not-json': { status: 400, title: 'The body is not JSON' },
+    'nothing-sent': { status: 400, title: 'The body has no envelope' },
+    'nothing-accepted': { status: 400, title: 'No envelope was accepted' },
+    'too-many-items': { status: 413, title: 'The body has too many envelopes' },
+    'closed-topic': { status: 403, title: 'Others may not write this topic' },
+    'not-admitted': { status: 403, title: 'The publisher may not say this' },
+    'unknown-topic': { status: 404, title: 'There is no such topic' },
+  },
+  problemMembers: {
+    items: {
+      type: 'array',
+      items: { type: 'object' },
+      description: 'What became of each envelope, where that is known.',
+    },
+  },
+  create: (context) => ({
+    routes: [...eventRoutes(createGate(context), topics), ...envelopeRoutes()],
+    // What else is to be shown to everybody, such as an AsyncAPI document and its page, goes beside the schemas.
+    files: schemaFiles(),
+    reactions: {},
+    rebuild: {},
+  }),
+})

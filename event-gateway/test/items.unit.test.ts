@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { GatewayError } from '../src/domain/gateway-error.ts'
+import { bodyTypes, itemsOf, maxItems } from '../src/domain/items.ts'
+
+const items = (body: string, type: Parameters<typeof itemsOf>[1] = bodyTypes.json) =>
+  itemsOf(Buffer.from(body), type).map(({ text, ...place }) => ({ ...place, text: Buffer.from(text).toString() }))
+const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
+  try {
+    items(body, type)
+  } catch (error) {
+    return (error as GatewayError).code
+  }
+  return undefined
+}
+
+describe('the envelopes in a body', () => {
+  it('are one, or those of a list, by their places', () => {
+    expect(items(' {"a": 1} ')).to.deep.equal([{ index: 0, text: '{"a": 1}' }])
+    expect(items('[ {"a": 1.0} ,null]')).to.deep.equal([
+      { index: 0, text: '{"a": 1.0}' },
+      { index: 1, text: 'null' },
+    ])
+  })
+
+  it('are the lines that are not blank, by their numbers', () => {
+    expect(items('\ufeff{}\r\n\n  \n{"a":1}', bodyTypes.lines)).to.deep.equal([
+      { index: 0, line: 1, text: '{}' },
+      { index: 1, line: 4, text: '{"a":1}' },
+    ])
+    expect(items('[{},{}]\n', bodyTypes.lines)).to.deep.equal([{ index: 0, line: 1, text: '[{},{}]' }])
+  })
+
+  it('are at least one', () => {
+    for (const body of ['', ' \n', '[]', ' [ ] ']) expect(refusalOf(body), body).to.equal('nothing-sent')
+    expect(refusalOf(' \n\r\n\n', bodyTypes.lines)).to.equal('nothing-sent')
+  })
+
+  it(`are at most ${maxItems}`, () => {
+    const many = (count: number) => `[${Array(count).fill('{}').join()}]`
+    expect(items(many(maxItems))).to.have.length(maxItems)
+    expect(refusalOf(many(maxItems + 1))).to.equal('too-many-items')
+    expect(refusalOf('{}\n'.repeat(maxItems + 1), bodyTypes.lines)).to.equal('too-many-items')
+  })
+
+  it('are none of a list that does not end', () => {
+    expect(refusalOf('[{}')).to.equal('not-json')
+    expect(() => items('[{}')).to.throw(GatewayError, /Nothing was published/)
+  })
+})

@@ -1,0 +1,71 @@
+import { parseEvent } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { judge, maxEnvelopeBytes } from '../src/domain/judge.ts'
+import { envelope, full } from './envelopes.ts'
+
+const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'receiver') =>
+  judge(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)), mode)
+
+describe('what is said of an envelope', () => {
+  it('is its variant, and that publishers who want to be traced send the full one', () => {
+    expect(judged(envelope())).to.include({ valid: true, variant: 'reduced' })
+    expect(judged(full())).to.include({ valid: true, variant: 'full' })
+    expect(judged(full(), 'publisher')).to.include({ valid: true })
+    const { errors } = judged(envelope(), 'publisher')
+    expect(errors.map(({ pointer }) => pointer)).to.deep.equal(['/Id', '/CorrelationId', '/TraceId'])
+  })
+
+  it('is that a key stands twice, whatever the last of them says', () => {
+    const { AppId, ...rest } = envelope()
+    const text = `{"AppId":"${crypto.randomUUID()}","AppId":"${AppId}",${JSON.stringify(rest).slice(1)}`
+    expect(parseEvent(Buffer.from(text)).AppId).to.equal(AppId)
+    expect(judged(text)).to.deep.include({ valid: false, variant: 'reduced', code: 'not-an-envelope' })
+    expect(judged(text).errors).to.deep.equal([
+      {
+        pointer: '/AppId',
+        message: 'has a key twice',
+        hint: 'write each key once: of two, programs do not agree which one counts',
+      },
+    ])
+  })
+
+  it('tells of no key that only its publisher knows', () => {
+    const { Payload, ...rest } = envelope()
+    const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`
+    expect(judged(text).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload'])
+  })
+
+  it('is that it is too large for its topic, before it is read', () => {
+    const sized = (bytes: number) => `${' '.repeat(bytes - JSON.stringify(full()).length)}${JSON.stringify(full())}`
+    expect(judged(sized(maxEnvelopeBytes)).valid).to.equal(true)
+    expect(judged(sized(maxEnvelopeBytes + 1))).to.include({ valid: false, code: 'too-large' })
+  })
+
+  const wrong: Record<string, [text: string | Buffer, code: string, pointer: string]> = {
+    nothing: ['', 'not-json', ''],
+    'half of one': ['{"AppId":', 'not-json', ''],
+    'what is no UTF-8': [Buffer.from([0x7b, 0xff, 0x7d]), 'not-utf8', ''],
+    'a list': ['[]', 'not-an-envelope', ''],
+    'a CloudEvent': ['{"specversion":"1.0","data":{}}', 'not-an-envelope', ''],
+    'a NUL in a text': [JSON.stringify({ ...full(), AppName: 'a\0' }), 'not-an-envelope', '/AppName'],
+    'a lone surrogate': [JSON.stringify({ ...full(), AppName: '\ud800' }), 'not-an-envelope', '/AppName'],
+    'a number beyond a double': [
+      JSON.stringify({ ...full(), Headers: { n: 0 } }).replace('"n":0', '"n":1e400'),
+      'not-an-envelope',
+      '/Headers/n',
+    ],
+    'deep nesting': [
+      JSON.stringify({ ...full(), Headers: { a: JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`) } }),
+      'not-an-envelope',
+      '',
+    ],
+    'very deep nesting': [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'not-an-envelope', ''],
+  }
+  for (const [what, [text, code, pointer]] of Object.entries(wrong)) {
+    it(`is what receivers say of ${what}`, () => {
+      const { valid, errors, ...told } = judge(Buffer.from(text as string), 'receiver')
+      expect([valid, told.code]).to.deep.equal([false, code])
+      expect(errors.map((error) => error.pointer)).to.include(pointer)
+    })
+  }
+})

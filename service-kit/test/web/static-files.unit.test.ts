@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { withServer } from '../../src/testing/serve-app.ts'
+import { webWith } from './support/things.ts'
+
+const page = { path: '/page', type: 'text/html; charset=utf-8', content: '<p>é', sources: { styleSrc: ["'self'"] } }
+const files = [{ path: '/schemas/a.json', type: 'application/schema+json', content: '{"a":1}' }, page]
+
+describe('static files', () => {
+  const app = webWith({ files })
+
+  it('are what they are, for programs of other sites, too', async () => {
+    await withServer(app, async (url) => {
+      const answer = await fetch(`${url}/schemas/a.json`)
+      expect([answer.status, await answer.text()]).to.deep.equal([200, '{"a":1}'])
+      const headers = Object.fromEntries(answer.headers)
+      expect(headers).to.include({
+        'content-type': 'application/schema+json',
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+        'cache-control': 'no-cache',
+        'content-security-policy': "default-src 'none';base-uri 'none';frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+      })
+      const head = await fetch(`${url}/schemas/a.json`, { method: 'HEAD' })
+      expect([head.status, await head.text()]).to.deep.equal([200, ''])
+    })
+  })
+
+  it('load what their sources are, and nothing else', async () => {
+    await withServer(app, async (url) => {
+      const answer = await fetch(`${url}/page`)
+      expect(await answer.text()).to.equal('<p>é')
+      expect(answer.headers.get('content-security-policy')).to.match(/default-src 'none';.*;style-src 'self'$/)
+    })
+  })
+})
