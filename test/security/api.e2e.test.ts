@@ -39,8 +39,10 @@ for (const closed of [false, true]) {
       it(`of ${service.name} do what they say, whatever is sent`, async () => {
         const config = join(folder, `${service.name}.toml`)
         writeFileSync(config, configOf(service))
+        const document = join(folder, `${service.name}.json`)
+        writeFileSync(document, await writableOpenApi(urlOf(stack, service.name)))
         const args = [
-          ...['--config-file', config, 'run', `${urlOf(stack, service.name)}/openapi.json`],
+          ...['--config-file', config, 'run', document, '--url', urlOf(stack, service.name)],
           ...['--checks', 'all', '--max-examples', String(examples), '--no-color', ...(await credential())],
         ]
         const { code, output } = await schemathesis(args, folder)
@@ -49,6 +51,12 @@ for (const closed of [false, true]) {
       })
     }
   })
+}
+
+/** A service's document, without bodies of lines, which the tool cannot write. */
+async function writableOpenApi(url: string): Promise<string> {
+  const leaveOut = (key: string, value: unknown) => (key === 'application/x-ndjson' ? undefined : value)
+  return JSON.stringify(JSON.parse(await (await fetch(`${url}/openapi.json`)).text(), leaveOut))
 }
 
 /** What is valid by its schema may be refused for what is known, which no schema says: a cursor of no list, a key that was used. */
