@@ -6,7 +6,8 @@ import { inline } from './inline.ts'
 
 const folder = new URL('../schemas/', import.meta.url)
 
-function read(path: string): AnySchemaObject {
+/** A file of schemas/ by its path. */
+export function readSchema(path: string): AnySchemaObject {
   return JSON.parse(readFileSync(new URL(path, folder), 'utf8')) as AnySchemaObject
 }
 
@@ -18,17 +19,17 @@ const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, ownPrope
 ajv.addFormat('date-time', fullFormats['date-time'])
 // Says what a field is, and refuses nothing: see personal.ts.
 ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
-const common = read('common.json')
+const common = readSchema('common.json')
 ajv.addSchema(common)
 
 /** Rules of common.json by name: the very objects that Ajv's errors point to as their `parentSchema`. */
 export const sharedRules = common.$defs as Record<'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank', AnySchemaObject>
 
-const received = read('envelope.received.json')
+const received = readSchema('envelope.received.json')
 
 /** Validators of the envelope alone, compiled once. */
 export const envelopeValidators = {
-  full: ajv.compile(read('envelope.full.json')),
+  full: ajv.compile(readSchema('envelope.full.json')),
   received: ajv.compile(received),
 } as const
 
@@ -37,6 +38,7 @@ export const envelopeFields = fieldsOf(received)
 
 /** Which of the two envelope schemas a document is held against. */
 export type Variant = keyof typeof envelopeValidators
+export const variants = Object.keys(envelopeValidators) as Variant[]
 
 export interface PayloadSchema {
   validate: ValidateFunction
@@ -56,7 +58,7 @@ function readPayloadSchemas(): Map<string, PayloadSchema> {
   const byType = new Map<string, PayloadSchema>()
   for (const file of readdirSync(new URL('events/', folder)).sort()) {
     const [name, version] = file.split('.')
-    const schema = read(`events/${file}`)
+    const schema = readSchema(`events/${file}`)
     const fields = fieldsOf(schema)
     byType.set(`${name}@${version}`, {
       validate: ajv.compile(schema),
