@@ -93,7 +93,7 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
     const value = {
       action,
       channel: refTo(`channels/${topic}`),
-      title: `${who} ${action}s ${topic}`,
+      title: `${action === 'send' ? 'Sent' : 'Received'} by ${who}`,
       messages: ids.map((message) => refTo(`channels/${topic}/messages/${message}`)),
       ...(action === 'receive' && { bindings: { kafka: group } }),
     }
