@@ -38,8 +38,12 @@ const documents = (kind: 'valid' | 'invalid') => {
     .map(({ envelope, input = envelope }) => input)
 }
 
+const validOf = (type: string) =>
+  documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
+
 describe('the fixtures', () => {
-  for (const type of eventTypes.filter((each) => each.endsWith('@1'))) {
+  // A new event has them once somebody has written the first.
+  for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
     it(`break every rule of ${type} once at least, and have a valid one of each variant`, () => {
       const ajv = new Ajv2020({ allErrors: true })
       ajv.addFormat('date-time', fullFormats['date-time'])
@@ -51,8 +55,7 @@ describe('the fixtures', () => {
         for (const { instancePath, keyword } of check.errors ?? []) broken.add(`${instancePath} ${keyword}`)
       }
       expect([...rulesOf(type)].filter((rule) => !broken.has(rule))).to.deep.equal([])
-      const valid = documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
-      expect(new Set(valid.map((document) => check(document)))).to.deep.equal(new Set([true, false]))
+      expect(new Set(validOf(type).map((document) => check(document)))).to.deep.equal(new Set([true, false]))
     })
   }
 })

@@ -26,5 +26,8 @@ if [ -n "${KAFKA_USER-}" ]; then
   settings+=(-X "ssl.ca.location=${KAFKA_CA:?is not set}")
 fi
 # A file that is named is one record; standard input would be one for each line.
-kcat "${settings[@]}" -q -P -t orderevents "$1"
+if ! kcat "${settings[@]}" -q -P -t orderevents "$1"; then
+  echo 'not published' >&2
+  exit 1
+fi
 echo 'published to orderevents'
