@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { corpus } from '../contract/corpus.ts'
 import { fixtureBytes, fixtures, type InvalidFixture, type ValidFixture } from '../contract/fixtures.ts'
-import { type Example, examples, type Question, type Verdict, verdictsOf } from './languages.ts'
+import type { Example, Question, Verdict } from './example.ts'
+import { examples, verdictsOf } from './languages.ts'
 import { ownVerdict } from './verdict.ts'
 
 const schemas = ['full', 'received'] as const

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { canAptGet, runTool } from '@orderflow/stack'
-import type { Example } from './languages.ts'
+import type { Example } from './example.ts'
 
 /** The example in the shell. On Debian, as root, kcat is installed where it is missing. */
 export async function kcatExample(folder: string): Promise<Example> {

@@ -4,18 +4,9 @@ import { copyFileSync, cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { cacheFolder, repository, runTool } from '@orderflow/stack'
-import { go, java, maven, type Provisioned, provisionTools, pythonPackages } from '@orderflow/stack/parts'
+import { go, java, javaCommand, maven, type Provisioned, provisionTools, pythonPackages } from '@orderflow/stack/parts'
+import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
-
-/** A folder of examples/, made to run. */
-export interface Example {
-  language: string
-  /** Publishes the event in a file. */
-  publish: (file: string) => string[]
-  /** Checks documents, as `verdictsOf` gives them. */
-  check?: string[]
-  env?: Record<string, string>
-}
 
 const folderOf = (language: string) => join(repository, 'examples', language)
 const contentOf = (language: string, ...patterns: string[]) => {
@@ -63,7 +54,7 @@ const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 export async function examples(): Promise<Example[]> {
   await provisionTools([python, golang, jvm], { onProgress: console.error })
   const inPython = (program: string, ...args: string[]) => ['python3', join(folderOf('python'), program), ...args]
-  const inJava = (...args: string[]) => ['java', '-jar', join(jvm.folder, 'target/publish.jar'), ...args]
+  const inJava = (...args: string[]) => [javaCommand(), '-jar', join(jvm.folder, 'target/publish.jar'), ...args]
   const inGo = (...args: string[]) => [join(golang.folder, 'publish'), ...args]
   return [
     {
@@ -76,18 +67,6 @@ export async function examples(): Promise<Example[]> {
     { language: 'java', publish: (file) => inJava(file), check: inJava('--check'), env: schemas },
     await kcatExample(folderOf('kcat')),
   ]
-}
-
-/** What somebody says of a document. */
-export interface Verdict {
-  code: string
-  pointers: string[]
-}
-
-/** A document, and the schema that it is held against. */
-export interface Question {
-  check: 'full' | 'received'
-  base64: string
 }
 
 /** What an example's validator says of each document. */

@@ -12,7 +12,8 @@ import { type LocalCheckout, localCheckout, type StartedCheckout } from '../supp
 import { leaveOut } from '../support/not-run.ts'
 import type { Ended } from '../support/operate.ts'
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
-import { type Example, examples } from './languages.ts'
+import type { Example } from './example.ts'
+import { examples } from './languages.ts'
 
 const languages = ['python', 'go', 'java', 'kcat']
 

@@ -1,5 +1,5 @@
 import { EnvelopeError, parseEvent, parseFullEnvelope } from '@orderflow/envelope-schema'
-import type { Question, Verdict } from './languages.ts'
+import type { Question, Verdict } from './example.ts'
 
 /** What our own validator says. */
 export function ownVerdict({ check, base64 }: Question): Verdict {
