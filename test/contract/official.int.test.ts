@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  type AsyncApiDocument,
   binaryMessage,
   cloudEventOf,
   fromCloudEvent,
   parseEvent,
+  parseFullEnvelope,
   type ReceivedEnvelope,
   structuredMessage,
   toCloudEvent,
@@ -13,6 +15,9 @@ import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
 import { fixtures, type ValidFixture } from './fixtures.ts'
 import { contractTools, type Message } from './tools.ts'
+
+const text = readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')
+const contract = JSON.parse(text) as AsyncApiDocument
 
 let tools: Awaited<ReturnType<typeof contractTools>>
 const loadTools = async () => {
@@ -23,7 +28,6 @@ describe('envelope-schema/asyncapi.json', () => {
   before(loadTools)
 
   it('is valid by the official AsyncAPI parser, and has no warnings', async () => {
-    const text = readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')
     const { document, diagnostics } = await new tools.asyncApi.Parser().parse(text)
     expect(document).to.be.an('object')
     // Severity 2 is for information: that there is a newer AsyncAPI.
@@ -32,10 +36,21 @@ describe('envelope-schema/asyncapi.json', () => {
   })
 
   it('is refused by it when a message is not there', async () => {
-    const text = readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')
     const broken = text.replaceAll('"#/components/messages/OrderCreated.1.full"', '"#/components/messages/nowhere"')
     const { diagnostics } = await new tools.asyncApi.Parser().parse(broken)
     expect(diagnostics.some(({ severity }) => severity === 0)).to.equal(true)
+  })
+})
+
+describe('the examples of asyncapi.json', () => {
+  it('are there for each message, and valid', () => {
+    for (const [id, { examples = [] }] of Object.entries(contract.components.messages)) {
+      expect(examples, id).to.have.length(1)
+      const parse = id.endsWith('.full') ? parseFullEnvelope : parseEvent
+      for (const { payload } of examples)
+        expect(`${payload.Name}.${payload.Version}`).to.equal(id.replace(/\.\w+$/, ''))
+      for (const { payload } of examples) parse(Buffer.from(JSON.stringify(payload)))
+    }
   })
 })
 
