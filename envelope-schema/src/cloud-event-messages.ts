@@ -23,9 +23,17 @@ const bindings = {
   http: {
     prefix: 'ce-',
     write: (text) => text.replaceAll(/[^!#$&-~]/gu, encodeURIComponent).replaceAll('"', '%22'),
-    read: (text) => decodeURIComponent(text.replace(/^"(.*)"$/s, '$1').replaceAll(/%(?![\da-f]{2})/gi, '%25')),
+    read: percentDecoded,
   },
 } satisfies Record<string, Binding>
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replace(/^"(.*)"$/s, '$1').replaceAll(/%(?![\da-f]{2})/gi, '%25'))
+  } catch {
+    return refuseCloudEvent('has a header that is no UTF-8', 'percent-encode the UTF-8 bytes of a text')
+  }
+}
 
 const structured = 'application/cloudevents+json'
 

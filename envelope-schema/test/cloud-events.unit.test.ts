@@ -147,6 +147,12 @@ describe('a message that is no CloudEvent', () => {
     })
   }
 
+  it('is refused when a header holds bytes that are no UTF-8', () => {
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '%ff', 'ce-source': '/', 'ce-type': 't' }
+    const { problems } = errorOf(() => cloudEventOf({ headers, body: bytesOf('{}') }, 'http'))
+    expect(problems[0]?.message).to.equal('has a header that is no UTF-8')
+  })
+
   it('may hold its data in base64, and percent signs that encode nothing', () => {
     const { specversion, id, source, type } = toCloudEvent(complete(), origin)
     const encoded = { specversion, id, source, type, data_base64: Buffer.from('{"a":1}').toString('base64') }
