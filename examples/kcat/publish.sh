@@ -18,6 +18,12 @@ fi
 # Without KAFKA_USER, Kafka is one that asks nobody: that of make up STACK=local.
 settings=(-b "${KAFKA_BROKERS:-localhost:9092}" -X message.timeout.ms=10000)
 if [ -n "${KAFKA_USER-}" ]; then
+  # confluentinc/librdkafka#4895: older ones send a nonce that Kafka 4 refuses, and do not say why.
+  library=$(kcat -V | sed -n 's/.*librdkafka \([0-9.]*[0-9]\).*/\1/p')
+  if [ "$(printf '%s\n' 2.6.1 "$library" | sort -V | head -n 1)" != 2.6.1 ]; then
+    echo "not published: this kcat has librdkafka $library, and a user and password take 2.6.1 or newer" >&2
+    exit 1
+  fi
   # By a file, since every program of the machine sees arguments.
   secrets=$(mktemp)
   trap 'rm -f "$secrets"' EXIT

@@ -65,7 +65,7 @@ export async function examples(): Promise<Example[]> {
     },
     { language: 'go', publish: (file) => inGo(file), check: inGo('--check'), env: schemas },
     { language: 'java', publish: (file) => inJava(file), check: inJava('--check'), env: schemas },
-    await kcatExample(folderOf('kcat')),
+    await kcatExample(folderOf('kcat'), python.folder),
   ]
 }
 

@@ -114,7 +114,7 @@ describe('the examples', () => {
     let log: Awaited<ReturnType<typeof openLog>>
     let settings: Record<string, string>
     before(async () => {
-      kafka = await startSecuredKafka(testFolder('examples'), 'localhost')
+      kafka = await startSecuredKafka(testFolder('examples'))
       log = await openLog(kafka.operator, ['orderevents'])
       const KAFKA_CA = join(folder, 'kafka.crt')
       writeFileSync(KAFKA_CA, kafka.certificate)

@@ -45,17 +45,14 @@ export interface SecuredKafka {
   stop: () => Promise<void>
 }
 
-/**
- * Starts one in a folder of its own, with the topics, users and rights that follow from services.json.
- * @param host what it calls itself: librdkafka 2.0, which Debian has, finds no address in a certificate, only names
- */
-export async function startSecuredKafka(folder: string, host = '127.0.0.1'): Promise<SecuredKafka> {
+/** Starts one in a folder of its own, with the topics, users and rights that follow from services.json. */
+export async function startSecuredKafka(folder: string): Promise<SecuredKafka> {
   await provision({ onProgress: () => {} })
   await claimFolder(folder)
   const plan = await createPlan(folder, await freePorts())
   const [{ certificate, key }, loopbackPort] = await Promise.all([makeCertificate(), freePort()])
   const password = newSecret()
-  const address = `${host}:${plan.ports.kafka}`
+  const address = `127.0.0.1:${plan.ports.kafka}`
   const settings = brokerSecurity(
     {
       clients: { CLIENT: address },
