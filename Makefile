@@ -114,7 +114,7 @@ test: ## All of that, with everything it needs: before a merge (8 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
 
-test-examples: ## Publish from Python, Go, Java and the shell, and hold their validators against ours (8 minutes): [SEED=1 repeats a corpus]
+test-examples: ## Publish from Python, Go, Java and the shell, and hold their validators against ours (4 minutes; at first 6): [SEED=1 repeats a corpus]
 	@$(bin)/mocha 'test/examples/*.e2e.test.ts'
 
 test-stores: ## The tests that run the system, with PostgreSQL as its store, as processes and in containers (10 minutes)
