@@ -93,7 +93,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check compat envelope-package unit unit-tests test-local test-containers test test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
+.PHONY: check compat envelope-package unit unit-tests test-local test-containers test test-examples test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
@@ -115,7 +115,7 @@ unit-tests: ## The unit tests alone
 
 test-local: ## The tests that start programs, and need no containers (5 minutes)
 	@$(stack) provision browser
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{observe,security}/**' \
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,observe,security}/**' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
@@ -124,6 +124,9 @@ test-containers: ## The tests that need containers: images, network, MongoDB, ki
 test: ## All of that, with everything it needs: before a merge (8 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
+
+test-examples: ## Publish from Python, Go, Java and the shell, and hold their validators against ours (4 minutes; at first 6): [SEED=1 repeats a corpus]
+	@$(bin)/mocha 'test/examples/*.e2e.test.ts'
 
 test-stores: ## The tests that run the system, with PostgreSQL as its store, as processes and in containers (10 minutes)
 	@$(bin)/mocha test/postgresql.e2e.test.ts

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import standalone from 'ajv/dist/standalone/index.js'
 import { sharedAjv } from './src/ajv.ts'
-import { eventSchemas, fullSchema, receivedSchema } from './src/schemas.ts'
+import { envelopeSchemas, eventSchemas } from './src/schemas.ts'
 
 /*
  * Builds what others install. Node strips no types below node_modules, so it holds JavaScript; and it lies in a folder of its own with
@@ -54,8 +54,8 @@ function emit(folder: string): void {
 function compiledValidators(): string {
   const ajv = sharedAjv()
   // src/validators.ts may have been loaded by whoever builds.
-  for (const schema of [fullSchema, receivedSchema]) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
-  const ids = [fullSchema, receivedSchema, ...eventSchemas.values()].map(({ $id }) => $id as string)
+  for (const schema of Object.values(envelopeSchemas)) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
+  const ids = [...Object.values(envelopeSchemas), ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))
   const payloads = [...eventSchemas.keys()].map((type, index) => `  [${JSON.stringify(type)}, schema_${index + 2}],\n`)
   return [

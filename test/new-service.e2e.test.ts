@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, repository } from '@orderflow/stack'
 import { claimFolder } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from './support/checkout.ts'
-import { lastCommand, type Step, stepsOf } from './support/document.ts'
+import { followDocument, succeeded } from './support/follow-document.ts'
 import { freeOffset } from './support/free-offset.ts'
-import type { Ended } from './support/operate.ts'
 import type { RepositoryCopy } from './support/repository-copy.ts'
 
 const name = 'shipping-service'
@@ -27,45 +25,7 @@ describe('docs/new-service.md', () => {
     copy?.remove()
   })
 
-  let script = ''
-  let failed: string | undefined
-
-  async function follow(step: Step): Promise<void> {
-    if (step.do === 'write') copy.write(step.path, step.text)
-    else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
-    else if (step.do === 'see') await see(step.shown)
-    else {
-      script = step.script
-      succeeded(await shell(script))
-    }
-  }
-  /** The document is followed beside other stacks: the ports that it names are moved. */
-  function shell(commands: string): Promise<Ended> {
-    const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
-    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
-  }
-
-  /** What is asked for may take a moment to be there. */
-  async function see(shown: unknown): Promise<void> {
-    let last = ''
-    await eventually(async () => {
-      last = (await shell(lastCommand(script))).stdout
-      return last !== '' && holds(JSON.parse(last), shown)
-    }, 'the answer').catch((error: Error) => {
-      throw new Error(`${error.message}; it is ${last}`)
-    })
-  }
-
-  const steps = stepsOf(readFileSync(join(repository, 'docs/new-service.md'), 'utf8'))
-  for (const step of steps) {
-    const what = titleOf(step)
-    it(what, async () => {
-      if (failed) throw new Error(`not tried, since this failed: ${failed}`)
-      failed = what
-      await follow(step)
-      failed = undefined
-    })
-  }
+  followDocument('docs/new-service.md', () => ({ copy, offset }))
 
   it(`makes a service of at most ${mostLines} lines of code that changes seven files`, async () => {
     const { changed, added } = await changesIn(copy)
@@ -91,24 +51,3 @@ describe('docs/new-service.md', () => {
     succeeded(await copy.run('mocha', ['--parallel', '--jobs', '2', ...files]))
   })
 })
-
-function titleOf(step: Step): string {
-  if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
-  if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
-  return `${step.do}s ${step.path}`
-}
-
-/** That no test fails says nothing where none is run. */
-function succeeded({ code, stdout, stderr }: Ended): void {
-  const printed = `${stdout}\n${stderr}`
-  if (code === 0 && !/^0 passed|Cannot find any files/m.test(printed)) return
-  throw new Error(`exit code ${code}\n${printed.slice(-4_000)}`)
-}
-
-/** Whether all that is shown is there, perhaps with more fields. */
-function holds(found: unknown, shown: unknown): boolean {
-  if (typeof shown !== 'object' || shown === null) return found === shown
-  if (typeof found !== 'object' || found === null) return false
-  if (Array.isArray(shown) && (found as unknown[]).length !== shown.length) return false
-  return Object.entries(shown).every(([key, value]) => holds((found as Record<string, unknown>)[key], value))
-}

@@ -10,8 +10,7 @@ function read(path: string): AnySchemaObject {
 }
 
 export const commonSchema = read('common.json')
-export const fullSchema = read('envelope.full.json')
-export const receivedSchema = read('envelope.received.json')
+export const envelopeSchemas = { full: read('envelope.full.json'), received: read('envelope.received.json') } as const
 
 /** Of each Payload, by event type, from the files `events/<Name>.<Version>.json`. */
 export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
@@ -30,13 +29,14 @@ export const sharedRules = commonSchema.$defs as Record<
 >
 
 /** The fields by which a right envelope is a full one: the two schemas differ in nothing else. */
-export const fullFields = fullSchema.required as readonly string[]
+export const fullFields = envelopeSchemas.full.required as readonly string[]
 
 /** The schema of each field of the envelope; see `fieldsOf`. */
-export const envelopeFields = fieldsOf(receivedSchema)
+export const envelopeFields = fieldsOf(envelopeSchemas.received)
 
 /** Which of the two envelope schemas a document is held against. */
-export type Variant = 'full' | 'received'
+export type Variant = keyof typeof envelopeSchemas
+export const variants = Object.keys(envelopeSchemas) as Variant[]
 
 export interface PayloadSchema {
   /** See `fieldsOf`. */

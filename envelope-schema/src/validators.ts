@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { sharedAjv } from './ajv.ts'
-import { eventSchemas, fullSchema, receivedSchema } from './schemas.ts'
+import { envelopeSchemas, eventSchemas } from './schemas.ts'
 
 // In the package that others install this file is its own outcome: build.ts compiles the validators once for all of them.
 
@@ -8,8 +8,8 @@ const ajv = sharedAjv()
 
 /** Validators of the envelope alone. */
 export const envelopeValidators: { full: ValidateFunction; received: ValidateFunction } = {
-  full: ajv.compile(fullSchema),
-  received: ajv.compile(receivedSchema),
+  full: ajv.compile(envelopeSchemas.full),
+  received: ajv.compile(envelopeSchemas.received),
 }
 
 /** Validators of a Payload, by event type. */

@@ -3,16 +3,20 @@ import { expect } from 'chai'
 import { type EnvelopeErrorCode, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { bytesOf, errorOf } from './support/documents.ts'
 
-interface ValidFixture {
+interface Written {
+  inputText?: string
+  inputBase64?: string
+  verdict: { full: boolean; received: boolean }
+}
+
+interface ValidFixture extends Written {
   variant: 'full' | 'reduced'
   envelope: Record<string, unknown>
 }
 
-interface InvalidFixture {
+interface InvalidFixture extends Written {
   check: 'full' | 'received'
   input?: unknown
-  inputText?: string
-  inputBase64?: string
   code: EnvelopeErrorCode
   problems: { pointer: string; hint?: string }[]
 }
@@ -22,9 +26,21 @@ function fixtures<T>(kind: 'valid' | 'invalid'): (T & { file: string; descriptio
   return readdirSync(folder).map((file) => ({ file, ...JSON.parse(readFileSync(new URL(file, folder), 'utf8')) }))
 }
 
-function bytesIn({ input, inputText, inputBase64 }: InvalidFixture): Uint8Array {
+function bytesIn({ inputText, inputBase64 }: Written, document: unknown): Uint8Array {
   if (inputBase64 !== undefined) return Buffer.from(inputBase64, 'base64')
-  return inputText === undefined ? bytesOf(JSON.stringify(input)) : bytesOf(inputText)
+  return inputText === undefined ? bytesOf(JSON.stringify(document)) : bytesOf(inputText)
+}
+
+/** By which of the two schemas it is right. */
+function verdictOf(bytes: Uint8Array): Written['verdict'] {
+  const passes = (parse: (bytes: Uint8Array) => unknown) => {
+    try {
+      return parse(bytes) !== undefined
+    } catch {
+      return false
+    }
+  }
+  return { full: passes(parseFullEnvelope), received: passes(parseEvent) }
 }
 
 /** Undoes what receiving does to GUIDs, for a comparison of all else. */
@@ -35,9 +51,10 @@ const withoutList = (problem: { hint?: string }) =>
   problem.hint?.startsWith('known events:') ? { ...problem, hint: 'known events' } : problem
 
 describe('valid fixtures', () => {
-  for (const { file, description, variant, envelope } of fixtures<ValidFixture>('valid')) {
+  for (const { file, description, variant, envelope, verdict, ...written } of fixtures<ValidFixture>('valid')) {
     it(`${file}: ${description}`, () => {
-      const bytes = bytesOf(envelope)
+      const bytes = bytesIn({ verdict, ...written }, envelope)
+      expect(verdictOf(bytes)).to.deep.equal(verdict)
       expect(foldCase(parseEvent(bytes))).to.deep.equal(foldCase(envelope))
       if (variant === 'full') expect(foldCase(parseFullEnvelope(bytes))).to.deep.equal(foldCase(envelope))
       else expect(errorOf(() => parseFullEnvelope(bytes)).code).to.equal('not-an-envelope')
@@ -49,7 +66,9 @@ describe('invalid fixtures', () => {
   for (const fixture of fixtures<InvalidFixture>('invalid')) {
     it(`${fixture.file}: ${fixture.description}`, () => {
       const parse = fixture.check === 'full' ? parseFullEnvelope : parseEvent
-      const error = errorOf(() => parse(bytesIn(fixture)))
+      const bytes = bytesIn(fixture, fixture.input)
+      expect(verdictOf(bytes)).to.deep.equal(fixture.verdict)
+      const error = errorOf(() => parse(bytes))
       const found = error.problems.map(({ pointer, hint }) => (hint ? { pointer, hint } : { pointer }))
       expect(found.map(withoutList)).to.have.deep.members(fixture.problems.map(withoutList))
       expect(error.code).to.equal(fixture.code)

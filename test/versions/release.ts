@@ -10,6 +10,8 @@ export async function addSchema({ run, write, replace }: RepositoryCopy): Promis
   write('envelope-schema/schemas/events/OrderCreated.2.json', fixture('OrderCreated.2.json'))
   const types = await run('npm', ['run', 'types', '-w', '@orderflow/envelope-schema'])
   if (types.code !== 0) throw new Error(types.stderr)
+  const rest = await run('make', ['generate'])
+  if (rest.code !== 0) throw new Error(rest.stderr)
   const versions = 'known versions of OrderCreated: 1'
   replace('envelope-schema/fixtures/invalid/unknown-version.json', versions, `${versions}, 2`)
 }

@@ -8,6 +8,7 @@ import { containersConfig } from '../observe/prometheus-config.ts'
 import { bootCheckFile } from './boot-check.ts'
 import { composeFile } from './compose.ts'
 import { composePostgresqlFile } from './compose-postgresql.ts'
+import { asyncApiFile, bundledSchemas } from './contract.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
 import { publishersFile } from './publishers.ts'
@@ -15,7 +16,7 @@ import { resiliencyFile } from './resiliency.ts'
 import { settingsFile } from './settings.ts'
 import { subscriptionsFile } from './subscriptions.ts'
 
-/** What `make generate` writes, by the path in the repository. Undefined is for a file that should be gone. */
+/** What `make generate` writes, from services.json and of the contract from its schemas, by the path in the repository. Undefined is for a file that should be gone. */
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
     [path, change(readFileSync(join(repository, path), 'utf8'))] as const
@@ -28,6 +29,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
     ['components/resiliency.yaml', resiliencyFile()],
+    ['envelope-schema/asyncapi.json', asyncApiFile()],
+    ...bundledSchemas(),
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],
     ['stack/observe/jaeger.yml', containersJaeger()],

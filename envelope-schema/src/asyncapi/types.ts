@@ -1,0 +1,55 @@
+/** What these documents use of AsyncAPI 3.0. */
+export interface AsyncApiDocument {
+  asyncapi: string
+  info: { title: string; version: string; description: string }
+  servers: Record<string, { host: string; protocol: string; description: string }>
+  channels: Record<string, AsyncApiChannel>
+  operations: Record<string, AsyncApiOperation>
+  components: {
+    messages: Record<string, AsyncApiMessage>
+    schemas: Record<string, JsonSchema>
+    [other: string]: unknown
+  }
+}
+
+export interface Reference {
+  $ref: string
+}
+
+export interface AsyncApiChannel {
+  address: string
+  title: string
+  description: string
+  messages: Record<string, Reference>
+}
+
+export interface AsyncApiOperation {
+  action: 'send' | 'receive'
+  channel: Reference
+  title: string
+  messages: Reference[]
+}
+
+export interface AsyncApiMessage {
+  name: string
+  title: string
+  summary: string
+  headers: Reference
+  payload: JsonSchema
+  examples?: { name: string; summary: string; payload: Record<string, unknown> }[]
+}
+
+/** A schema of draft 7, which is what AsyncAPI 3.0 has by itself. */
+export interface JsonSchema {
+  title?: string
+  description?: string
+  type?: string
+  required?: string[]
+  properties?: Record<string, JsonSchema>
+  allOf?: JsonSchema[]
+  $ref?: string
+  [keyword: string]: unknown
+}
+
+/** The name at the end of a reference. */
+export const nameIn = ({ $ref }: Reference): string => $ref.split('/').at(-1) ?? ''

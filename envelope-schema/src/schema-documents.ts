@@ -1,0 +1,71 @@
+import type { AnySchemaObject } from 'ajv/dist/2020.js'
+import { partsOf } from './event-type.ts'
+import { commonSchema, envelopeSchemas, eventSchemas, type Variant, variants } from './schemas.ts'
+
+/** What the ids of all schemas begin with. A name: nothing is served there, unless somebody serves it. */
+export const schemaBase = 'https://orderflow.example/schemas/'
+
+const fileOf = (type: string): string => `${type.replace('@', '.')}.json`
+
+/** The path of the schema that needs no other one: of an event's whole envelope, in one of its variants. */
+export function bundleOf(type: string, variant: Variant): string {
+  return `bundled/${fileOf(type).replace(/json$/, `${variant}.json`)}`
+}
+
+/**
+ * A schema of an event's whole envelope without references to other files, for validators that resolve none: the envelope of the variant,
+ * the Payload of the type, and of common.json what both refer to.
+ */
+export function bundle(type: string, variant: Variant): AnySchemaObject {
+  const { Name, Version } = partsOf(type)
+  const { $schema, $id: _, properties, ...envelope } = envelopeSchemas[variant]
+  const { $schema: __, $id: ___, ...payload } = eventSchemas.get(type) as AnySchemaObject
+  const whole = {
+    $schema,
+    $id: schemaBase + bundleOf(type, variant),
+    ...envelope,
+    title: `${payload.title}: ${envelope.title}`,
+    description: payload.description,
+    properties: {
+      ...properties,
+      Version: { ...properties.Version, const: Version },
+      Name: { ...properties.Name, const: Name },
+      Payload: payload,
+    },
+  }
+  const shared = commonSchema.$defs as Record<string, AnySchemaObject>
+  const used = new Set<string>()
+  const local = (value: unknown) => withLocalRefs(value, (name) => used.add(name))
+  const bundled = local(whole) as AnySchemaObject
+  const defs: Record<string, unknown> = {}
+  for (const name of used) defs[name] = local(shared[name]) // grows while it is walked
+  return { ...bundled, $defs: Object.fromEntries(Object.entries(defs).sort(([a], [b]) => (a < b ? -1 : 1))) }
+}
+
+function withLocalRefs(value: unknown, onRef: (name: string) => void): unknown {
+  if (Array.isArray(value)) return value.map((item) => withLocalRefs(item, onRef))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => {
+    const name = key === '$ref' ? String(inner).split('/').at(-1) : undefined
+    if (name === undefined) return [key, withLocalRefs(inner, onRef)]
+    onRef(name)
+    return [key, `#/$defs/${name}`]
+  })
+  return Object.fromEntries(entries)
+}
+
+/**
+ * Every schema by its path, such as `events/OrderCreated.1.json`, those without references (`bundled/…`) included. References between them
+ * are relative, and resolve against the `$id`.
+ * @param base what the `$id`s begin with: the address under which they are served, with a slash at its end
+ */
+export function schemaDocuments(base = schemaBase): ReadonlyMap<string, AnySchemaObject> {
+  const types = [...eventSchemas.keys()]
+  const all: (readonly [path: string, schema: AnySchemaObject])[] = [
+    ['common.json', commonSchema],
+    ...variants.map((variant) => [`envelope.${variant}.json`, envelopeSchemas[variant]] as const),
+    ...Array.from(eventSchemas, ([type, schema]) => [`events/${fileOf(type)}`, schema] as const),
+    ...types.flatMap((type) => variants.map((variant) => [bundleOf(type, variant), bundle(type, variant)] as const)),
+  ]
+  return new Map(all.map(([path, schema]) => [path, { ...schema, $id: base + path }]))
+}

@@ -1,0 +1,58 @@
+import { Ajv } from 'ajv'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { expect } from 'chai'
+import { asyncApiDocument, type ReceivedEnvelope, type Traffic } from '../../src/index.ts'
+import { reduced } from '../support/documents.ts'
+
+const envelope = { ...reduced(), TenantID: 'acme' } as unknown as ReceivedEnvelope
+const traffic: Traffic = {
+  version: '1.2.3',
+  applications: [
+    { name: 'shop', produces: { orderevents: ['OrderCreated'] }, consumes: [] },
+    { name: 'till', produces: {}, consumes: ['orderevents'] },
+  ],
+  outside: ['orderevents'],
+  partitions: 12,
+  examples: [{ description: 'an order', envelope }],
+}
+const { channels, operations, components } = asyncApiDocument(traffic)
+const messagesOf = (id: string) => operations[id]?.messages.map(({ $ref }) => $ref.split('/').at(-1))
+
+describe('the AsyncAPI document', () => {
+  it('has the topics that are written, with the events that are written there, in both variants', () => {
+    expect(Object.keys(channels)).to.deep.equal(['orderevents'])
+    expect(Object.keys(channels.orderevents?.messages ?? {})).to.include.members([
+      'OrderCreated.1.full',
+      'OrderCreated.1.received',
+    ])
+    expect(Object.keys(components.messages).some((id) => id.startsWith('Payment'))).to.equal(false)
+  })
+
+  it('says who sends what: services the full variant, applications outside either; and receivers take the received one', () => {
+    expect(messagesOf('shop.send.orderevents'))
+      .to.include('OrderCreated.1.full')
+      .and.not.include('OrderCreated.1.received')
+    expect(messagesOf('till.receive.orderevents'))
+      .to.include('OrderCreated.1.received')
+      .and.not.include('OrderCreated.1.full')
+    expect(messagesOf('applications-outside.send.orderevents')).to.include.members(Object.keys(components.messages))
+  })
+
+  it('has an example of the received variant with its six fields alone', () => {
+    const [example] = components.messages['OrderCreated.1.received']?.examples ?? []
+    expect(example?.payload).to.deep.equal(reduced())
+  })
+
+  it('has schemas of draft 7, in which nothing stands beside a reference', () => {
+    const ajv = new Ajv({ strict: false })
+    ajv.addFormat('date-time', fullFormats['date-time'])
+    const schema = { ...components.messages['OrderCreated.1.received']?.payload, components }
+    const check = ajv.compile(schema)
+    expect(check(reduced()), JSON.stringify(check.errors)).to.equal(true)
+    expect(check(reduced({ CorrelationId: '00000000-0000-0000-0000-000000000000' }))).to.equal(false)
+    expect(check(reduced({ AppId: `${reduced().AppId}\n` }))).to.equal(false)
+    expect(check(reduced({ Version: 2 }))).to.equal(false)
+    const besideRef = JSON.stringify(components).match(/\{[^{}]*"\$ref":"[^"]*"[^{}]*\}/g) ?? []
+    for (const found of besideRef) expect(Object.keys(JSON.parse(found))).to.deep.equal(['$ref'])
+  })
+})

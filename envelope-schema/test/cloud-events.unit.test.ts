@@ -1,0 +1,163 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  binaryMessage,
+  cloudEventOf,
+  fromCloudEvent,
+  parseEvent,
+  type ReceivedEnvelope,
+  structuredMessage,
+  toCloudEvent,
+} from '../src/index.ts'
+import { anyText } from './support/any-text.ts'
+import { bytesOf, errorOf, reduced } from './support/documents.ts'
+
+const origin = { topic: 'orderevents', partition: 0, offset: 7 }
+const guid = fc.uuid()
+const seen = fc
+  .tuple(anyText(20), fc.constantFrom('a', '\u{1f600}'))
+  .map((parts) => parts.join('').replaceAll('\0', 'b'))
+const extra = fc.dictionary(
+  fc.string({ minLength: 1 }).map((name) => `x${name}`),
+  fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))),
+  { maxKeys: 3 },
+)
+/** Any envelope, with or without each of its optional fields, texts that are empty and fields that nobody knows. */
+const envelope = fc
+  .record(
+    { Id: guid, CorrelationId: guid, TraceId: guid, TenantID: anyText(8), TenantUserID: anyText(8), Headers: extra },
+    { requiredKeys: [] },
+  )
+  .chain((optional) =>
+    fc.tuple(seen, extra, extra).map(([AppName, payload, others]) => ({
+      ...others,
+      ...reduced({ AppName, Payload: { ...payload, OrderId: crypto.randomUUID() } }),
+      ...optional,
+    })),
+  ) as unknown as fc.Arbitrary<ReceivedEnvelope>
+const complete = () => reduced() as unknown as ReceivedEnvelope
+
+const modes = {
+  'binary over Kafka': { write: (event) => binaryMessage(event, 'kafka'), kind: 'kafka' },
+  'binary over HTTP': { write: (event) => binaryMessage(event, 'http'), kind: 'http' },
+  structured: { write: structuredMessage, kind: 'kafka' },
+} satisfies Record<
+  string,
+  {
+    write: (event: ReturnType<typeof toCloudEvent>) => { headers: Record<string, string>; body: string }
+    kind: 'kafka' | 'http'
+  }
+>
+
+describe('a CloudEvent of an envelope', () => {
+  for (const [mode, { write, kind }] of Object.entries(modes)) {
+    it(`gives back every field in ${mode} mode: absent, empty, unknown and Headers`, () => {
+      fc.assert(
+        fc.property(envelope, (made) => {
+          const { headers, body } = write(toCloudEvent(made, origin))
+          expect(fromCloudEvent(cloudEventOf({ headers, body: bytesOf(body) }, kind as 'kafka'))).to.deep.equal(made)
+        }),
+      )
+    })
+  }
+
+  it('has attributes by the rules of CloudEvents, none of which holds what is personal', () => {
+    fc.assert(
+      fc.property(envelope, (made) => {
+        const { data: _, ...attributes } = toCloudEvent({ ...made, TenantUserID: 'SECRET', AppName: 'SECRET' }, origin)
+        for (const [name, value] of Object.entries(attributes)) {
+          expect(name).to.match(/^[a-z0-9]{1,20}$/)
+          expect(value)
+            .to.be.a('string')
+            .and.match(/^[^\p{Cc}\p{Cs}]+$/u)
+            .and.not.contain('SECRET')
+        }
+      }),
+    )
+  })
+
+  it('says what the envelope says, and which schema it is by', () => {
+    const { data: _, ...attributes } = toCloudEvent(complete(), origin)
+    expect(attributes).to.deep.equal({
+      specversion: '1.0',
+      id: '660553c6-d431-5967-a712-69afb682128f',
+      source: 'urn:uuid:0b5c3d6e-8f1a-4b2c-9d3e-4f5a6b7c8d9e',
+      type: 'OrderCreated@1',
+      time: '2026-03-14T09:26:53Z',
+      datacontenttype: 'application/json',
+      dataschema: 'https://orderflow.example/schemas/bundled/OrderCreated.1.received.json',
+      correlationid: '15143c07-9a70-5836-b75c-15d3f532a1f7',
+    })
+  })
+
+  it('cannot be made without an id', () => {
+    expect(() => toCloudEvent(complete())).to.throw(TypeError, 'needs its origin')
+  })
+
+  it('shows a Name that a String of CloudEvents cannot hold without its control characters', () => {
+    const event = toCloudEvent({ ...complete(), Name: 'Order\u0007Created' }, origin)
+    expect(event.type).to.equal('Order\ufffdCreated@1')
+    expect(fromCloudEvent(event).Name).to.equal('Order\u0007Created')
+  })
+})
+
+describe('a CloudEvent of somebody else', () => {
+  const foreign = {
+    specversion: '1.0' as const,
+    id: '4711',
+    source: '/shop/7',
+    type: 'OrderCreated@1',
+    time: '2026-03-14T09:26:53Z',
+    datacontenttype: 'application/json',
+    subject: 'an order',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    data: reduced().Payload,
+  }
+
+  it('is a valid event, the same each time, with all that it says', () => {
+    const event = parseEvent(bytesOf(fromCloudEvent(foreign)))
+    expect(event).to.deep.equal(fromCloudEvent(foreign))
+    expect(event).to.include({ Name: 'OrderCreated', Version: 1, TraceId: '0af76519-16cd-43dd-8448-eb211c80319c' })
+    expect(event.Headers).to.deep.equal({
+      CloudEvent: { id: '4711', source: '/shop/7', type: 'OrderCreated@1', subject: 'an order' },
+    })
+  })
+
+  it('is refused like any document when it says too little', () => {
+    const { data: _, time: __, ...poor } = foreign
+    const { problems } = errorOf(() => parseEvent(bytesOf(fromCloudEvent(poor))))
+    expect(problems.map(({ pointer }) => pointer)).to.have.members(['/CreationDate', '/Payload'])
+  })
+})
+
+describe('a message that is no CloudEvent', () => {
+  const json = (document: unknown) => ({
+    headers: { 'content-type': 'application/cloudevents+json' },
+    body: bytesOf(document),
+  })
+  for (const [what, message] of Object.entries({
+    'without its headers': { headers: { 'content-type': 'application/json' }, body: bytesOf('{}') },
+    'that is a list': json([]),
+    'without a type': json({ specversion: '1.0', id: '1', source: '/' }),
+    'of another version': json({ specversion: '0.3', id: '1', source: '/', type: 't' }),
+  })) {
+    it(`is refused: one ${what}`, () => {
+      const { code, problems } = errorOf(() => cloudEventOf(message as ReturnType<typeof json>, 'kafka'))
+      expect([code, problems.length]).to.deep.equal(['not-an-envelope', 1])
+    })
+  }
+
+  it('is refused when a header holds bytes that are no UTF-8', () => {
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '%ff', 'ce-source': '/', 'ce-type': 't' }
+    const { problems } = errorOf(() => cloudEventOf({ headers, body: bytesOf('{}') }, 'http'))
+    expect(problems[0]?.message).to.equal('has a header that is no UTF-8')
+  })
+
+  it('may hold its data in base64, and percent signs that encode nothing', () => {
+    const { specversion, id, source, type } = toCloudEvent(complete(), origin)
+    const encoded = { specversion, id, source, type, data_base64: Buffer.from('{"a":1}').toString('base64') }
+    expect(cloudEventOf(json(encoded), 'kafka').data).to.deep.equal({ a: 1 })
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '100%', 'ce-source': '/', 'ce-type': '"a%20b"' }
+    expect(cloudEventOf({ headers, body: bytesOf('{}') }, 'http')).to.include({ id: '100%', type: 'a b' })
+  })
+})

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Publishes events by event-gateway, over HTTP: ./publish.sh event.json
+# The file holds an envelope, a list of envelopes, or one envelope a line (its name ends in .ndjson then).
+set -euo pipefail
+
+if [ $# -ne 1 ]; then
+  echo 'usage: publish.sh event.json' >&2
+  exit 2
+fi
+if [ ! -r "$1" ]; then
+  echo "cannot read $1" >&2
+  exit 1
+fi
+type=application/json
+case $1 in *.ndjson) type=application/x-ndjson ;; esac
+# The key goes by standard input, since every program of the machine sees arguments.
+header=''
+if [ -n "${API_KEY-}" ]; then header="header = \"X-API-Key: $API_KEY\""; fi
+# The gateway validates; its answer says what became of each event. --fail-with-body: 0 for 2xx only.
+curl --silent --show-error --fail-with-body --config - --header "Content-Type: $type" --data-binary "@$1" \
+  "${GATEWAY:-http://localhost:5020}/v1/events/orderevents" <<<"$header"
+echo

@@ -1,0 +1,12 @@
+"""For the conformance test: reads lines {"check": "full", "base64": "..."}, writes a line {"code", "pointers"} for each."""
+
+import base64
+import json
+import sys
+
+from envelope import check
+
+for line in sys.stdin:
+    given = json.loads(line)
+    code, pointers = check(base64.b64decode(given["base64"]), given["check"])
+    print(json.dumps({"code": code, "pointers": pointers}))

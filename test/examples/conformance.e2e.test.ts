@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { corpus } from '../contract/corpus.ts'
+import { fixtureBytes, fixtures, type InvalidFixture, type ValidFixture } from '../contract/fixtures.ts'
+import type { Example, Question, Verdict } from './example.ts'
+import { examples, verdictsOf } from './languages.ts'
+import { ownVerdict } from './verdict.ts'
+
+const schemas = ['full', 'received'] as const
+/** SEED repeats a run; otherwise each run has another corpus. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32))
+
+/** How many documents each is given: a hundred thousand where that takes seconds. */
+const counts: Record<string, number> = { python: 10_000, go: 100_000, java: 20_000 }
+
+/** Every fixture, and what it says must be answered. */
+const asked = [...fixtures<ValidFixture>('valid'), ...fixtures<InvalidFixture>('invalid')].flatMap((fixture) =>
+  schemas.map((check) => {
+    const question: Question = { check, base64: fixtureBytes(fixture).toString('base64') }
+    const told: Partial<Verdict> | undefined =
+      'check' in fixture && fixture.check === check
+        ? { code: fixture.code, pointers: fixture.problems.map(({ pointer }) => pointer).sort() }
+        : undefined
+    return { name: `${fixture.file} by ${check}`, question, isRight: fixture.verdict[check], told }
+  }),
+)
+
+describe('validators of several languages', () => {
+  let found: Example[]
+  before(async function () {
+    this.timeout(600_000)
+    found = (await examples()).filter(({ check }) => check)
+    expect(found.map(({ language }) => language)).to.deep.equal(Object.keys(counts))
+  })
+
+  it('say of every fixture what it says itself: the verdict of both schemas, the code, and each pointer', async () => {
+    for (const example of found) {
+      const verdicts = await verdictsOf(
+        example,
+        asked.map(({ question }) => question),
+      )
+      const wrong = asked.flatMap(({ name, isRight, told, question }, index) => {
+        const verdict = verdicts[index]
+        const expected = told ?? ownVerdict(question)
+        const isSame = verdict && (verdict.code === 'ok') === isRight && same(expected as Verdict, verdict, question)
+        return isSame ? [] : [`${name}: ${JSON.stringify(verdict)}, not ${JSON.stringify(expected)}`]
+      })
+      expect(wrong, example.language).to.deep.equal([])
+    }
+  })
+
+  it('say the same of documents made at random: code and pointers', async function () {
+    this.timeout(900_000)
+    const most = Math.max(...Object.values(counts))
+    const questions = Array.from(corpus(seed, most), (bytes, index): Question => {
+      return { check: schemas[index % 2] ?? 'full', base64: bytes.toString('base64') }
+    })
+    const own = questions.map(ownVerdict)
+    const byCode = Map.groupBy(own, ({ code }) => code)
+    console.log(`      SEED=${seed}: ${[...byCode].map(([code, all]) => `${all.length} ${code}`).join(', ')}`)
+    // A corpus that reaches each rule; what is refused all the same tells nothing.
+    for (const code of [
+      'ok',
+      'not-utf8',
+      'not-json',
+      'not-an-envelope',
+      'unknown-event',
+      'unknown-version',
+      'invalid-payload',
+    ])
+      expect(byCode.get(code)?.length ?? 0, code).to.be.above(most / 1_000)
+    for (const example of found) {
+      const given = questions.slice(0, counts[example.language])
+      const since = performance.now()
+      const verdicts = await verdictsOf(example, given)
+      console.log(`      ${example.language}: ${given.length} in ${Math.round((performance.now() - since) / 1_000)} s`)
+      expect(verdicts).to.have.length(given.length)
+      const wrong = given.flatMap((question, index) =>
+        same(own[index] as Verdict, verdicts[index] as Verdict, question)
+          ? []
+          : [
+              `by ${question.check}: ${JSON.stringify(own[index])}, ${example.language} ${JSON.stringify(verdicts[index])}: ${Buffer.from(question.base64, 'base64')}`,
+            ],
+      )
+      expect(wrong.slice(0, 5), `${wrong.length} of SEED=${seed}`).to.deep.equal([])
+    }
+  })
+})
+
+/**
+ * A validator may refuse what nests too deep before it looks at anything else, so that a parser of its language survives: also a text that
+ * is no JSON (envelope-schema/fixtures/README.md).
+ */
+function same(own: Verdict, other: Verdict, { base64 }: Question): boolean {
+  const isSame = own.code === other.code && own.pointers.join() === other.pointers.join()
+  const stopped = other.code === 'not-an-envelope' && other.pointers.join() === ''
+  return isSame || (stopped && own.code !== 'ok' && levels(Buffer.from(base64, 'base64').toString()) > 64)
+}
+
+/** How deep objects and lists nest in a text that may be no JSON. */
+function levels(text: string): number {
+  let [deepest, level] = [0, 0]
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
+    if (token === '[' || token === '{') deepest = Math.max(deepest, ++level)
+    else if (token === ']' || token === '}') level -= 1
+  }
+  return deepest
+}

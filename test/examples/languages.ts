@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, cpSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { cacheFolder, repository, runTool } from '@orderflow/stack'
+import { go, java, javaCommand, maven, type Provisioned, provisionTools, pythonPackages } from '@orderflow/stack/parts'
+import type { Example, Question, Verdict } from './example.ts'
+import { kcatExample } from './kcat.ts'
+
+const folderOf = (language: string) => join(repository, 'examples', language)
+const contentOf = (language: string, ...patterns: string[]) => {
+  const hash = createHash('sha256')
+  for (const file of globSync(patterns, { cwd: folderOf(language) }).sort()) {
+    hash.update(file).update(readFileSync(join(folderOf(language), file)))
+  }
+  return join(cacheFolder(), `example-${language}-${hash.digest('hex').slice(0, 16)}`)
+}
+
+const requirements = join(folderOf('python'), 'requirements.txt')
+const python = pythonPackages('example-python', requirements, 'examples/python: downloading 6 MB')
+
+const golang: Provisioned = {
+  folder: contentOf('go', '*.go', 'go.*'),
+  about: 'examples/go: downloading and building, about a minute',
+  needs: [go],
+  async make(folder, { signal }) {
+    const env = { GOTOOLCHAIN: 'auto', GOWORK: 'off', GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' }
+    await runTool('go', ['build', '-trimpath', '-o', join(folder, 'publish'), '.'], {
+      cwd: folderOf('go'),
+      env,
+      signal,
+    })
+  },
+}
+
+const jvm: Provisioned = {
+  folder: contentOf('java', 'pom.xml', 'src/**/*.java'),
+  about: 'examples/java: downloading 25 MB and building',
+  needs: [java, maven],
+  async make(folder, { signal }) {
+    cpSync(join(folderOf('java'), 'src'), join(folder, 'src'), { recursive: true })
+    copyFileSync(join(folderOf('java'), 'pom.xml'), join(folder, 'pom.xml'))
+    await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
+  },
+}
+
+const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
+
+/**
+ * Every example whose toolchain is on this machine, which the first use makes. Fails when one is missing.
+ * @throws {StackError} `tools-missing`, which says how to bring it
+ */
+export async function examples(): Promise<Example[]> {
+  await provisionTools([python, golang, jvm], { onProgress: console.error })
+  const inPython = (program: string, ...args: string[]) => ['python3', join(folderOf('python'), program), ...args]
+  const inJava = (...args: string[]) => [javaCommand(), '-jar', join(jvm.folder, 'target/publish.jar'), ...args]
+  const inGo = (...args: string[]) => [join(golang.folder, 'publish'), ...args]
+  return [
+    {
+      language: 'python',
+      publish: (file) => inPython('publish.py', file),
+      check: inPython('check.py'),
+      env: { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' },
+    },
+    { language: 'go', publish: (file) => inGo(file), check: inGo('--check'), env: schemas },
+    { language: 'java', publish: (file) => inJava(file), check: inJava('--check'), env: schemas },
+    await kcatExample(folderOf('kcat'), python.folder),
+  ]
+}
+
+/** What an example's validator says of each document. */
+export async function verdictsOf({ check = [], env }: Example, questions: Question[]): Promise<Verdict[]> {
+  const [command = '', ...args] = check
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const answers = Promise.all([text(child.stdout), text(child.stderr), ended])
+  child.stdin.on('error', () => {}) // it ended: its exit code and what it printed say why
+  for (const question of questions) {
+    if (child.stdin.write(`${JSON.stringify(question)}\n`)) continue
+    await Promise.race([new Promise((go) => child.stdin.once('drain', go)), ended])
+    if (child.exitCode !== null) break
+  }
+  child.stdin.end()
+  const [stdout, stderr, code] = await answers
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr.slice(-2_000)}`)
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Verdict)
+}

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/clients/api'
+import { full } from '@orderflow/chaos/clients/envelopes'
+import { openLog } from '@orderflow/chaos/clients/kafka'
+import { eventually, freePort, repository, services, testFolder } from '@orderflow/stack'
+import { expect } from 'chai'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
+import { leaveOut } from '../support/not-run.ts'
+import type { Ended } from '../support/operate.ts'
+import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
+import type { Example } from './example.ts'
+import { examples } from './languages.ts'
+
+const languages = ['python', 'go', 'java', 'kcat']
+
+describe('the examples', () => {
+  let folder: string
+  let found: Map<string, Example>
+  before(async function () {
+    this.timeout(600_000)
+    folder = mkdtempSync(join(tmpdir(), 'examples-'))
+    found = new Map((await examples()).map((example) => [example.language, example]))
+    expect([...found.keys()]).to.have.members(languages)
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  function fileWith(document: unknown): string {
+    const file = join(folder, `${randomUUID()}.json`)
+    writeFileSync(file, JSON.stringify(document, null, 2))
+    return file
+  }
+
+  function publish(language: string, file: string, settings: Record<string, string>): Promise<Ended> {
+    const { publish, env } = found.get(language) as Example
+    const [command = '', ...args] = publish(file)
+    return run(command, args, { ...env, ...settings })
+  }
+
+  describe('on a stack that make up has started', () => {
+    let checkout: LocalCheckout
+    let stack: StartedCheckout
+    before(async () => {
+      checkout = await localCheckout()
+      stack = await checkout.start()
+    })
+    after(() => checkout?.remove())
+    const settings = () => ({ KAFKA_BROKERS: stack.kafka.bootstrapBrokers.join() })
+
+    async function isPaid(id: string): Promise<void> {
+      await orderWith(orderUrl(stack), id, 'Paid')
+      const payments = await paymentsOf(paymentUrl(stack), id)
+      expect(payments.map(({ amount, status }) => ({ amount, status }))).to.deep.equal([
+        { amount: 10, status: 'Approved' },
+      ])
+    }
+
+    for (const language of languages) {
+      it(`publish an order that is paid: ${language}`, async () => {
+        const event = full()
+        const { code, stdout, stderr } = await publish(language, fileWith(event), settings())
+        expect([code, stderr]).to.deep.equal([0, language === 'kcat' ? stderr : ''])
+        expect(stdout).to.contain('published to orderevents')
+        await isPaid(event.Payload.OrderId)
+      })
+    }
+
+    const gateway = services.find(({ name }) => (name as string) === 'event-gateway')
+    if (!gateway) leaveOut('publish an order that is paid: curl', 'there is no event-gateway in services.json')
+    else {
+      it('publish orders that are paid: curl, with one event, a list and lines', async () => {
+        const env = { GATEWAY: `http://localhost:${checkout.ports.services['event-gateway']?.http}` }
+        const [one, two, three] = [full(), full(), full()]
+        const lines = join(folder, 'events.ndjson')
+        writeFileSync(lines, `${JSON.stringify(three)}\n`)
+        for (const file of [fileWith(one), fileWith([two]), lines]) {
+          const { code, stdout, stderr } = await run(join(repository, 'examples/curl/publish.sh'), [file], env)
+          expect(code, stdout + stderr).to.equal(0)
+        }
+        for (const { Payload } of [one, two, three]) await isPaid(Payload.OrderId)
+      })
+    }
+  })
+
+  describe('by themselves', () => {
+    for (const language of languages) {
+      it(`do not publish what is wrong, and say where: ${language}`, async () => {
+        const file = fileWith(full({ Total: '10', CustomerName: 'Tx-77-SECRET', CustomerTaxId: '' }))
+        const { code, stdout, stderr } = await publish(language, file, { KAFKA_BROKERS: '127.0.0.1:1' })
+        expect(code).to.equal(1)
+        expect(stderr).to.contain('/Payload/Total').and.contain('/Payload/CustomerTaxId').and.contain('not published')
+        expect(stdout + stderr).not.to.contain('SECRET')
+      })
+
+      it(`say so when Kafka is not there: ${language}`, async () => {
+        const KAFKA_BROKERS = `127.0.0.1:${await freePort()}`
+        const { code, stderr } = await publish(language, fileWith(full()), { KAFKA_BROKERS })
+        expect([code, /not published/.test(stderr)], stderr).to.deep.equal([1, true])
+      })
+
+      it(`say which setting is missing: ${language}`, async () => {
+        const { code, stderr } = await publish(language, fileWith(full()), { KAFKA_USER: 'legacy' })
+        expect(code).to.equal(1)
+        expect(stderr).to.match(/KAFKA_(PASSWORD|CA).* is not set/)
+      })
+    }
+  })
+
+  describe('at a Kafka that asks who they are', () => {
+    let kafka: SecuredKafka
+    let log: Awaited<ReturnType<typeof openLog>>
+    let settings: Record<string, string>
+    before(async () => {
+      kafka = await startSecuredKafka(testFolder('examples'))
+      log = await openLog(kafka.operator, ['orderevents'])
+      const KAFKA_CA = join(folder, 'kafka.crt')
+      writeFileSync(KAFKA_CA, kafka.certificate)
+      const KAFKA_BROKERS = kafka.operator.bootstrapBrokers.join()
+      settings = { KAFKA_BROKERS, KAFKA_CA, KAFKA_USER: 'publisher', KAFKA_PASSWORD: kafka.passwords.publisher ?? '' }
+    })
+    after(async () => {
+      await log?.close()
+      await kafka?.stop()
+    })
+
+    for (const language of languages) {
+      it(`publish with user and password, the bytes of the file: ${language}`, async () => {
+        const event = full()
+        const { code, stderr } = await publish(language, fileWith(event), settings)
+        expect(code, stderr).to.equal(0)
+        const record = await eventually(() => log.records.find(({ value }) => value.includes(event.Id)), 'the record')
+        expect(record.value.toString()).to.equal(JSON.stringify(event, null, 2))
+        if (language !== 'kcat') expect(record.key).to.equal(event.Payload.OrderId)
+      })
+
+      it(`are refused with another password, and say so: ${language}`, async () => {
+        const { code, stderr } = await publish(language, fileWith(full()), { ...settings, KAFKA_PASSWORD: 'guessed' })
+        expect([code, /not published/.test(stderr)], stderr).to.deep.equal([1, true])
+        expect(stderr).not.to.contain('guessed')
+      })
+    }
+  })
+})
+
+function run(command: string, args: string[], settings: Record<string, string>): Promise<Ended> {
+  return new Promise((resolve) => {
+    const env = { ...process.env, ...settings }
+    execFile(command, args, { env }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr })
+    })
+  })
+}

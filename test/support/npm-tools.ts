@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, runTool } from '@orderflow/stack'
+import { npm, provisionTools } from '@orderflow/stack/parts'
+
+const files = ['package.json', 'package-lock.json']
+
+/**
+ * The folder `node_modules` of the packages in a folder's package.json, which nothing else needs: the first use installs them into the
+ * cache, by the lock file.
+ * @param about what is downloaded, and how much
+ */
+export async function npmTools(name: string, from: string, about: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(join(from, file)))
+  const folder = join(cacheFolder(), `${name}-${hash.digest('hex').slice(0, 12)}`)
+  const make = async (partial: string) => {
+    for (const file of files) copyFileSync(join(from, file), join(partial, file))
+    await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: partial })
+  }
+  await provisionTools([{ folder, about, needs: [npm], make }], { onProgress: console.error })
+  return join(folder, 'node_modules')
+}
