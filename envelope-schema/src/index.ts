@@ -1,5 +1,5 @@
 export { asyncApiDocument, type Traffic } from './asyncapi/document.ts'
-export { asyncApiPage } from './asyncapi/page.ts'
+export { asyncApiPage, asyncApiPageSources } from './asyncapi/page.ts'
 export type { AsyncApiDocument } from './asyncapi/types.ts'
 export { isForeignName } from './check.ts'
 export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-event-messages.ts'

@@ -1,16 +1,16 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { defineService } from '@orderflow/service-kit'
+import { contractFiles } from './contract.ts'
 import { createGate } from './gate.ts'
 import { envelopeRoutes } from './routes/envelopes.ts'
 import { eventRoutes } from './routes/events.ts'
-import { schemaFiles } from './schemas.ts'
 
 const topics = { known: new Set([orderEvents, paymentEvents]), outside: new Set([orderEvents]) }
 
 export const service = defineService({
   root: new URL('..', import.meta.url),
   description:
-    'Where applications without a Kafka client publish their events. The schemas of the events are at [/schemas](/schemas).',
+    'Where applications without a Kafka client publish their events. [What there is to say](/asyncapi), as a page; as documents: [AsyncAPI](/asyncapi.json), [JSON Schemas](/schemas).',
   produces: [...topics.outside],
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },
@@ -30,8 +30,7 @@ export const service = defineService({
   },
   create: (context) => ({
     routes: [...eventRoutes(createGate(context), topics), ...envelopeRoutes()],
-    // What else is to be shown to everybody, such as an AsyncAPI document and its page, goes beside the schemas.
-    files: schemaFiles(),
+    files: contractFiles(),
     reactions: {},
     rebuild: {},
   }),

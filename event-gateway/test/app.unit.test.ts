@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
@@ -334,6 +335,19 @@ describe('event-gateway', () => {
         expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/schema+json'])
         expect(new URL(((await answer.json()) as { $id: string }).$id).pathname).to.equal(path)
       }
+    })
+  })
+
+  it('shows what there is to say as an AsyncAPI document, and as a page that may run its own script alone', async () => {
+    const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
+    await withServer(closed.web, async (url) => {
+      const document = (await (await fetch(`${url}/asyncapi.json`)).json()) as { channels: object }
+      expect(document.channels).to.have.all.keys('orderevents', 'paymentevents')
+      const page = await fetch(`${url}/asyncapi`)
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+      const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(await page.text()) ?? []
+      const hash = createHash('sha256').update(script).digest('base64')
+      expect(page.headers.get('content-security-policy')).to.include(`script-src 'sha256-${hash}'`)
     })
   })
 })

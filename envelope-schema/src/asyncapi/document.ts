@@ -101,7 +101,10 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
   }
   return [
     ...traffic.applications.flatMap(({ name, produces, consumes }) => [
-      ...Object.entries(produces).map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
+      ...Object.entries(produces)
+        // Who publishes nothing of its own hands on what applications outside say.
+        .filter(([, names]) => names.length > 0)
+        .map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
       ...consumes.map((topic) => operation(name, 'receive', topic, ['received'])),
     ]),
     ...traffic.outside.map((topic) => operation('applications outside', 'send', topic, variants)),

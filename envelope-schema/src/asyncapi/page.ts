@@ -3,6 +3,13 @@ import { fieldRows } from './fields.ts'
 import { script, style } from './page-assets.ts'
 import { type AsyncApiDocument, type AsyncApiMessage, type AsyncApiOperation, nameIn } from './types.ts'
 
+/** What the page holds inline, by hash: directives of a content security policy that allow nothing else. */
+export const asyncApiPageSources = {
+  styleSrc: [`'${hashOf(style)}'`],
+  scriptSrc: [`'${hashOf(script)}'`],
+  formAction: ["'none'"],
+}
+
 /**
  * The document as a page to be read: one HTML text that loads nothing, and whose policy lets it load nothing.
  * @param documentUrl where the document itself is served, for a link
@@ -33,7 +40,7 @@ ${topics.map((topic) => topicPart(document, topic)).join('\n')}
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${asyncApiPageSources.styleSrc}; script-src ${asyncApiPageSources.scriptSrc}; base-uri 'none'; form-action ${asyncApiPageSources.formAction}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(info.title)}: events</title>
 <style>${style}</style>

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { type AsyncApiDocument, asyncApiPage, asyncApiPageSources, schemaDocuments } from '@orderflow/envelope-schema'
+import type { StaticFile } from '@orderflow/service-kit'
+
+/** The contract, to be read: its JSON Schemas under the paths of their `$id`s, and the AsyncAPI document with its page. */
+export function contractFiles(): StaticFile[] {
+  const file = new URL(import.meta.resolve('@orderflow/envelope-schema/asyncapi.json'))
+  const document = readFileSync(file, 'utf8')
+  const page = asyncApiPage(JSON.parse(document) as AsyncApiDocument, '/asyncapi.json')
+  return [
+    ...schemaFiles(),
+    { path: '/asyncapi.json', type: 'application/json', content: document },
+    { path: '/asyncapi', type: 'text/html; charset=utf-8', content: page, sources: asyncApiPageSources },
+  ]
+}
+
+/** Those without references to others are below `/schemas/bundled`. */
+function schemaFiles(): StaticFile[] {
+  const schemas = Array.from(schemaDocuments(), ([path, schema]) => ({
+    path: `/schemas/${path}`,
+    content: jsonOf(schema),
+  }))
+  const list = jsonOf({ schemas: schemas.map(({ path }) => path) })
+  return [
+    { path: '/schemas', type: 'application/json', content: list },
+    ...schemas.map((schema) => ({ ...schema, type: 'application/schema+json' })),
+  ]
+}
+
+const jsonOf = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
