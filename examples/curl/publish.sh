@@ -16,7 +16,12 @@ case $1 in *.ndjson) type=application/x-ndjson ;; esac
 # The key goes by standard input, since every program of the machine sees arguments.
 header=''
 if [ -n "${API_KEY-}" ]; then header="header = \"X-API-Key: $API_KEY\""; fi
-# The gateway validates; its answer says what became of each event. --fail-with-body: 0 for 2xx only.
-curl --silent --show-error --fail-with-body --config - --header "Content-Type: $type" --data-binary "@$1" \
-  "${GATEWAY:-http://localhost:5020}/v1/events/orderevents" <<<"$header"
-echo
+# The gateway validates; its answer says what became of each event: 202 when all are published, 207 when some are.
+answer=$(curl --silent --show-error --config - --header "Content-Type: $type" --data-binary "@$1" --write-out '\n%{http_code}' \
+  "${GATEWAY:-http://localhost:5020}/v1/events/orderevents" <<<"$header")
+printf '%s\n' "${answer%$'\n'*}"
+case ${answer##*$'\n'} in
+202) ;;
+207) echo 'only some are published' >&2 && exit 1 ;;
+*) echo 'not published' >&2 && exit 1 ;;
+esac

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
 import { openLog } from '@orderflow/chaos/clients/kafka'
-import { eventually, freePort, repository, services, testFolder } from '@orderflow/stack'
+import { eventually, freePort, repository, testFolder, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
-import { leaveOut } from '../support/not-run.ts'
 import type { Ended } from '../support/operate.ts'
 import { type SecuredKafka, startSecuredKafka } from '../support/secured-kafka.ts'
 import type { Example } from './example.ts'
@@ -68,21 +67,30 @@ describe('the examples', () => {
       })
     }
 
-    const gateway = services.find(({ name }) => (name as string) === 'event-gateway')
-    if (!gateway) leaveOut('publish an order that is paid: curl', 'there is no event-gateway in services.json')
-    else {
-      it('publish orders that are paid: curl, with one event, a list and lines', async () => {
-        const env = { GATEWAY: `http://localhost:${checkout.ports.services['event-gateway']?.http}` }
-        const [one, two, three] = [full(), full(), full()]
-        const lines = join(folder, 'events.ndjson')
-        writeFileSync(lines, `${JSON.stringify(three)}\n`)
-        for (const file of [fileWith(one), fileWith([two]), lines]) {
-          const { code, stdout, stderr } = await run(join(repository, 'examples/curl/publish.sh'), [file], env)
-          expect(code, stdout + stderr).to.equal(0)
-        }
-        for (const { Payload } of [one, two, three]) await isPaid(Payload.OrderId)
-      })
-    }
+    const byCurl = (file: string) =>
+      run(join(repository, 'examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
+
+    it('publish orders that are paid: curl, with one event, a list and lines', async () => {
+      const [one, two, three] = [full(), full(), full()]
+      const lines = join(folder, 'events.ndjson')
+      writeFileSync(lines, `${JSON.stringify(three)}\n`)
+      for (const file of [fileWith(one), fileWith([two]), lines]) {
+        const { code, stdout, stderr } = await byCurl(file)
+        expect(code, stdout + stderr).to.equal(0)
+      }
+      for (const { Payload } of [one, two, three]) await isPaid(Payload.OrderId)
+    })
+
+    it('say which are not published: curl', async () => {
+      const [right, wrong] = [full(), full({ Total: '10' })]
+      const some = await byCurl(fileWith([wrong, right]))
+      expect([some.code, some.stderr]).to.deep.equal([1, 'only some are published\n'])
+      expect(some.stdout).to.contain('/Payload/Total')
+      await isPaid(right.Payload.OrderId)
+      const none = await byCurl(fileWith(wrong))
+      expect([none.code, none.stderr]).to.deep.equal([1, 'not published\n'])
+      expect(none.stdout).to.contain('/Payload/Total')
+    })
   })
 
   describe('by themselves', () => {
