@@ -10,9 +10,9 @@ import { rebuiltStores } from './specs/rebuild.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { localOperator } from './support/local-operator.ts'
 import { startOperator } from './support/operate.ts'
-import { testedServices } from './support/tested-services.ts'
+import { reacting, testedServices } from './support/tested-services.ts'
 
-const tested = await testedServices()
+const tested = reacting(await testedServices())
 
 /** What depends on the store, with another one than the rest of the tests: `make test-stores` runs all of them with it. */
 describe('as processes of one machine with PostgreSQL', () => {

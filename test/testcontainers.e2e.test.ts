@@ -13,9 +13,9 @@ import { survival } from './containers/survival.ts'
 import { networkSpecs } from './specs/all.ts'
 import { duplicates } from './specs/every-service/duplicates.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
-import { testedServices } from './support/tested-services.ts'
+import { reacting, testedServices } from './support/tested-services.ts'
 
-const tested = await testedServices()
+const tested = reacting(await testedServices())
 
 describeInContainers('in containers', () => {
   images()

@@ -2,7 +2,7 @@ import type { RunningStack } from '@orderflow/stack'
 import { deadLetters } from './dead-letters.ts'
 import { killedProcesses } from './faults.ts'
 import { theOrderFlow } from './flow.ts'
-import { publishersOverHttp } from './gateway.ts'
+import { killedGateway, publishersOverHttp } from './gateway.ts'
 import { hostilePublishers } from './hostile-records.ts'
 import { servicesOverHttp } from './http.ts'
 import { interactivePages } from './pages.ts'
@@ -13,7 +13,7 @@ import type { Operator } from './rebuild.ts'
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {
   networkSpecs(running)
   outsidePublishers(running)
-  publishersOverHttp(running)
+  killedGateway(running)
   hostilePublishers(running, operator)
   deadLetters(running)
   interactivePages(running)
@@ -24,4 +24,5 @@ export function allSpecs(running: () => RunningStack, operator: () => Operator):
 export function networkSpecs(running: () => RunningStack): void {
   theOrderFlow(running)
   servicesOverHttp(running)
+  publishersOverHttp(running)
 }

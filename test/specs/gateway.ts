@@ -14,12 +14,17 @@ const types = { json: 'application/json', lines: 'application/x-ndjson' }
 /** Envelopes of a body in the stream of bodies, and clients that send one after the other. */
 const [bodySize, clients] = [40, 4]
 
+/** A client that publishes a body. */
+function publisherTo(running: () => RunningStack) {
+  const url = () => `${urlOf(running(), 'event-gateway')}/v1/events/orderevents`
+  return (body: string, type = types.json, headers: Record<string, string> = {}) =>
+    send<Told>(url(), { method: 'POST', headers: { 'content-type': type, ...headers }, body })
+}
+
 /** Publishers without a Kafka client, through the gateway. That it asks for keys where access is closed is in closed.e2e.test.ts. */
 export function publishersOverHttp(running: () => RunningStack): void {
   describe('publishers over HTTP', () => {
-    const url = () => `${urlOf(running(), 'event-gateway')}/v1/events/orderevents`
-    const publish = (body: string, type = types.json, headers: Record<string, string> = {}) =>
-      send<Told>(url(), { method: 'POST', headers: { 'content-type': type, ...headers }, body })
+    const publish = publisherTo(running)
     const outcomesOf = ({ items }: Told) => items.map(({ outcome }) => outcome)
 
     const bodies: Record<string, [of: Envelope[], text: (of: Envelope[]) => string, type: string]> = {
@@ -74,6 +79,13 @@ export function publishersOverHttp(running: () => RunningStack): void {
       await orderWith(orderUrl(running()), event.Payload.OrderId, 'Paid')
       expect((await publish(sized(255 * 1024 + 1))).body.items[0]).to.include({ outcome: 'refused', code: 'too-large' })
     })
+  })
+}
+
+/** The gateway and its sidecar, killed with kill -9 while they publish. */
+export function killedGateway(running: () => RunningStack): void {
+  describe('publishers over HTTP', () => {
+    const publish = publisherTo(running)
 
     for (const part of ['event-gateway', 'event-gateway-sidecar']) {
       it(`find in the log what they were told is there, when ${part} is killed in mid-bulk, and the rest by sending it again`, async () => {
