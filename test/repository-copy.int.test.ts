@@ -31,6 +31,6 @@ describe('a copy of the repository', () => {
   it('refuses a change that is for another text', () => {
     copy.replace('services.json', '"lanes": 12', '"lanes": 2')
     expect(() => copy.replace('services.json', '"lanes": 12', '"lanes": 2')).to.throw('0 times, not once')
-    expect(() => copy.replace('services.json', '"http"', '"h"')).to.throw('2 times, not once')
+    expect(() => copy.replace('services.json', '"http"', '"h"')).to.throw(/ [2-9] times, not once/)
   })
 })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,6 +58,7 @@ export async function startStoreSidecar(
     start,
     async suspend(meanwhile) {
       daprd.kill('SIGSTOP')
+      await eventually(() => isStopped(daprd.pid), 'the sidecar to stop answering')
       await meanwhile().finally(() => daprd.kill('SIGCONT'))
     },
     async kill(signal) {
@@ -66,4 +67,9 @@ export async function startStoreSidecar(
       await ended
     },
   }
+}
+
+/** All of its threads: a signal reaches a busy one later. */
+function isStopped(pid: number | undefined): true | undefined {
+  return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('T') || undefined
 }

@@ -5,7 +5,7 @@ import { isPortFree } from '@orderflow/stack'
 import { localPorts } from '@orderflow/stack/parts'
 
 /** No stack has this port, however far its own are moved: who listens on it has the offset, until the process ends. */
-const claimPort = 4_900
+const claimPort = 4_990
 
 /**
  * What puts all ports of a stack, and those next to them, which a new service would get, where nobody listens. Offsets are thousands,

@@ -12,12 +12,13 @@ const data = JSON.stringify(orderCreated)
 
 describe('envelope new', () => {
   it('prints a full envelope in one line, of the newest Version and of now unless they are given', async () => {
-    const { code, out, error } = await run(create, ['OrderCreated', '--data', data], { env })
+    const cancelled = { OrderId: orderCreated.OrderId }
+    const { code, out, error } = await run(create, ['OrderCancelled', '--data', JSON.stringify(cancelled)], { env })
     expect({ code, error }).to.deep.equal({ code: 0, error: '' })
     expect(out).to.match(/^\{.*\}\n$/)
     const envelope = JSON.parse(out)
     expect(validateDocument(envelope, 'publisher')).to.include({ valid: true, variant: 'full' })
-    expect(envelope).to.deep.include({ AppId: app.id, AppName: app.name, Version: 1, Payload: orderCreated })
+    expect(envelope).to.deep.include({ AppId: app.id, AppName: app.name, Version: 1, Payload: cancelled })
   })
 
   it('takes its data from standard input, and all else from options', async () => {
@@ -53,8 +54,8 @@ describe('envelope new', () => {
       return error
     }
     const wrong = JSON.stringify({ ...orderCreated, Total: -1 })
-    expect(await refused(['OrderCreated', '--data', wrong])).to.equal(
-      'OrderCreated: /Payload/Total must be at least 0\n',
+    expect(await refused(['OrderCreated@1', '--data', wrong])).to.equal(
+      'OrderCreated@1: /Payload/Total must be at least 0\n',
     )
     expect(await refused(['OrderCreated', '--data', '{"a":Ada}'])).to.equal('OrderCreated: the document is not JSON\n')
     expect(await refused(['OrderCreated@9', '--data', data])).to.match(

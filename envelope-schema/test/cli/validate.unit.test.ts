@@ -52,11 +52,8 @@ describe('envelope validate', () => {
     expect({ code, error }).to.deep.equal({ code: 1, error: '' })
     expect(first).to.deep.equal({ source: '-:1', valid: true, variant: 'full', errors: [] })
     expect(second).to.include({ source: '-:2', valid: false, variant: 'reduced' })
-    expect(second.errors.at(-1)).to.deep.equal({
-      pointer: '/Version',
-      message: 'is not a known version',
-      hint: 'known versions of OrderCreated: 1',
-    })
+    expect(second.errors.at(-1)).to.include({ pointer: '/Version', message: 'is not a known version' })
+    expect(second.errors.at(-1).hint).to.match(/^known versions of OrderCreated: 1/)
     expect(third).to.include({ valid: false, variant: null })
     expect(
       JSON.parse((await ofInput([line(reduced({ Name: 'ParcelSent' }))], '--json')).out)[0].warnings,

@@ -51,6 +51,7 @@ const changed = [
   postgresqlFile,
   '.devcontainer/devcontainer.json',
   'stack/observe/prometheus.yml',
+  'envelope-schema/asyncapi.json',
   'package-lock.json',
 ]
 
