@@ -91,6 +91,10 @@ export function* corpus(seed: number, count: number): Generator<Buffer> {
     .filter((fixture) => fixtureBytes(fixture).length < 2_000)
     .map(({ envelope }) => JSON.stringify(envelope))
 
+  /** Also what JSON alone makes an own property, such as `__proto__`. */
+  const put = (place: object, key: string, value: unknown) =>
+    Object.defineProperty(place, key, { value, enumerable: true, configurable: true, writable: true })
+
   function changeDocument(document: Record<string, unknown>): void {
     const inner = [document, document.Payload, document.Headers].filter((each) => each && typeof each === 'object')
     const place = pick(inner) as Record<string, unknown>
@@ -98,20 +102,9 @@ export function* corpus(seed: number, count: number): Generator<Buffer> {
     const what = random()
     if (what < 0.03) document.Version = pick(numbers)
     else if (what < 0.2) delete place[key]
-    else if (what < 0.3)
-      Object.defineProperty(place, pick(names), {
-        value: place[key],
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    else
-      Object.defineProperty(place, key, {
-        value: structuredClone(pick(values)),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+    // Never what it inherits: that would be changed next, for all objects there are.
+    else if (what < 0.3) put(place, pick(names), Object.hasOwn(place, key) ? place[key] : null)
+    else put(place, key, structuredClone(pick(values)))
   }
 
   function changeText(text: string): string {
