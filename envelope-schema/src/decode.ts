@@ -31,7 +31,9 @@ function decodeText(bytes: Uint8Array): string {
 /** Only the position is taken over, and only from the end: a message that quotes the text ends in `is not valid JSON`. */
 function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
   const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
-  if (position) return { message: `is not JSON: see position ${position} (line ${line}, column ${column})` }
+  // Of a text of one line its reader may know another number.
+  const place = line === '1' ? '' : ` (line ${line}, column ${column})`
+  if (position) return { message: `is not JSON: see position ${position}${place}` }
   if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
   return { message: 'is not JSON' }
 }

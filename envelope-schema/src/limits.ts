@@ -20,6 +20,11 @@ interface Branch {
 }
 
 const tooLarge = { message: 'has a number that is too large for a 64-bit double' }
+const tooDeep = {
+  pointer: '',
+  message: `nests deeper than ${maxLevels} levels`,
+  hint: 'objects and lists count, the document being the first: flatten it, or send what is deep as a text',
+}
 const notPortable = {
   message: 'has U+0000 or a lone surrogate in a text or key',
   hint: 'leave it out: not every language and database can hold it',
@@ -71,7 +76,7 @@ export function limitProblems(document: unknown, isPlain = false): Problem[] {
   const waiting: Branch[] = isObject(document) ? [{ value: document, level: 1 }] : []
   for (let branch = waiting.pop(); branch; branch = waiting.pop()) {
     const { value, level } = branch
-    if (level > maxLevels) return [{ pointer: '', message: `nests deeper than ${maxLevels} levels` }]
+    if (level > maxLevels) return [tooDeep]
     for (const key of Object.keys(value)) {
       const child = (value as Record<string, unknown>)[key]
       const ofKey = flawOf(key)

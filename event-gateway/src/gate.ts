@@ -44,13 +44,13 @@ interface Admitted {
 export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>): Gate {
   function admit(topic: string, item: Item, sender: Sender, seen: Map<string, number>): Admitted | Outcome {
     const judgement = judge(item.text, 'receiver')
-    if (!judgement.valid) return outcomeOf(item, 'refused', judgement, null)
+    if (!judgement.valid) return outcomeOf(item, 'refused', withHint(item, judgement), null)
     const envelope = parseEnvelope(item.text)
     try {
       trust.requireAdmitted(topic, envelope, sender.caller)
     } catch (error) {
       if (!(error instanceof UntrustedError)) throw error
-      const errors = [{ pointer: '', message: error.message }]
+      const errors = [{ pointer: '/AppId', message: error.message, hint: ownName }]
       return { ...outcomeOf(item, 'refused', { ...judgement, errors }, envelope.Id ?? null), code: error.code }
     }
     if (sender.idempotencyKey === undefined) return { item, judgement, envelope, value: item.text }
@@ -93,10 +93,23 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
   }
 }
 
+const ownName =
+  'an application has an AppId and an AppName of its own, and says what trust.json lets it say (docs/trust.md)'
+
 const sameEvent = 'Send it again: by its Id it is the same event, and counts once.'
 const anotherEvent =
   'Nothing tells a second copy from a second event: sent again it may be in the log twice, with two Ids. An order counts once by its ' +
   'OrderId all the same. With an Id, or an Idempotency-Key, a retry is the same event.'
+
+/** What is no JSON may be more than one, or a part. */
+function withHint({ line }: Item, judgement: Judgement): Judgement {
+  if (judgement.code !== 'not-json') return judgement
+  const hint =
+    line === undefined
+      ? 'check quotes, commas and brackets; several envelopes are a list, or lines sent as application/x-ndjson'
+      : 'each line is one whole envelope; curl keeps line ends with --data-binary'
+  return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
+}
 
 /** What `make publish` takes, too: all that is told of an order is in one partition. */
 function keyOf({ Payload }: ReceivedEnvelope): string | undefined {

@@ -62,7 +62,7 @@ export function storedDocuments(running: () => RunningContainers): void {
     it('is nothing of a text of 1 MB, which is refused at both doors with the limit', async () => {
       const text = 'x'.repeat(1024 * 1024)
       const posted = await post<ProblemBody>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, customerName: text })
-      expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes.'])
+      expect([posted.status, posted.body.detail]).to.deep.equal([413, 'Send at most 65536 bytes. Nothing was done.'])
       const error = await publish(JSON.stringify(full({ CustomerName: text }))).catch((thrown: unknown) => thrown)
       expect(String((error as Error).cause ?? error)).to.match(/MESSAGE_TOO_LARGE|larger than/)
     })

@@ -13,6 +13,13 @@ export const servers = {
     description: 'Kafka in containers, over TLS: an application outside has a user of its own (make publisher).',
     security: [{ $ref: '#/components/securitySchemes/scram' }],
   },
+  gateway: {
+    host: 'localhost:5020',
+    pathname: '/v1/events',
+    protocol: 'http',
+    description:
+      'event-gateway, for those without a Kafka client: POST /v1/events/orderevents takes one event, a list, or lines. Where access is closed it asks for an API key.',
+  },
 }
 
 export const securitySchemes = {

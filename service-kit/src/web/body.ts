@@ -105,7 +105,9 @@ function bytesOf(request: Request, maxBytes: number, hold: (more: number) => voi
 }
 
 function tooLarge(maxBytes: number): HttpProblem {
-  return new HttpProblem(413, 'too-large', 'The body is too large', { detail: `Send at most ${maxBytes} bytes.` })
+  return new HttpProblem(413, 'too-large', 'The body is too large', {
+    detail: `Send at most ${maxBytes} bytes. Nothing was done.`,
+  })
 }
 
 const tooManyBytes = () => unavailable('Too many large requests are under way. Nothing was done; try again.')

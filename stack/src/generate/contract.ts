@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope-schema'
 import { repository } from '../lib/paths.ts'
 import { outsideTopics, partitions, services } from '../lib/services.ts'
+import { appIdOf } from './publishers.ts'
 
 const contract = join(repository, 'envelope-schema')
 const write = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`
@@ -32,6 +33,16 @@ function examples(): { description: string; envelope: ReceivedEnvelope }[] {
   return readdirSync(folder)
     .filter((file) => file.startsWith('full-'))
     .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')))
+    .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
+}
+
+/** Whose event it is, so that an example is believed: of what others may publish, an application of theirs. */
+function publisherOf(event: string): { AppId: string; AppName: string } {
+  const service = services.find(({ publishes }) => Object.values(publishes).flat().includes(event))
+  const isOurs = service && Object.keys(service.publishes).some((topic) => !outsideTopics.includes(topic))
+  return isOurs
+    ? { AppId: appIdOf(service), AppName: service.name }
+    : { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 }
 
 /** The schemas without references, by their paths. Found files that no schema has any more are undefined. */

@@ -17,7 +17,8 @@ export function publishersFile(): string {
   return `${JSON.stringify(content, null, 2)}\n`
 }
 
-function appIdOf({ name }: Service): string {
+/** The AppId in a service's settings. */
+export function appIdOf({ name }: Service): string {
   const { App } = JSON.parse(readFileSync(join(repository, name, 'appsettings.json'), 'utf8')) as {
     App: { Id: string }
   }

@@ -90,7 +90,7 @@ export function envelopeCommand(planned: () => Plan): void {
       const lines = Array.from({ length: 1_500 }, () => JSON.stringify(order()))
       const { out, error, code } = await run(['publish', '-'], [...lines, '{"Name":"x"', ''].join('\n'))
       expect(code).to.equal(1)
-      expect(error).to.equal('-:1501: the document is not JSON: see position 11 (line 1, column 12)\n')
+      expect(error).to.equal('-:1501: the document is not JSON: see position 11\n')
       expect(out).to.equal(`published 1500 to ${topic}; 1 not published, for they are invalid\n`)
       const found = await records()
       expect(lines.filter((line) => !found.has(line))).to.deep.equal([])
