@@ -40,6 +40,17 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
   return judge(document, mode, isPlain(bytes))
 }
 
+/** Judges text that was read from UTF-8, as `validateBytes` judges its bytes. @param isPlain whether it escapes nothing */
+export function validateText(text: string, mode: Mode, isPlain = false): Verdict {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    return validateBytes(Buffer.from(text), mode)
+  }
+  return judge(document, mode, isPlain)
+}
+
 /**
  * Judges a JSON value, such as JSON.parse makes. A receiver of the services decides alike, but for the events that it names:
  * an event of another Name is somebody else's, and an event of a Version that has a schema and that it does not handle is

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { type Findings, Splitter } from './splitter.ts'
+import { type Findings, isSpace, Splitter } from './splitter.ts'
 import { UsageError } from './usage.ts'
 
 /** What a command reads and writes. */
@@ -19,7 +19,7 @@ export class UnreadableError extends Error {
   override name = 'UnreadableError'
 }
 
-const chunkBytes = 2 ** 18
+const chunkBytes = 2 ** 16
 
 /** Waits while nobody takes what was written, so that memory holds no more than came of one chunk. */
 export async function write(stream: Writable, text: string): Promise<void> {
@@ -43,7 +43,7 @@ export function requireFiles(files: string[]): string[] {
 export async function readDocuments(
   file: string,
   { stdin }: Pick<Io, 'stdin'>,
-  { onDocument, onFlaw }: Findings,
+  { onDocument, onLines, onFlaw }: Findings,
   onChunk: () => Promise<void>,
 ): Promise<void> {
   let count = 0
@@ -52,6 +52,12 @@ export async function readDocuments(
       count++
       onDocument(bytes, line)
     },
+    ...(onLines && {
+      onLines(bytes: Uint8Array, line: number) {
+        if (!bytes.every(isSpace)) count++
+        return onLines(bytes, line)
+      },
+    }),
     onFlaw(flaw, line) {
       count++
       onFlaw(flaw, line)

@@ -11,6 +11,11 @@ export const maxDocumentBytes = 2 ** 20
 export interface Findings {
   /** The bytes of one document, without what separates it from others. */
   onDocument(bytes: Uint8Array, line: number): void
+  /**
+   * Many lines, each a document or blank, with their ends, to be looked at together: it takes less than one after the other.
+   * Answers whether it did; if not, each is found by itself.
+   */
+  onLines?(bytes: Uint8Array, line: number): boolean
   /** What is wrong around the documents, or with one that was not kept. */
   onFlaw(flaw: Problem, line: number): void
 }
@@ -22,7 +27,8 @@ const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
 const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const none = new Uint8Array()
-const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
+/** White space of JSON. */
+export const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
  * Finds the documents in bytes that come in chunks, cut anywhere: JSON texts over any number of lines, JSON lines, or the items
@@ -89,11 +95,21 @@ export class Splitter {
 
   #readLines(chunk: Uint8Array, at: number): number {
     let start = at
-    for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) {
+    const readLine = (end: number) => {
       this.#startLine = this.#line++
       this.#emit(chunk.subarray(start, end))
       start = end + 1
     }
+    // The first may have begun in an earlier chunk.
+    const first = chunk.indexOf(newline, start)
+    if (first >= 0) readLine(first)
+    const last = chunk.lastIndexOf(newline)
+    const lines = chunk.subarray(start, Math.max(start, last + 1))
+    if (lines.length > 0 && lines.length <= maxDocumentBytes && this.#findings.onLines?.(lines, this.#line)) {
+      for (let end = lines.indexOf(newline); end >= 0; end = lines.indexOf(newline, end + 1)) this.#line++
+      start = last + 1
+    }
+    for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) readLine(end)
     this.#startLine = this.#line
     this.#held.add(chunk.subarray(start))
     return chunk.length

@@ -1,5 +1,6 @@
+import { isPlain } from '../decode.ts'
 import type { Problem } from '../error.ts'
-import { modes, type Verdict, validateBytes } from '../verdict.ts'
+import { type Mode, modes, type Verdict, validateBytes, validateText } from '../verdict.ts'
 import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
 import { verdictJson, verdictLines } from './report.ts'
 import { oneOf, readOptions } from './usage.ts'
@@ -37,7 +38,7 @@ export async function validate(args: string[], io: Io): Promise<number> {
   for (const file of files) {
     const count = { full: 0, reduced: 0, invalid: 0 }
     try {
-      await validateFile(file, io, (bytes) => validateBytes(bytes, mode), describe, count)
+      await validateFile(file, io, mode, describe, count)
       if (count.invalid > 0) code = Math.max(code, 1)
       if (!values.json) await write(io.stderr, summaryOf(file, count))
     } catch (error) {
@@ -52,26 +53,46 @@ export async function validate(args: string[], io: Io): Promise<number> {
 
 type Describe = (source: string, verdict: Verdict) => string
 
-async function validateFile(
-  file: string,
-  io: Io,
-  judge: (bytes: Uint8Array) => Verdict,
-  describe: Describe,
-  count: Count,
-): Promise<void> {
+async function validateFile(file: string, io: Io, mode: Mode, describe: Describe, count: Count): Promise<void> {
   let text = ''
   function tell(verdict: Verdict, line: number) {
     count[verdict.valid && verdict.variant ? verdict.variant : 'invalid']++
     text += describe(`${file}:${line}`, verdict)
   }
-  const onDocument = (bytes: Uint8Array, line: number) => tell(judge(bytes), line)
+  const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
+  /** Most lines are objects, and UTF-8: what else they may be is looked at by itself. */
+  function onLines(bytes: Uint8Array, firstLine: number): boolean {
+    const read = textOf(bytes)
+    if (read === undefined) return false
+    const escapesNothing = isPlain(bytes)
+    for (let line = firstLine, from = 0; from < read.length; line++) {
+      const to = read.indexOf('\n', from)
+      const document = read.slice(from, to)
+      if (document.startsWith('{')) tell(validateText(document, mode, escapesNothing), line)
+      else if (/[^ \t\r]/.test(document)) onDocument(Buffer.from(document), line)
+      from = to + 1
+    }
+    return true
+  }
   const onFlaw = (flaw: Problem, line: number) =>
     tell({ valid: false, variant: null, errors: [flaw], warnings: [] }, line)
-  await readDocuments(file, io, { onDocument, onFlaw }, async () => {
+  await readDocuments(file, io, { onDocument, onLines, onFlaw }, async () => {
     const told = text
     text = ''
     await write(io.stdout, told)
   })
+}
+
+// A byte order mark is the document's that it stands before.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Undefined when it is not UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 /** What is described, as items of a list. */

@@ -41,6 +41,33 @@ describe('envelope validate', () => {
     )
   })
 
+  it('says the same of lines however many of them are read at once', async () => {
+    const lines: (string | Buffer)[] = [
+      line(full),
+      '\n',
+      line(reduced()).replace('\n', '\r\n'),
+      `\ufeff${line(full)}`,
+      ' \t\n',
+      '{"a":1\n',
+      '[]\n',
+      'null\n',
+      ` ${line(full)}`,
+      line(full).replace('Name', '\\u004eame'),
+      line({ ...full, AppName: '\0' }),
+      line({ ...full, AppName: 'é\u2028' }),
+    ]
+    const bad = Buffer.from([0x7b, 0xff, 0x7d, 0x0a])
+    for (const all of [lines, [...lines, bad, ...lines]]) {
+      const bytes = Buffer.concat(all.map((each) => Buffer.from(each)))
+      const [atOnce, inPieces] = await Promise.all([
+        run(validate, ['--json', '-'], { input: [bytes] }),
+        run(validate, ['--json', '-'], { input: Array.from(bytes, (byte) => Uint8Array.of(byte)) }),
+      ])
+      expect(JSON.parse(atOnce.out)).to.deep.equal(JSON.parse(inPieces.out))
+      expect(JSON.parse(atOnce.out)).to.have.length(all.filter((each) => String(each).trim() !== '').length)
+    }
+  })
+
   it('prints JSON, one list for all files', async () => {
     const { code, out, error } = await ofInput(
       [line(full), line(reduced({ Version: 99 })), line({ a: 1 })],
