@@ -2,6 +2,7 @@ import { EnvelopeError } from './error.ts'
 import { partsOf, typeOf } from './event-type.ts'
 import { completeEnvelope, deterministicId, type Origin } from './ids.ts'
 import { isObject } from './limits.ts'
+import { guid } from './personal.ts'
 import { bundleOf, schemaBase } from './schema-documents.ts'
 import { payloadSchemas } from './schemas.ts'
 import type { ReceivedEnvelope } from './types.ts'
@@ -48,8 +49,6 @@ export function toCloudEvent(envelope: ReceivedEnvelope, origin?: Origin): Cloud
     data: envelope,
   }
 }
-
-const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * The envelope that a CloudEvent is, to be validated like any other document. What `toCloudEvent` made is its `data`, which counts, whatever

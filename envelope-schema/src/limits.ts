@@ -94,8 +94,8 @@ function keysTo({ within }: Branch): string[] {
   return within ? [...keysTo(within.branch), within.key] : []
 }
 
-/** Of the value itself, or of the nearest around it that can be named. */
-function pointerOf(keys: string[]): string {
+/** The pointer of the value that keys lead to, or of the nearest around it that may be named. */
+export function pointerOf(keys: string[]): string {
   const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
   return keys
     .slice(0, unnamed < 0 ? keys.length : unnamed)

@@ -60,7 +60,7 @@ const maxShownLength = 64
 /** The longest name of a thing (schemas/common.json). A text that may be longer is free text. */
 const maxNameLength = 256
 
-const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const dateTime = /^[\dT:.,Z+ -]+$/i
 

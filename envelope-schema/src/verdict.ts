@@ -41,7 +41,7 @@ export function validateBytes(bytes: Uint8Array, mode: Mode): Verdict {
 }
 
 /** Judges text that was read from UTF-8, as `validateBytes` judges its bytes. @param isPlain whether it escapes nothing */
-export function validateText(text: string, mode: Mode, isPlain = false): Verdict {
+export function validateText(text: string, mode: Mode, isPlain: boolean): Verdict {
   let document: unknown
   try {
     document = JSON.parse(text)

@@ -26,6 +26,7 @@ export { runTool } from './lib/run-tool.ts'
 export { saysYes } from './lib/says-yes.ts'
 export { newSecret } from './lib/secret.ts'
 export {
+  doesConsume,
   entryOf,
   ofServices,
   partitions,

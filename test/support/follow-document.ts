@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, repository } from '@orderflow/stack'
+import { claimFolder } from '@orderflow/stack/parts'
+import { checkoutOfRepository } from './checkout.ts'
 import { lastCommand, type Step, stepsOf } from './document.ts'
+import { freeOffset } from './free-offset.ts'
 import type { Ended } from './operate.ts'
 import type { RepositoryCopy } from './repository-copy.ts'
 
@@ -12,13 +15,27 @@ export interface Reader {
   offset: number
 }
 
-/** A test of each step of a document, word by word; none is tried after one that failed. */
-export function followDocument(path: string, reader: () => Reader): void {
+/**
+ * A test of each step of a document, word by word; none is tried after one that failed.
+ * @returns where it is followed, once the tests run: a checkout that is removed after them
+ */
+export function followDocument(path: string): () => Reader {
+  let copy: RepositoryCopy
+  let offset: number
+  before(async () => {
+    copy = checkoutOfRepository()
+    // What make up starts goes on when it ends, and must not when this process does.
+    await claimFolder(join(copy.folder, '.stack'))
+    offset = await freeOffset()
+  })
+  after(async () => {
+    await copy?.run('make', ['down'])
+    copy?.remove()
+  })
   let script = ''
   let failed: string | undefined
 
   async function follow(step: Step): Promise<void> {
-    const { copy } = reader()
     if (step.do === 'write') copy.write(step.path, step.text)
     else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
     else if (step.do === 'see') await see(step.shown)
@@ -29,7 +46,6 @@ export function followDocument(path: string, reader: () => Reader): void {
   }
 
   function shell(commands: string): Promise<Ended> {
-    const { copy, offset } = reader()
     const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
     return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
   }
@@ -54,6 +70,7 @@ export function followDocument(path: string, reader: () => Reader): void {
       failed = undefined
     })
   }
+  return () => ({ copy, offset })
 }
 
 /** That no test fails says nothing where none is run. */

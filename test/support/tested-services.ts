@@ -9,7 +9,7 @@ import {
   type ServiceParts,
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
-import { type Service, services } from '@orderflow/stack'
+import { doesConsume, type Service, services } from '@orderflow/stack'
 
 /** A service as the specs of all services see it. */
 export interface TestedService extends Service {
@@ -51,8 +51,7 @@ function partsOf(definition: ServiceDefinition, settings: BaseSettings): Service
 }
 
 /** Those of the services that react to events. */
-export const reacting = (services: readonly TestedService[]): TestedService[] =>
-  services.filter(({ consumes }) => Object.keys(consumes).length > 0)
+export const reacting = (services: readonly TestedService[]): TestedService[] => services.filter(doesConsume)
 
 /** Types of the events that it reacts to on a topic. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>

@@ -73,12 +73,10 @@ function channelOf(topic: string, types: string[], { outside, partitions }: Traf
         variants.map((variant) => [idOf(type, variant), refTo(`components/messages/${idOf(type, variant)}`)]),
       ),
     ),
-    ...{
-      servers: Object.keys(servers)
-        .filter((name) => name !== 'gateway' || outside.includes(topic))
-        .map((name) => refTo(`servers/${name}`)),
-    },
-    ...{ bindings: { kafka: { topic, partitions, bindingVersion: '0.5.0' } } },
+    servers: Object.keys(servers)
+      .filter((name) => name !== 'gateway' || outside.includes(topic))
+      .map((name) => refTo(`servers/${name}`)),
+    bindings: { kafka: { topic, partitions, bindingVersion: '0.5.0' } },
   }
 }
 

@@ -21,6 +21,8 @@ export interface AsyncApiChannel {
   title: string
   description: string
   messages: Record<string, Reference>
+  servers: Reference[]
+  bindings: object
 }
 
 export interface AsyncApiOperation {

@@ -11,38 +11,23 @@ interface Command {
 const commands: Record<string, Command> = {
   validate: {
     summary: 'say what is wrong with envelopes',
-    load: async () => {
-      const { help, validate: run } = await import('./validate.ts')
-      return { help, run }
-    },
+    load: () => import('./validate.ts').then(({ help, validate: run }) => ({ help, run })),
   },
   new: {
     summary: 'make a full envelope of a Payload',
-    load: async () => {
-      const { help, create: run } = await import('./new.ts')
-      return { help, run }
-    },
+    load: () => import('./new.ts').then(({ help, create: run }) => ({ help, run })),
   },
   publish: {
     summary: 'publish envelopes to Kafka',
-    load: async () => {
-      const { help, publish: run } = await import('./publish.ts')
-      return { help, run }
-    },
+    load: () => import('./publish.ts').then(({ help, publish: run }) => ({ help, run })),
   },
   tail: {
     summary: 'follow a topic, personal values masked',
-    load: async () => {
-      const { help, tail: run } = await import('./tail.ts')
-      return { help, run }
-    },
+    load: () => import('./tail.ts').then(({ help, tail: run }) => ({ help, run })),
   },
   compat: {
     summary: 'compare the schemas with an earlier state of them',
-    load: async () => {
-      const { help, compat: run } = await import('./compat.ts')
-      return { help, run }
-    },
+    load: () => import('./compat.ts').then(({ help, compat: run }) => ({ help, run })),
   },
 }
 

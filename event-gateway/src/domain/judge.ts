@@ -1,4 +1,4 @@
-import { isPlainKey, type Mode, type Problem, type Verdict, validateBytes } from '@orderflow/envelope-schema'
+import { type Mode, type Problem, pointerOf, type Verdict, validateBytes } from '@orderflow/envelope-schema'
 import { duplicateKeys } from './json-text.ts'
 
 /**
@@ -27,13 +27,6 @@ function tooLarge(bytes: number): Judgement {
   const message = `has ${bytes} bytes, and may have ${maxEnvelopeBytes}`
   const hint = 'an event tells what happened: put what is large elsewhere, and where it is into the event'
   return { valid: false, variant: null, code: 'too-large', errors: [{ pointer: '', message, hint }], warnings: [] }
-}
-
-/** As the contract's own problems have it: no pointer shows a key that is made like no name, or leads further than two of them. */
-function pointerOf(path: string[]): string {
-  const unnamed = path.findIndex((key, level) => level >= 2 || !isPlainKey(key))
-  const shown = unnamed < 0 ? path : path.slice(0, unnamed)
-  return shown.map((key) => `/${key}`).join('')
 }
 
 function twiceAt(pointer: string): Problem {

@@ -21,19 +21,10 @@ export type Forward = (topic: string, key: string | undefined, forwarded: Forwar
 
 /** How a service hands on what others say: in the trace that the envelope names, or else in that of the request that brought it. */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
-  return async (topic, key, { envelope, value }) => {
-    const record = (traceparent: string | undefined) => ({
-      topic,
-      key,
-      value,
-      headers: traceparent === undefined ? {} : { traceparent },
-    })
-    const span = tracing && spanOf(topic, key, envelope, tracing)
-    if (!span) return publish(record(handedOn(envelope, tracing)))
-    await ended(span, () =>
-      within({ ...handled(), document: undefined, span }, () => publish(record(traceparentOf(span.place)))),
+  return (topic, key, { envelope, value }) =>
+    inTrace(topic, key, envelope, tracing, (traceparent) =>
+      publish({ topic, key, value, headers: traceparent === undefined ? {} : { traceparent } }),
     )
-  }
 }
 
 /** How a service publishes: each event signed, and in the trace that its TraceId names. */
@@ -44,13 +35,23 @@ export function createPublish(
 ): Publish {
   return async (topic, key, envelope) => {
     noteIds(envelope)
-    const span = tracing && spanOf(topic, key, envelope, tracing)
-    if (!span) return publish(recordOf(topic, key, envelope, trust, handedOn(envelope, tracing)))
-    await ended(span, () => {
-      const record = recordOf(topic, key, envelope, trust, traceparentOf(span.place))
-      return within({ ...handled(), document: undefined, span }, () => publish(record))
-    })
+    await inTrace(topic, key, envelope, tracing, (traceparent) =>
+      publish(recordOf(topic, key, envelope, trust, traceparent)),
+    )
   }
+}
+
+/** Publishes an event in its trace: by a span where that is recorded, else by what others before said of it. */
+async function inTrace(
+  topic: string,
+  key: string | undefined,
+  envelope: ReceivedEnvelope,
+  tracing: Tracing | undefined,
+  publish: (traceparent: string | undefined) => Promise<void>,
+): Promise<void> {
+  const span = tracing && spanOf(topic, key, envelope, tracing)
+  if (!span) return publish(handedOn(envelope, tracing))
+  await ended(span, () => within({ ...handled(), document: undefined, span }, () => publish(traceparentOf(span.place))))
 }
 
 /**

@@ -4,7 +4,7 @@ import { brokerSecurity } from '../kafka/broker-security.ts'
 import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
 import { serviceImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { entryOf, type Service, services } from '../lib/services.ts'
+import { doesConsume, entryOf, type Service, services } from '../lib/services.ts'
 import { podsOf } from '../observe/prometheus-config.ts'
 import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
 
@@ -129,8 +129,8 @@ ${sidecarCommand(service, 'mongodb')}
 }
 
 /** Whether it signs what it says, or asks others for it: who does neither has no keys to lose. */
-function isKnownBySignature({ consumes, publishes }: Service): boolean {
-  return Object.keys(consumes).length > 0 || Object.values(publishes).flat().length > 0
+function isKnownBySignature(service: Service): boolean {
+  return doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
 /** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */

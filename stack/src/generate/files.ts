@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
 import { repository } from '../lib/paths.ts'
-import { services } from '../lib/services.ts'
+import { doesConsume, services } from '../lib/services.ts'
 import { containersJaeger } from '../observe/jaeger-config.ts'
 import { containersConfig } from '../observe/prometheus-config.ts'
 import { bootCheckFile } from './boot-check.ts'
@@ -24,7 +24,7 @@ export function generatedFiles(): Map<string, string | undefined> {
   return new Map([
     ...found.map((file) => [`components/${file}`, undefined] as const),
     ...services
-      .filter(({ consumes }) => Object.keys(consumes).length > 0)
+      .filter(doesConsume)
       .map((service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const),
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],

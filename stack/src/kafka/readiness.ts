@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Group } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
-import { serviceNamed, services } from '../lib/services.ts'
+import { doesConsume, serviceNamed, services } from '../lib/services.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
 /** What a probe found missing; undefined when it is ready. */
@@ -44,11 +44,11 @@ export function serviceMissing(name: string, port: number): Promise<Missing> {
  * partitions until their session ends.
  */
 export async function groupMissing(kafka: KafkaConnection, name: string, stale: ReadonlySet<string>): Promise<Missing> {
-  const consumed = Object.keys(serviceNamed(name).consumes)
-  if (consumed.length === 0) return undefined
+  const service = serviceNamed(name)
+  if (!doesConsume(service)) return undefined
   try {
     return await withAdmin(kafka, async (admin) => {
-      const partitions = await partitionCounts(admin, consumed)
+      const partitions = await partitionCounts(admin, Object.keys(service.consumes))
       const groups = await admin.describeGroups({ groups: [name] })
       return unassigned(name, groups.get(name), partitions, stale)
     })
@@ -90,7 +90,7 @@ export async function untilNothingMissing(what: string, probe: () => Promise<Mis
 
 /** Waits until every service that consumes anything has all partitions of its topics. */
 export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line: string) => void): Promise<void> {
-  for (const { name } of services.filter(({ consumes }) => Object.keys(consumes).length > 0)) {
+  for (const { name } of services.filter(doesConsume)) {
     await untilNothingMissing(name, () => groupMissing(kafka, name, new Set()))
     onProgress(`${name}: consuming`)
   }

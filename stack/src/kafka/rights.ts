@@ -1,5 +1,5 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { outsideTopics, type Service, services } from '../lib/services.ts'
+import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
 import { exporterUser, publishUser } from './users.ts'
 
 /** What a user may do at a Kafka that asks. Who may read or write a topic may also see that it is there. */
@@ -43,14 +43,12 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
     ...[...names]
       .flatMap((name) => [name, deadLetterTopic(name)])
       .map((name) => topicRight(exporterUser, name, 'describe')),
-    ...all
-      .filter(({ consumes }) => Object.keys(consumes).length > 0)
-      .map(({ name }) => ({
-        user: exporterUser,
-        resource: 'group' as const,
-        name,
-        operation: 'describe' as const,
-      })),
+    ...all.filter(doesConsume).map(({ name }) => ({
+      user: exporterUser,
+      resource: 'group' as const,
+      name,
+      operation: 'describe' as const,
+    })),
   ]
 }
 

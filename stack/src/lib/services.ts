@@ -56,8 +56,13 @@ export const services: readonly Service[] = Object.entries(registry.services).ma
   role: name.replace(/-service$/, ''),
   produces: Object.keys(service.produces),
   publishes: service.produces,
-  hasStore: Object.keys(service.consumes).length > 0,
+  hasStore: doesConsume(service),
 }))
+
+/** Whether a service has a subscription, and so a consumer group. */
+export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
+  return Object.keys(consumes).length > 0
+}
 
 /** Those that keep something. */
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)

@@ -1,7 +1,7 @@
 import { localKafka } from '../kafka/connection.ts'
 import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
-import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
+import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { serviceDatabases } from '../postgresql/databases.ts'
 import { prepareKafka } from './kafka.ts'
 import { type Plan, type ProcessName, recordStore } from './plan.ts'
@@ -115,7 +115,7 @@ function missingOf(plan: Plan, name: ProcessName, stale: Set<string>): Promise<M
 /** The service that consumes by the sidecar that a process is; undefined for another process. */
 function consumerBehind(name: ProcessName): Service | undefined {
   const service = serviceOfSidecar(name)
-  return service && Object.keys(service.consumes).length > 0 ? service : undefined
+  return service && doesConsume(service) ? service : undefined
 }
 
 /** The service whose sidecar a process is; undefined for another. */
