@@ -28,8 +28,10 @@ export const sharedRules = commonSchema.$defs as Record<
   AnySchemaObject
 >
 
-/** The fields by which a right envelope is a full one: the two schemas differ in nothing else. */
-export const fullFields = envelopeSchemas.full.required as readonly string[]
+/** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
+export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
+  (field: string) => !envelopeSchemas.received.required.includes(field),
+)
 
 /** The schema of each field of the envelope; see `fieldsOf`. */
 export const envelopeFields = fieldsOf(envelopeSchemas.received)

@@ -1,9 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { sharedAjv } from '../src/ajv.ts'
 import { formats } from '../src/formats.ts'
 import { regExp } from '../src/reg-exp.ts'
-import { sharedRules } from '../src/schemas.ts'
+import { commonSchema, sharedRules } from '../src/schemas.ts'
 import { anyText } from './support/any-text.ts'
 import { orderId } from './support/documents.ts'
 
@@ -26,12 +28,12 @@ describe('the format date-time', () => {
   )
   const year = fc.constantFrom('2024', '2025', '1900', '2000', '0000', '20', '٢٠٢٤')
 
-  it('is what ajv-formats says, of any text that looks like one', () => {
+  it('is what ajv-formats says, of any text that looks like one and names no year 0', () => {
     const parts = fc.tuple(year, near(13), near(32), separators, near(24), near(60), near(61), fraction, offset)
     fc.assert(
       fc.property(parts, ([years, month, day, separator, hour, minute, second, rest, zone]) => {
         const text = `${years}-${month}-${day}${separator}${hour}:${minute}:${second}${rest}${zone}`
-        expect(formats['date-time'](text), text).to.equal(validate(text))
+        expect(formats['date-time'](text), text).to.equal(validate(text) && years !== '0000')
       }),
       { numRuns: 5_000 },
     )
@@ -64,4 +66,28 @@ describe('the rule of a GUID', () => {
       expect(quick.test(text), text).to.equal(plain.test(text))
     }
   })
+})
+
+describe('what is compiled of the rules of a GUID and a date', () => {
+  for (const [rule, valid] of Object.entries({ guid: orderId, dateTime: '2026-01-31T12:00:00.5Z' })) {
+    it(`refuses what the whole rule ${rule} refuses`, () => {
+      const plain = new Ajv2020({ strict: false, formats: { 'date-time': fullFormats['date-time'] } })
+      plain.addSchema(commonSchema)
+      const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }
+      const [compiled, whole] = [sharedAjv().compile(schema), plain.compile(schema)]
+      const inserted = fc.constantFrom('\n', '\r', ' ', '\u2028', '\ufeff', '0', '0000', 'Z', '')
+      const nearly = fc
+        .tuple(fc.nat(valid.length), inserted, fc.integer({ min: 0, max: 4 }))
+        .map(([at, text, cut]) => valid.slice(0, at) + text + valid.slice(at + cut))
+      const seen = new Set<boolean>()
+      fc.assert(
+        fc.property(fc.oneof(nearly, anyText(36)), (text) => {
+          seen.add(whole(text))
+          expect(compiled(text), JSON.stringify(text)).to.equal(whole(text))
+        }),
+        { numRuns: 3_000 },
+      )
+      expect(seen.size).to.equal(2)
+    })
+  }
 })

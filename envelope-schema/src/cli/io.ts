@@ -19,7 +19,7 @@ export class UnreadableError extends Error {
   override name = 'UnreadableError'
 }
 
-const chunkBytes = 2 ** 16
+const chunkBytes = 2 ** 17
 
 /** Waits while nobody takes what was written, so that memory holds no more than came of one chunk. */
 export async function write(stream: Writable, text: string): Promise<void> {

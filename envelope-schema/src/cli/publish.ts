@@ -75,13 +75,15 @@ export async function publish(args: string[], io: Io): Promise<number> {
         io,
         {
           onDocument(bytes, line) {
-            const source = `${file}:${line}`
             const verdict = validateBytes(bytes, mode)
-            problems += verdictLines(source, verdict)
+            problems += verdictLines(file, line, verdict)
             if (!verdict.valid) return void count.refused++
             const document = decode(bytes)
             const key = values.key ?? keyOf(document, values['key-field'])
-            waiting.push({ source, record: { topic, key, value: bytes, headers: traceHeaders(document) } })
+            waiting.push({
+              source: `${file}:${line}`,
+              record: { topic, key, value: bytes, headers: traceHeaders(document) },
+            })
           },
           onFlaw(flaw, line) {
             count.refused++

@@ -13,9 +13,9 @@ export interface Findings {
   onDocument(bytes: Uint8Array, line: number): void
   /**
    * Many lines, each a document or blank, with their ends, to be looked at together: it takes less than one after the other.
-   * Answers whether it did; if not, each is found by itself.
+   * Answers how many they were; if that is 0, each is found by itself.
    */
-  onLines?(bytes: Uint8Array, line: number): boolean
+  onLines?(bytes: Uint8Array, line: number): number
   /** What is wrong around the documents, or with one that was not kept. */
   onFlaw(flaw: Problem, line: number): void
 }
@@ -105,9 +105,10 @@ export class Splitter {
     if (first >= 0) readLine(first)
     const last = chunk.lastIndexOf(newline)
     const lines = chunk.subarray(start, Math.max(start, last + 1))
-    if (lines.length > 0 && lines.length <= maxDocumentBytes && this.#findings.onLines?.(lines, this.#line)) {
-      for (let end = lines.indexOf(newline); end >= 0; end = lines.indexOf(newline, end + 1)) this.#line++
-      start = last + 1
+    if (lines.length > 0 && lines.length <= maxDocumentBytes) {
+      const count = this.#findings.onLines?.(lines, this.#line) ?? 0
+      this.#line += count
+      if (count > 0) start = last + 1
     }
     for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) readLine(end)
     this.#startLine = this.#line

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { isPlain } from '../decode.ts'
 import type { Problem } from '../error.ts'
 import { type Mode, modes, type Verdict, validateBytes, validateText } from '../verdict.ts'
@@ -51,28 +52,29 @@ export async function validate(args: string[], io: Io): Promise<number> {
   return code
 }
 
-type Describe = (source: string, verdict: Verdict) => string
+type Describe = (file: string, line: number, verdict: Verdict) => string
 
 async function validateFile(file: string, io: Io, mode: Mode, describe: Describe, count: Count): Promise<void> {
   let text = ''
   function tell(verdict: Verdict, line: number) {
     count[verdict.valid && verdict.variant ? verdict.variant : 'invalid']++
-    text += describe(`${file}:${line}`, verdict)
+    text += describe(file, line, verdict)
   }
   const onDocument = (bytes: Uint8Array, line: number) => tell(validateBytes(bytes, mode), line)
   /** Most lines are objects, and UTF-8: what else they may be is looked at by itself. */
-  function onLines(bytes: Uint8Array, firstLine: number): boolean {
+  function onLines(bytes: Uint8Array, firstLine: number): number {
     const read = textOf(bytes)
-    if (read === undefined) return false
+    if (read === undefined) return 0
     const escapesNothing = isPlain(bytes)
-    for (let line = firstLine, from = 0; from < read.length; line++) {
+    let line = firstLine
+    for (let from = 0; from < read.length; line++) {
       const to = read.indexOf('\n', from)
       const document = read.slice(from, to)
       if (document.startsWith('{')) tell(validateText(document, mode, escapesNothing), line)
       else if (/[^ \t\r]/.test(document)) onDocument(Buffer.from(document), line)
       from = to + 1
     }
-    return true
+    return line - firstLine
   }
   const onFlaw = (flaw: Problem, line: number) =>
     tell({ valid: false, variant: null, errors: [flaw], warnings: [] }, line)
@@ -86,8 +88,9 @@ async function validateFile(file: string, io: Io, mode: Mode, describe: Describe
 // A byte order mark is the document's that it stands before.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Undefined when it is not UTF-8. */
+/** Undefined when it is not UTF-8. What is ASCII is the same in Latin-1, which nobody need check. */
 function textOf(bytes: Uint8Array): string | undefined {
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   try {
     return utf8.decode(bytes)
   } catch {
@@ -98,8 +101,8 @@ function textOf(bytes: Uint8Array): string | undefined {
 /** What is described, as items of a list. */
 function listOf(describe: Describe): Describe {
   let separator = '\n'
-  return (source, verdict) => {
-    const item = `${separator}${describe(source, verdict)}`
+  return (...described) => {
+    const item = `${separator}${describe(...described)}`
     separator = ',\n'
     return item
   }
