@@ -13,7 +13,9 @@ const pauseMs = 250
 
 /** A Kafka client that behaves well: what the broker did not acknowledge is sent again, and so may be there twice. */
 export function createOutsideProducer(kafka: KafkaConnection, isOver: () => boolean): OutsideProducer {
-  let producer = createProducer(kafka)
+  // Every failure is to be counted: a client that tries again by itself outlives a broker that starts quickly.
+  const create = () => createProducer({ ...kafka, retries: 0 })
+  let producer = create()
   let failures = 0
 
   return {
@@ -25,7 +27,7 @@ export function createOutsideProducer(kafka: KafkaConnection, isOver: () => bool
         } catch {
           failures += 1
           await producer.close().catch(() => {})
-          producer = createProducer(kafka)
+          producer = create()
         }
         if (isOver()) return false
         await delay(pauseMs)
