@@ -57,7 +57,10 @@ export function roundTrips(folder: string, store: keyof typeof stores, uri: () =
     })
 
     it(`waits for at most ${most} round trips`, async () => {
-      expect(await lockstep.roundTripsOf(() => deliver(app, 100))).to.be.within(2, most)
+      const found: number[] = []
+      // A question that a busy machine asks late is another round trip here, and never one less.
+      for (let time = 0; time < 3; time += 1) found.push(await lockstep.roundTripsOf(() => deliver(app, 100)))
+      expect(Math.min(...found), found.join()).to.be.within(2, most)
     })
 
     it('would wait for each of its documents in one transaction', async () => {
