@@ -21,7 +21,10 @@ export interface OutsideRecord {
   headers?: Record<string, string>
 }
 
-/** A publisher outside the platform: a Kafka client that knows nothing of Dapr. @param kafka `retries` of its own, in place of the client's three */
+/**
+ * A publisher outside the platform: a Kafka client that knows nothing of Dapr.
+ * @param kafka with `retries`, how often it sends again by itself, in place of the client's three times
+ */
 export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({
     clientId: 'older-application',

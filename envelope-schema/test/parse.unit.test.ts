@@ -70,9 +70,8 @@ describe('parseEnvelope', () => {
         const document = reduced({ Id: orderId, CorrelationId: orderId, TraceId: orderId, Headers: { a: 'HERE' } })
         const { code, problems } = errorOf(() => parse(withRaw(document, nested(levels))))
         expect(code).to.equal('not-an-envelope')
-        expect(problems.map(({ pointer, message }) => [pointer, message])).to.deep.equal([
-          ['', 'nests deeper than 64 levels'],
-        ])
+        const hint = 'objects and lists count, the document being the first: flatten it, or send what is deep as a text'
+        expect(problems).to.deep.equal([{ pointer: '', message: 'nests deeper than 64 levels', hint }])
       }
     }
   })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
-import { type Findings, isSpace, Splitter } from './splitter.ts'
+import { type Findings, Splitter } from './splitter.ts'
 import { UsageError } from './usage.ts'
 
 /** What a command reads and writes. */
@@ -43,24 +43,20 @@ export function requireFiles(files: string[]): string[] {
 export async function readDocuments(
   file: string,
   { stdin }: Pick<Io, 'stdin'>,
-  { onDocument, onLines, onFlaw }: Findings,
+  findings: Findings,
   onChunk: () => Promise<void>,
 ): Promise<void> {
   let count = 0
   const splitter = new Splitter({
+    // Many lines are found together only after one that was found by itself.
+    ...findings,
     onDocument(bytes, line) {
       count++
-      onDocument(bytes, line)
+      findings.onDocument(bytes, line)
     },
-    ...(onLines && {
-      onLines(bytes: Uint8Array, line: number) {
-        if (!bytes.every(isSpace)) count++
-        return onLines(bytes, line)
-      },
-    }),
     onFlaw(flaw, line) {
       count++
-      onFlaw(flaw, line)
+      findings.onFlaw(flaw, line)
     },
   })
   const stream = file === '-' ? stdin : createReadStream(file, { highWaterMark: chunkBytes })
@@ -75,6 +71,6 @@ export async function readDocuments(
     throw new UnreadableError(`${file}: cannot be read (${code})`, { cause: error })
   }
   splitter.end()
-  if (count === 0) onFlaw({ pointer: '', message: 'is empty', hint: 'give at least one envelope' }, 1)
+  if (count === 0) findings.onFlaw({ pointer: '', message: 'is empty', hint: 'give at least one envelope' }, 1)
   await onChunk()
 }

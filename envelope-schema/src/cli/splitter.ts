@@ -28,7 +28,7 @@ const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const none = new Uint8Array()
 /** White space of JSON. */
-export const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
+const isSpace = (byte: number | undefined) => byte === 32 || byte === 13 || byte === 10 || byte === 9
 
 /**
  * Finds the documents in bytes that come in chunks, cut anywhere: JSON texts over any number of lines, JSON lines, or the items
