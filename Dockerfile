@@ -16,6 +16,13 @@ COPY ${SERVICE}/package.json ${SERVICE}/
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+# The page of a service that has one. What bundles it is in no image.
+FROM packages AS page
+ARG SERVICE
+COPY ${SERVICE} ${SERVICE}/
+RUN mkdir -p "${SERVICE}/dist" \
+  && if [ -f "${SERVICE}/page/build.ts" ]; then npm ci --workspace="${SERVICE}" --no-audit --no-fund && node "${SERVICE}/page/build.ts"; fi
+
 # Not node:…-slim itself: npm, yarn and headers would come along.
 FROM debian:bookworm-slim AS base
 ARG SERVICE
@@ -25,8 +32,11 @@ COPY envelope-schema /app/envelope-schema
 COPY service-kit /app/service-kit
 COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}
+COPY --from=page /app/${SERVICE}/dist /app/${SERVICE}/dist
+# For a service that keeps files of its own; where no volume is mounted they go with the container.
+RUN install -d -o 10001 -g 10001 -m 700 /data
 # glibc gives every thread an arena of its own: 15 MB a service for nothing.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 Monitor__Folder=/data
 USER 10001:10001
 WORKDIR /app/${SERVICE}
 

@@ -98,6 +98,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
+	@$(bin)/tsc --noEmit -p event-monitor/page
 	@$(stack) lint
 	@$(MAKE) --no-print-directory compat
 
@@ -113,7 +114,7 @@ unit: ## Lint, types and the unit tests, side by side (25 seconds)
 unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
-test-local: ## The tests that start programs, and need no containers (5 minutes)
+test-local: ## The tests that start programs, and need no containers (11 minutes)
 	@$(stack) provision browser
 	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,observe,security}/**' \
 		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
@@ -121,7 +122,7 @@ test-local: ## The tests that start programs, and need no containers (5 minutes)
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
-test: ## All of that, with everything it needs: before a merge (8 minutes)
+test: ## All of that, with everything it needs: before a merge (15 minutes)
 	@$(MAKE) --no-print-directory unit
 	@$(run) test/side-by-side.ts test-local test-containers
 
@@ -176,7 +177,7 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 ##@ Measure and show
 .PHONY: bench bench-report pictures
 
-bench: ## Measure, beside other ways to do the same (45 minutes): PART="post latency" for some parts, QUICK=1 to try it
+bench: ## Measure, beside other ways to do the same (an hour): PART="post latency" for some parts, QUICK=1 to try it
 	@$(run) bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md

@@ -211,7 +211,7 @@ describe('every route of every service', () => {
   it('says which scope it needs', async () => {
     for (const { name, parts } of await testedServices()) {
       for (const { operation } of parts.routes) {
-        expect(operation.scope, `${name} ${operation.path}`).to.match(/^[a-z][a-z-]*:(read|write)$/)
+        expect(operation.scope, `${name} ${operation.path}`).to.match(/^[a-z][a-z-]*:(read|write|operate|reveal)$/)
       }
     }
   })

@@ -6,10 +6,11 @@ import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { eventually, urlOf } from '@orderflow/stack'
+import { openBrowser } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { failed, succeeded } from './specs/commands.ts'
-import { execute, openBrowser } from './support/browser.ts'
+import { execute } from './support/browser.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
 import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 import { testedServices } from './support/tested-services.ts'
@@ -210,6 +211,24 @@ describe('a closed stack', () => {
         return body.items[0]?.status === 'Paid' || undefined
       }
       await eventually(isPaid, 'the newest order of her tenant to be Paid')
+      expect(refused).to.deep.equal([])
+    })
+
+    it('somebody signs in to the monitor’s page with a key, and sees what its address says, live', async () => {
+      const monitor = urlOf(stack, 'event-monitor')
+      const key = await newKey('NAME=looks', 'SCOPES=events:read')
+      await until(`${monitor}/v1/me`, as(key), 200)
+      await page.goto(`${monitor}/?topic=orderevents`)
+      const dialog = page.getByRole('dialog', { name: 'Sign in' })
+      await dialog.getByLabel('API key or token').fill(`${key}x`)
+      await dialog.getByRole('button', { name: 'Sign in' }).click()
+      await dialog.getByText('does not count').waitFor()
+      await dialog.getByLabel('API key or token').fill(key)
+      await dialog.getByRole('button', { name: 'Sign in' }).click()
+      await page.locator('.event-row', { hasText: 'OrderCreated' }).first().waitFor()
+      await page.getByText('index up to date').waitFor()
+      await page.getByRole('button', { name: `Sign out looks` }).waitFor()
+      expect(page.url()).to.equal(`${monitor}/?topic=orderevents`)
       expect(refused).to.deep.equal([])
     })
 

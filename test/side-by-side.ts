@@ -1,5 +1,5 @@
 // Runs targets of the Makefile at the same time, each line after the target's name: the suites wait for brokers and sidecars
-// more than they compute. Ends with what failed, once more, and one count of all; fails when one of them does.
+// more than they compute. Ends with what failed and what was not run, once more, and one count of all; fails when one of them does.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -10,6 +10,8 @@ interface Outcome {
   failed: number
   /** What the report says of each failure, in its lines. */
   failures: string[]
+  /** What it left out, a line for each reason. */
+  notRun: string[]
 }
 
 const targets = process.argv.slice(2)
@@ -20,12 +22,14 @@ for (const { target, code, failures } of outcomes) {
   if (code !== 0) console.log(`\nmake ${target} failed; alone it runs with that command`)
   for (const line of failures) console.log(line)
 }
-console.log(`\n${total('passed')} passed, ${total('failed')} failed`)
+console.log()
+for (const line of outcomes.flatMap(({ notRun }) => notRun)) console.log(line)
+console.log(`${total('passed')} passed, ${total('failed')} failed`)
 if (outcomes.some(({ code }) => code !== 0)) process.exitCode = 1
 
 function run(target: string): Promise<Outcome> {
   const child = spawn('make', ['--no-print-directory', target], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const outcome: Outcome = { target, code: null, passed: 0, failed: 0, failures: [] }
+  const outcome: Outcome = { target, code: null, passed: 0, failed: 0, failures: [], notRun: [] }
   let failing = false
   const print = (line: string) => {
     const count = /^(\d+) passed, (\d+) failed$/.exec(line)
@@ -37,6 +41,7 @@ function run(target: string): Promise<Outcome> {
     }
     if (count || line === 'slowest files:') failing = false
     if (failing) outcome.failures.push(line)
+    if (line.startsWith('not run: ')) outcome.notRun.push(line)
     console.log(`${target.padEnd(width)} | ${line}`)
   }
   createInterface({ input: child.stdout }).on('line', print)

@@ -42,6 +42,12 @@ const rooms: Record<string, Record<string, string[]>> = {
     ],
   },
   // What goes into an image knows nothing but the service there.
+  'event-monitor/page': {
+    lib: ['../src/api'],
+    data: ['../src/api', 'lib'],
+    parts: ['../src/api', 'lib', 'data'],
+    views: ['../src/api', 'lib', 'data', 'parts'],
+  },
   release: { image: [], src: ['image'], test: ['image', 'src'] },
   'release/src': {
     lib: [],

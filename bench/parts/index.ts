@@ -7,6 +7,7 @@ import { growth } from './growth.ts'
 import { latency } from './latency.ts'
 import { loop } from './loop.ts'
 import { metrics } from './metrics.ts'
+import { monitor } from './monitor.ts'
 import { network } from './network.ts'
 import { outbox } from './outbox.ts'
 import { outside } from './outside.ts'
@@ -29,6 +30,7 @@ export const parts = {
   secured,
   traces,
   metrics,
+  monitor,
   network,
   compare,
   envelope,

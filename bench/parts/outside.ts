@@ -93,7 +93,7 @@ const payments = '%payment/%'
  * Lets a contender pay what waits for it, from the start of its processes to their end.
  * @param warm so many are paid before it counts: what is seldom done is compiled late
  */
-async function pay(
+export async function pay(
   stack: BenchStack,
   stream: Stream,
   { name, specs, topic, database }: Contender,

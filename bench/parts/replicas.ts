@@ -69,7 +69,7 @@ export const replicas: Part = {
           await settled()
         }
       }
-      const die = async () => stack.kill(live.shift() ?? [])
+      const die = async () => stack.signal(live.shift() ?? [], 'SIGKILL')
 
       await step('the first starts', join(1))
       await step('a second joins', join(2))

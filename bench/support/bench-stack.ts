@@ -38,7 +38,7 @@ export interface BenchStack {
   launch: (specs: ProcessSpec[]) => void
   /** Stops processes as a platform would, with SIGTERM, and waits until they are gone. */
   stop: (specs: ProcessSpec[]) => Promise<void>
-  kill: (specs: ProcessSpec[]) => void
+  signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
    * Asks `probe` until it answers undefined; a string says what is missing, and is told now and then.
    * @throws {StackError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
@@ -97,10 +97,10 @@ function createBenchStack(plan: Plan, tell: (line: string) => void): BenchStack 
     stop: async (stopped) => {
       await Promise.all(stopped.map(({ name }) => stopProcess(folder, name, graceMs)))
     },
-    kill: (killed) => {
-      for (const { name } of killed) {
+    signal: (signalled, signal) => {
+      for (const { name } of signalled) {
         const state = processState(folder, name)
-        if (state.state === 'running') signalGroup(state.group, 'SIGKILL')
+        if (state.state === 'running') signalGroup(state.group, signal)
       }
     },
     wait: (what, on, probe, timeoutMs = waitTimeoutMs) => {

@@ -101,7 +101,7 @@ export async function payKilled(
     const count = await published()
     return count < events / 2 ? `${count} are published` : undefined
   })
-  stack.kill(specs)
+  stack.signal(specs, 'SIGKILL')
   await stack.stop(specs)
   const left = await published()
   const killedAt = performance.now()

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { processState, readProcessTable, recordedNames, residentBytes } from '@orderflow/stack/parts'
 
@@ -11,12 +11,11 @@ export interface ProcessUse {
 
 /** What each running process of a stack's folder uses. */
 export function processUse(folder: string): ProcessUse[] {
-  const table = readProcessTable()
-  return recordedNames(folder).flatMap((name) => {
-    const state = processState(folder, name, table)
-    if (state.state !== 'running') return []
-    return [{ name, processorMs: processorMs(state.pid), residentBytes: residentBytes(state.pid) }]
-  })
+  return runningIn(folder).map(({ name, pid }) => ({
+    name,
+    processorMs: processorMs(pid),
+    residentBytes: residentBytes(pid),
+  }))
 }
 
 /**
@@ -72,20 +71,23 @@ export function countProcessorTime(folder: string): () => ProcessorTime {
 /** The largest resident memory of each process so far, in bytes, by the process's name. */
 export type PeakMemory = Record<string, number>
 
-/** Samples the memory of all processes of a folder. Returns a function that ends it and tells the peaks. */
+/**
+ * Begins to watch the memory of all processes of a folder. Returns a function that tells the peaks of those that run then. Linux keeps
+ * them (proc_pid_clear_refs(5), proc_pid_status(5)): to look often would take time from what is measured beside it.
+ */
 export function watchMemory(folder: string): () => PeakMemory {
-  const peaks: PeakMemory = {}
-  const sample = () => {
-    const table = readProcessTable()
-    for (const name of recordedNames(folder)) {
-      const state = processState(folder, name, table)
-      if (state.state === 'running') peaks[name] = Math.max(peaks[name] ?? 0, residentBytes(state.pid))
-    }
-  }
-  const timer = setInterval(sample, 500)
-  return () => {
-    clearInterval(timer)
-    sample()
-    return peaks
-  }
+  for (const { pid } of runningIn(folder)) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  return () => Object.fromEntries(runningIn(folder).map(({ name, pid }) => [name, peakBytes(pid)]))
+}
+
+function peakBytes(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1]) * 1024
+}
+
+function runningIn(folder: string): { name: string; pid: number }[] {
+  const table = readProcessTable()
+  return recordedNames(folder).flatMap((name) => {
+    const state = processState(folder, name, table)
+    return state.state === 'running' ? [{ name, pid: state.pid }] : []
+  })
 }

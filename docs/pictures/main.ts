@@ -4,8 +4,10 @@ import { join } from 'node:path'
 
 import { addressAt, defaultPorts, eventually, repository, serviceNamed } from '@orderflow/stack'
 
-import { execute, openBrowser } from '@orderflow/test/browser'
+import { openBrowser } from '@orderflow/stack/browser'
+import { execute } from '@orderflow/test/browser'
 import { copyRepository } from '@orderflow/test/repository-copy'
+import { takeMonitor } from './monitor.ts'
 import { takeAlert, takeTrace, unpayable, untilScraped } from './observed.ts'
 import { record } from './recording.ts'
 import { terminalSvg } from './terminal-svg.ts'
@@ -24,9 +26,13 @@ try {
   await copy.run('make', ['observe'])
   await takeTrace(url)
   await untilScraped(prometheus)
-  copy.write('event.json', JSON.stringify(unpayable))
-  await copy.run('make', ['publish', 'FILE=event.json', 'RAW=1'])
+  const publish = (event: object) => {
+    copy.write('event.json', JSON.stringify(event))
+    return copy.run('make', ['publish', 'FILE=event.json', 'RAW=1'])
+  }
+  await publish(unpayable)
   await takeAlert(prometheus)
+  await takeMonitor({ orders: url, publish })
 } finally {
   await copy.run('make', ['down'])
   copy.remove()

@@ -65,9 +65,10 @@ const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const dateTime = /^[\dT:.,Z+ -]+$/i
 
 /** Whether a text looks like what a field should hold, right or nearly so. */
-function fits({ enum: words, type, format, maxLength, ...schema }: AnySchemaObject, text: string): boolean {
+function fits(schema: AnySchemaObject, text: string): boolean {
+  const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
-  if (isGuid(schema as AnySchemaObject)) return guid.test(text)
+  if (isGuid(schema)) return guid.test(text)
   if (format === 'date-time') return dateTime.test(text)
   if (type === 'string') return maxLength <= maxNameLength
   return type === undefined || (['number', 'integer'].includes(type) && number.test(text))

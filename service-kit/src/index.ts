@@ -1,16 +1,18 @@
 export type { Caller } from './auth/caller.ts'
 export { type App, createApp, createParts } from './runtime/create-app.ts'
 export {
+  type Background,
   defineService,
   type ServiceContext,
   type ServiceDefinition,
   type ServiceParts,
 } from './runtime/define-service.ts'
+export type { Tried, TriedRecord } from './runtime/dry-run.ts'
 export { readSettings } from './runtime/read-settings.ts'
 export { run } from './runtime/run.ts'
 export { type BaseSettings, section } from './runtime/settings.ts'
-export { OverloadError } from './sidecar/batcher.ts'
-export { SidecarError } from './sidecar/sidecar.ts'
+export { OverloadError } from './sidecar/overload-error.ts'
+export { SidecarError } from './sidecar/sidecar-error.ts'
 export { UncertainError } from './sidecar/uncertain-error.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'
 export type { Page, PageOptions } from './state/list-page.ts'
@@ -22,10 +24,13 @@ export { createPublisher } from './stream/publisher.ts'
 export { createLog } from './telemetry/log.ts'
 export { readTrust, type TrustSettings } from './trust/read-trust.ts'
 export { UntrustedError } from './trust/untrusted-error.ts'
-export type { Input } from './web/input.ts'
+export { createStreams, type Send, type Streams } from './web/event-stream.ts'
+export type { Input, Inputs } from './web/input.ts'
 export { bodyReader, jsonBody } from './web/json-body.ts'
 export { dateTime, guidText, type Model, model, text } from './web/model.ts'
 export { pageOf, pageOptions } from './web/page.ts'
 export { idempotencyKey, pathId, pathWord, queryId, queryWord } from './web/parameters.ts'
-export { type Answer, type Route, route } from './web/route.ts'
+export { HttpProblem, invalid, notFound, unavailable } from './web/problem.ts'
+export { type Answer, type Context, type Route, route } from './web/route.ts'
+export type { Site, SiteFile } from './web/site.ts'
 export type { StaticFile } from './web/static-files.ts'

@@ -42,5 +42,4 @@ export type { InnerRequest, LocalStack, RunningStack } from './processes/running
 export type { StackTokens } from './processes/secrets.ts'
 export { startStack } from './processes/start.ts'
 export { canAptGet } from './provision/apt.ts'
-export { findBrowser } from './provision/browser.ts'
 export { findTestssl } from './provision/testssl.ts'

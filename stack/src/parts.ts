@@ -32,6 +32,7 @@ export { ensureDatabases, inDatabase, serviceDatabases } from './postgresql/data
 export { daprdFlags } from './processes/daprd-flags.ts'
 export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'
+export { buildPages } from './processes/page.ts'
 export {
   createPlan,
   databaseFile,

@@ -28,5 +28,7 @@ export function images(): void {
   describeImage(mongoImage, mongoContract)
   describeImage(postgresqlImage, postgresqlContract)
   describeImage(reaperImage, reaperContract)
-  for (const { name } of services) describeImage(serviceImage(name), serviceContract)
+  for (const { name, watches } of services) {
+    describeImage(serviceImage(name), (image) => serviceContract(image, watches ? '/data' : undefined))
+  }
 }

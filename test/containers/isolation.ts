@@ -1,5 +1,5 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
-import { defaultPorts, entryOf, services } from '@orderflow/stack'
+import { defaultPorts, entryOf, services, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import { openStores } from '../support/stores.ts'
 import { inspectContainers, openContainer } from './container.ts'
@@ -60,7 +60,7 @@ export function isolation(running: () => RunningContainers): void {
       expect(log).to.contain('order-service-1').and.to.contain('kafka-1')
       const started = (await inspectContainers(stack.project)).map(({ Path, Args }) => [Path, ...Args].join(' '))
       const secrets = Object.values(stack.settings.secrets)
-      expect(secrets).to.have.length(8 + 3 * services.length)
+      expect(secrets).to.have.length(8 + 3 * services.length + storedServices.length)
       for (const secret of [...secrets, customerTaxId]) {
         for (const text of [log, ...started]) expect(text.includes(secret)).to.equal(false)
       }

@@ -56,8 +56,11 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
   const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>
   const isSecret = ([name]: [string, string]) => /_(PASSWORD|TOKEN|KEYS?)$/.test(name)
   const secrets = Object.fromEntries(Object.entries(variables).filter(isSecret))
-  const token = (service: (typeof services)[number], which: 'APP_TOKEN' | 'DAPR_TOKEN') =>
-    entryOf(secrets, variableOf(service, which))
+  const tokensOf = (service: (typeof services)[number]) => ({
+    app: entryOf(secrets, variableOf(service, 'APP_TOKEN')),
+    dapr: entryOf(secrets, variableOf(service, 'DAPR_TOKEN')),
+    dryRun: service.hasStore ? entryOf(secrets, variableOf(service, 'DRY_RUN_TOKEN')) : '',
+  })
   const certificate = pemOf('CERTIFICATE', entryOf(variables, 'KAFKA_CERTIFICATE'))
   const kafkaAs: ComposeSettings['kafkaAs'] = (
     username,
@@ -65,7 +68,7 @@ export function composeSettings(envFile: string, ports: StackPorts): ComposeSett
   ) => securedKafka(`127.0.0.1:${ports.kafka}`, { username, password }, certificate)
   return {
     secrets,
-    tokens: ofServices((service) => ({ app: token(service, 'APP_TOKEN'), dapr: token(service, 'DAPR_TOKEN') })),
+    tokens: ofServices(tokensOf),
     addresses: {
       services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
       kafka: kafkaAs(operatorUser),

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { type AsyncApiDocument, asyncApiPage } from '@orderflow/envelope-schema'
 import { freePort, repository } from '@orderflow/stack'
+import { openBrowser } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { openBrowser } from '../support/browser.ts'
 
 const document = JSON.parse(readFileSync(join(repository, 'envelope-schema/asyncapi.json'), 'utf8')) as AsyncApiDocument
 

@@ -5,6 +5,7 @@ import { theOrderFlow } from './flow.ts'
 import { killedGateway, publishersOverHttp } from './gateway.ts'
 import { hostilePublishers } from './hostile-records.ts'
 import { servicesOverHttp } from './http.ts'
+import { monitorPage } from './monitor.ts'
 import { interactivePages } from './pages.ts'
 import { outsidePublishers } from './publishers.ts'
 import type { Operator } from './rebuild.ts'
@@ -25,4 +26,5 @@ export function networkSpecs(running: () => RunningStack): void {
   theOrderFlow(running)
   servicesOverHttp(running)
   publishersOverHttp(running)
+  monitorPage(running)
 }

@@ -2,9 +2,10 @@ import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { entryOf, type RunningStack, urlOf } from '@orderflow/stack'
+import { openBrowser } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { execute, openBrowser } from '../support/browser.ts'
+import { execute } from '../support/browser.ts'
 
 /** The pages as a person uses them, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {

@@ -1,15 +1,4 @@
-import { findBrowser } from '@orderflow/stack'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-
-/** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
-
-/** @throws {Error} where there is no Chromium */
-export function openBrowser(): Promise<Browser> {
-  const executablePath = findBrowser()
-  if (!executablePath) throw new Error('no Chromium: run `make test`, which installs it, or set CHROMIUM_PATH')
-  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: quiet })
-}
+import type { Locator, Page } from 'playwright-core'
 
 /**
  * Opens an operation of a service's page, such as `GET /v1/orders/{id}`, and presses "Try it out" and "Execute" with the examples as

@@ -50,7 +50,7 @@ function readFiles(folder: string): SourceFile[] {
   const names = readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
   return names
     .filter(
-      (name) => /\.m?ts$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\/|compare\/nestjs\//.test(name),
+      (name) => /\.m?tsx?$|\.mjs$/.test(name) && !/node_modules\/|new-service\/template\/|compare\/nestjs\//.test(name),
     )
     .map((name) => {
       const path = join(folder, name)

@@ -2,9 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+const folders: string[] = []
+
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
 /** A new folder that ends with this process. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'orderflow-release-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
   return folder
 }

@@ -11,7 +11,9 @@ import { createMetrics } from '../telemetry/metrics/metrics.ts'
 import type { Tracing } from '../telemetry/traces/tracing.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { createWeb } from '../web/web.ts'
-import type { ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
+import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
+import { createDryRun } from './dry-run.ts'
+import { withDryRun } from './dry-run-listener.ts'
 import { limitsOf } from './limits.ts'
 import { createReadiness } from './readiness.ts'
 import { createStreamCheck } from './stream-check.ts'
@@ -23,11 +25,12 @@ export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'setting
   tracing?: Tracing | undefined
 }
 
-/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for whoever scrapes them. */
+/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for whoever scrapes them, or asks for a dry run. */
 export interface App {
   web: RequestListener
   channel: RequestListener
   metrics: RequestListener
+  background?: Background
 }
 
 /**
@@ -43,7 +46,7 @@ export function createApp<S extends object>(
   const trust = readTrust(service.root, settings.Trust)
   const metrics = createMetrics()
   const publishRecord = createPublisher(sidecar, metrics.queue)
-  const parts = createParts(service, {
+  const context = {
     ...dependencies,
     publish: createPublish(publishRecord, trust, tracing),
     forward: createForward(publishRecord, tracing),
@@ -51,7 +54,8 @@ export function createApp<S extends object>(
     documents: settings.State.Store
       ? createDocuments(sidecar, now, auth === undefined, metrics.queue('store'))
       : noDocuments,
-  })
+  }
+  const parts = createParts(service, context)
 
   const { App: app, AppChannel: channel } = settings
   const reads = Object.keys(parts.reactions)
@@ -60,6 +64,15 @@ export function createApp<S extends object>(
   const refusals = new Set(Object.keys(service.refusals))
   const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing }
   const consumers = createConsumers(parts.reactions, options)
+  const dryRun =
+    reads.length > 0
+      ? createDryRun({
+          reactionsOn: (on) => createParts(service, { ...context, ...on }).reactions,
+          documents: context.documents,
+          trust,
+          refusals,
+        })
+      : undefined
   const readiness = createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes }))
   metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], readiness)
   return {
@@ -68,6 +81,7 @@ export function createApp<S extends object>(
       description: service.description,
       routes: parts.routes,
       ...(parts.files && { files: parts.files }),
+      page: parts.page,
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
       readiness,
@@ -76,11 +90,13 @@ export function createApp<S extends object>(
       limits: limitsOf(settings),
       tracing,
       tracePage: settings.Telemetry.TracePage,
+      monitorPage: settings.Telemetry.MonitorPage,
       log,
       metrics,
     }),
     channel: createAppChannel({ token: channel.Token, consumers, log }),
-    metrics: metrics.listener,
+    metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
+    ...(parts.background && { background: parts.background }),
   }
 }
 

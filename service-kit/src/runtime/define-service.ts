@@ -6,6 +6,7 @@ import type { Trust } from '../trust/trust.ts'
 import type { Field } from '../web/model.ts'
 import type { Refusals } from '../web/refusals.ts'
 import type { Route } from '../web/route.ts'
+import type { Site } from '../web/site.ts'
 import type { StaticFile } from '../web/static-files.ts'
 import type { BaseSettings, Section } from './settings.ts'
 
@@ -24,14 +25,26 @@ export interface ServiceContext<S extends object = object> {
   newId: () => string
 }
 
+/** What a service does all the time, whoever asks it for anything. */
+export interface Background {
+  /** Begins, once the service listens. */
+  start(): void
+  /** Ends, and the answers that would go on with it: called as the service stops, which waits for it. */
+  stop(): Promise<void>
+}
+
 /** What a service does. */
 export interface ServiceParts {
   /** The operations of its public API. */
   routes: readonly Route[]
   /** What it does with the events that it consumes, by topic and `Name@Version`. */
   reactions: Reactions
+  /** None for most, which only answer requests and events. */
+  background?: Background
   /** Documents that it shows to everybody, such as its schemas. */
   files?: readonly StaticFile[]
+  /** A page of its own, in place of that of its operations. */
+  page?: Site
   /** What it rebuilds its store from, by topic in the order in which they are read. Publishes nothing. */
   rebuild: Reactions<boolean>
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../telemetry/log.ts'
+import type { Background } from './define-service.ts'
 import { limitsOf } from './limits.ts'
 import { channelTimeouts, type Listener, listen, metricsBounds, publicBounds } from './listener.ts'
 import type { BaseSettings } from './settings.ts'
@@ -11,6 +12,7 @@ export interface App {
   web: RequestListener
   channel: RequestListener
   metrics: RequestListener
+  background?: Background
 }
 
 /** How long a stop waits for requests in flight. Platforms send SIGKILL 10 s after SIGTERM, or later. */
@@ -36,10 +38,12 @@ export async function serve(
   const ports = { http: web.HttpPort, https, channel: channel.Port, metrics: metrics.Port }
   log.info({ ...ports, callers: callersIn[auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' }, 'up')
 
+  app.background?.start()
+
   const stop = async (signal: string) => {
     log.info({ signal }, 'stopping')
     setTimeout(() => process.exit(1), drainMs).unref()
-    await Promise.all(listeners.map(({ drain }) => drain()))
+    await Promise.all([...listeners.map(({ drain }) => drain()), app.background?.stop()])
     await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
     process.exit(0)
   }

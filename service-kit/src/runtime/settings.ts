@@ -18,13 +18,15 @@ export interface BaseSettings {
   AppChannel: { Host: string; Port: number; Token: string }
   /** Where metrics are told: to this machine alone, or to a network that nobody else is in. Never to the public. */
   Metrics: { Host: string; Port: number }
+  /** By which the monitor is known that asks there what the service would do (docs/monitor.md); empty: nobody may ask. */
+  DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
   Stream: SidecarSettings['Stream'] & StreamSettings
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** `TracePage`: where people look at traces, to which the page of the operations links; empty for nowhere. */
-  Telemetry: { TracePage: string }
+  /** Where people look at traces (`TracePage`) and at events (`MonitorPage`), to which the page of the operations links; empty for nowhere. */
+  Telemetry: { TracePage: string; MonitorPage: string }
 }
 
 /** A missing or wrong setting. `problems` has a line for each, naming the variable that mends it. */
@@ -41,6 +43,7 @@ export class SettingsError extends Error {
 const text = { type: 'string' }
 const required = { type: 'string', minLength: 1 }
 const port = { type: 'integer', minimum: 1, maximum: 65535 }
+const page = { type: 'string', pattern: '^(https?://\\S+)?$' }
 const count = { type: 'integer', minimum: 0 }
 const id = { type: 'string', pattern: guid.source }
 
@@ -100,13 +103,15 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
+  // 192 bits at least when it is random.
+  DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
   // Without a store for a service that keeps nothing.
   State: section({ Store: text, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
-  Telemetry: section({ TracePage: { type: 'string', pattern: '^(https?://\\S+)?$' } }),
+  Telemetry: section({ TracePage: page, MonitorPage: page }),
 }
 
 /**

@@ -2,15 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { handled } from '../telemetry/handling.ts'
 import { onBehalfOf } from '../telemetry/traces/spans.ts'
 import type { Span } from '../telemetry/traces/tracing.ts'
-
-/** The queue is full, or the item waited too long in it: this step was not begun, and may be tried again. */
-export class OverloadError extends Error {
-  readonly code = 'overload'
-  constructor(message: string) {
-    super(message)
-    this.name = 'OverloadError'
-  }
-}
+import { OverloadError } from './overload-error.ts'
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 

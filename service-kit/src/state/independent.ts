@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
-import { isRefusal, type Sidecar, type Write } from '../sidecar/sidecar.ts'
+import type { Sidecar, Write } from '../sidecar/sidecar.ts'
+import { isRefusal } from '../sidecar/sidecar-error.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
 import { decideAll } from './stage.ts'

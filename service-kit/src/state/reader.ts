@@ -1,5 +1,6 @@
 import { createBatcher, type Settled } from '../sidecar/batcher.ts'
-import { isRefusal, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
+import type { Sidecar, StoredDocument } from '../sidecar/sidecar.ts'
+import { isRefusal } from '../sidecar/sidecar-error.ts'
 
 export type Read = Sidecar['read']
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
-import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
+import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
+import { isConflict } from '../sidecar/sidecar-error.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
 import { decideAll, guardOf } from './stage.ts'

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../telemetry/log.ts'
 import type { Consumer } from './consumer.ts'
 import type { BulkEntry } from './delivery.ts'
+import { sameToken } from './same-token.ts'
 
 /**
  * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (stack/src/kafka/topics.ts). At worst they are
@@ -56,10 +56,8 @@ function failed(log: Logger): ErrorRequestHandler {
 }
 
 function requireToken(token: string): RequestHandler {
-  const expected = Buffer.from(token)
   return (request, response, next) => {
-    const given = Buffer.from(request.get('dapr-api-token') ?? '')
-    if (given.length === expected.length && timingSafeEqual(given, expected)) return next()
+    if (sameToken(token, request.get('dapr-api-token'))) return next()
     response.status(401).end()
   }
 }

@@ -1,5 +1,6 @@
 import { completeEnvelope, deadLetterTopic, type Envelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
-import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
+import type { OutgoingEvent } from '../sidecar/sidecar.ts'
+import { isRefusal } from '../sidecar/sidecar-error.ts'
 import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome } from '../telemetry/metrics/events.ts'

@@ -1,4 +1,4 @@
-import './kafka-resets.ts'
+import '@orderflow/envelope-schema/kafka-resets'
 
 /**
  * How to reach Kafka: for the sidecar (components/kafka.yaml, with Dapr's names and values), for readiness, and for what an

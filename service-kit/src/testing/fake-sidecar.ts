@@ -1,4 +1,5 @@
-import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
+import type { OutgoingEvent, Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
+import { SidecarError } from '../sidecar/sidecar-error.ts'
 
 /** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
 export class FakeSidecar implements Sidecar {

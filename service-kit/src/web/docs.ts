@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
-import { getAbsoluteFSPath } from 'swagger-ui-dist'
+// The package's main module would run the whole page in this process.
+import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './headers.ts'
 

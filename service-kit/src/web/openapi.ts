@@ -20,16 +20,30 @@ export interface Documented {
   problemMembers: Record<string, Field>
   /** Where people look at traces; empty for nowhere. */
   tracePage?: string | undefined
+  /** Where people look at events; empty for nowhere. */
+  monitorPage?: string | undefined
 }
 
 /** The shape of a problem stands as a comment where problems are written. */
 const commented = [fileURLToPath(new URL('./problem-handler.ts', import.meta.url))]
 
 /** The OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
-export function openapiOf({ title, description, routes, refusals, problemMembers, tracePage }: Documented): OpenApi {
+export function openapiOf({
+  title,
+  description,
+  routes,
+  refusals,
+  problemMembers,
+  tracePage,
+  monitorPage,
+}: Documented): OpenApi {
   const definition = {
     openapi: '3.0.3',
-    info: { title, description, version: '1' },
+    info: {
+      title,
+      description: monitorPage ? `${description}\n\n[See what happens](${monitorPage})` : description,
+      version: '1',
+    },
     servers: [{ url: '/' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
     paths: pathsOf(routes, refusals),

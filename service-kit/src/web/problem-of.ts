@@ -1,5 +1,5 @@
-import { OverloadError } from '../sidecar/batcher.ts'
-import { SidecarError } from '../sidecar/sidecar.ts'
+import { OverloadError } from '../sidecar/overload-error.ts'
+import { SidecarError } from '../sidecar/sidecar-error.ts'
 import { UncertainError } from '../sidecar/uncertain-error.ts'
 import { maskedText } from '../telemetry/mask.ts'
 import { HttpProblem, invalid, unavailable } from './problem.ts'

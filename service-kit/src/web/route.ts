@@ -1,6 +1,7 @@
 import { noTenant, type Tenant } from '@orderflow/envelope-schema'
 import type { Request, Response } from 'express'
 import { type Caller, callerOf } from '../auth/caller.ts'
+import type { Scope } from '../auth/scope.ts'
 import { handled } from '../telemetry/handling.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
@@ -27,8 +28,7 @@ export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
   /** With parameters as OpenAPI writes them: `/v1/things/{id}`. The second part is the operation's tag. */
   path: string
-  /** What a caller's token or key must allow, such as `orders:write`: whose data it is, and what is done with it. */
-  scope: `${string}:${'read' | 'write'}`
+  scope: Scope
   summary: string
   description?: string
   input: I

@@ -15,6 +15,7 @@ import { type Limits, rateLimits } from './rate-limits.ts'
 import { routerOf, unknownPath } from './router.ts'
 import { pageSignIn, secured } from './security.ts'
 import { shownPath } from './shown-path.ts'
+import { type Site, site } from './site.ts'
 import { type StaticFile, staticFiles } from './static-files.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -27,6 +28,8 @@ export interface WebOptions extends Documented {
   limits: Limits | undefined
   /** None when left out. */
   files?: readonly StaticFile[]
+  /** Undefined: the page is that of the operations. */
+  page?: Site | undefined
   /** Undefined where no trace is recorded. */
   tracing?: Tracing | undefined
   log: Logger
@@ -35,7 +38,7 @@ export interface WebOptions extends Documented {
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
 export function createWeb(options: WebOptions): Express {
-  const { readiness, auth, proxies, limits, files = [], metrics, tracing, log, ...documented } = options
+  const { readiness, auth, proxies, limits, files = [], page, metrics, tracing, log, ...documented } = options
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
@@ -46,6 +49,7 @@ export function createWeb(options: WebOptions): Express {
   // Before the limits: a platform asks from the address that its users' requests come from, too.
   app.use(healthRoutes(readiness))
   for (const limit of ofStrangers) app.use(limit)
+  if (page) app.use(site(page))
   app.get('/', (_request, response) => response.redirect('/docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)

@@ -12,6 +12,7 @@ const settings = {
   Limits: { AddressPerMinute: 600, CallerPerMinute: 300, TenantPerMinute: 600 },
   AppChannel: { Host: '127.0.0.1', Port: 5100 },
   Metrics: { Host: '127.0.0.1', Port: 3900 },
+  DryRun: { Token: '' },
   Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 3502 },
   Stream: {
     PubSub: 'pubsub',
@@ -28,7 +29,7 @@ const settings = {
   Trust: { File: 'trust.json', SigningKeys: '', SignedSince: '' },
   Policy: { ApproveUpTo: 10_000 },
   Log: { Level: 'info' },
-  Telemetry: { TracePage: '' },
+  Telemetry: { TracePage: '', MonitorPage: '' },
 }
 const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
+import type { Write } from '../../src/sidecar/sidecar.ts'
+import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
 import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { readPage } from '../../src/state/list-page.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'

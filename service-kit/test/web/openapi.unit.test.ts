@@ -32,6 +32,16 @@ describe('the page’s document', () => {
     expect(await documentOf('')).not.to.have.property('externalDocs')
   })
 
+  it('leads to where events are looked at, if there is such a place', async () => {
+    const descriptionIn = async (monitorPage: string) =>
+      (await call(thingsApp(undefined, undefined, { monitorPage }).app, '/openapi.json')).json.info as {
+        description: string
+      }
+    const { description } = await descriptionIn('http://localhost:5010/')
+    expect(description).to.equal('Things.\n\n[See what happens](http://localhost:5010/)')
+    expect((await descriptionIn('')).description).to.equal('Things.')
+  })
+
   it('has each operation with its answers, and the problems that follow from its inputs', () => {
     expect(statusesOf('/v1/things', 'post')).to.deep.equal([
       '201',

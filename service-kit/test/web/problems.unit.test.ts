@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { OverloadError } from '../../src/sidecar/batcher.ts'
-import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { OverloadError } from '../../src/sidecar/overload-error.ts'
+import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
 import { UncertainError } from '../../src/sidecar/uncertain-error.ts'
 import { notFound } from '../../src/web/problem.ts'
 import { call, post } from './support/call.ts'

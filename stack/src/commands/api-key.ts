@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { type ApiKeyRecord, createApiKey, readApiKeys } from '@orderflow/service-kit/api-keys'
+import { isScope } from '@orderflow/service-kit/scope'
 import { table } from '@orderflow/service-kit/terminal'
 import { StackError } from '../lib/error.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
@@ -69,7 +70,7 @@ function list(records: ApiKeyRecord[]): void {
 
 function readScopes(text = ''): string[] {
   const scopes = text.split(/[\s,]+/).filter(Boolean)
-  const wrong = scopes.filter((scope) => !/^[a-z][a-z-]*:(read|write)$/.test(scope))
+  const wrong = scopes.filter((scope) => !isScope(scope))
   if (scopes.length > 0 && wrong.length === 0) return scopes
   const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? SCOPES is missing'
   throw new StackError(

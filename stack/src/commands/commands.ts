@@ -8,7 +8,7 @@ import { expectedContainers } from '../containers/replicas.ts'
 import { dockerRestart } from '../containers/restart.ts'
 import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
-import type { Addresses } from '../kafka/addresses.ts'
+import { type Addresses, watchUrl } from '../kafka/addresses.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { saysYes } from '../lib/says-yes.ts'
@@ -44,6 +44,7 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   const rows = Object.entries(addresses.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
   for (const line of table(rows)) print(line)
   print()
+  print(`see what happens: ${watchUrl(addresses)}/`)
   print('next: make demo')
 }
 

@@ -1,5 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { urlOf } from '../kafka/addresses.ts'
+import { urlOf, watchUrl } from '../kafka/addresses.ts'
 import { type SeenEvent, watchEvents } from '../kafka/event-watch.ts'
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
@@ -50,6 +50,7 @@ export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
     tell(`order    ${stringifyMasked(await call<Order>(`${orderUrl}/v1/orders/${id}`))}`)
     for (const payment of payments.items) tell(`payment  ${stringifyMasked(payment)}`)
     tell(paint('green', 'the order is paid'))
+    print(`see it all: ${watchUrl(addresses)}/c/${correlationId}`)
   } finally {
     await stopWatching()
   }

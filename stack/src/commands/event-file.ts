@@ -12,20 +12,26 @@ export interface EventRecord {
 type Json = Record<string, unknown>
 
 /**
- * Makes the record of an event file: a bare envelope, or a fixture of envelope-schema ({description, variant, envelope}).
- * The key is `key`, else the payload's OrderId. A file that is not JSON is sent as it is, to orderevents.
+ * Makes the record of an event file: a bare envelope, or the document of a fixture (envelope-schema/fixtures).
+ * The key is `key`, else the payload's OrderId. What is not JSON is sent as it is, to orderevents.
  */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
-  const content = parseObject(bytes)
-  if (!content) return { topic: orderEvents, key, value: bytes }
-  const isFixture = isObject(content.envelope) && !('Name' in content)
-  const envelope = isFixture ? (content.envelope as Json) : content
-  return {
-    topic: topicOf(envelope.Name),
-    key: key ?? keyOf(envelope),
-    value: isFixture ? Buffer.from(JSON.stringify(envelope)) : bytes,
-  }
+  const value = fixtureIn(parseObject(bytes)) ?? bytes
+  const envelope = parseObject(value)
+  return envelope
+    ? { topic: topicOf(envelope.Name), key: key ?? keyOf(envelope), value }
+    : { topic: orderEvents, key, value }
+}
+
+/** As envelope-schema/fixtures/README.md says; undefined of a file that is none. */
+function fixtureIn(content: Json = {}): Buffer | undefined {
+  const { Name, inputBase64, inputText, input, envelope } = content
+  if (Name !== undefined) return undefined
+  if (typeof inputBase64 === 'string') return Buffer.from(inputBase64, 'base64')
+  if (typeof inputText === 'string') return Buffer.from(inputText)
+  const document = input ?? envelope
+  return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
 }
 
 /** Payment events have a topic of their own; all else goes where outside publishers publish. */

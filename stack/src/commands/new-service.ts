@@ -47,6 +47,7 @@ export async function newService(name: string): Promise<void> {
 const changed = [
   'services.json',
   'components/trust/publishers.json',
+  'event-monitor/services.json',
   'docker-compose.yml',
   postgresqlFile,
   '.devcontainer/devcontainer.json',

@@ -13,7 +13,7 @@ import { repository } from '../lib/paths.ts'
 import { bodyOf, pemOf } from '../lib/pem.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { newSecret } from '../lib/secret.ts'
-import { ofServices, services } from '../lib/services.ts'
+import { ofServices, services, storedServices } from '../lib/services.ts'
 import { kafkaPasswords, variableOf } from './variables.ts'
 
 /** What `.env` says of the Compose project: its name and store, and where its containers are reached from this machine. */
@@ -60,7 +60,10 @@ const unsignedForMs = 15 * 60_000
 
 function withSecrets(text: string): string {
   const known = parseEnv(text)
-  const tokens = services.flatMap((service) => [variableOf(service, 'APP_TOKEN'), variableOf(service, 'DAPR_TOKEN')])
+  const tokens = [
+    ...services.flatMap((service) => [variableOf(service, 'APP_TOKEN'), variableOf(service, 'DAPR_TOKEN')]),
+    ...storedServices.map((service) => variableOf(service, 'DRY_RUN_TOKEN')),
+  ]
   const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
   // There is a log that has events without.

@@ -4,9 +4,10 @@ import { brokerSecurity } from '../kafka/broker-security.ts'
 import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
 import { serviceImage } from '../lib/image-names.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { doesConsume, entryOf, type Service, services } from '../lib/services.ts'
+import { doesConsume, entryOf, type Service, services, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/prometheus-config.ts'
 import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
+import { watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 
 /**
  * docker-compose.yml with its generated parts written anew: what stands between `# from NAME` and `# to here`. All else in it is
@@ -71,7 +72,8 @@ const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.exam
 function servicePart(service: Service): string {
   const { name, role, http, https, hasStore } = service
   const [pod, sidecar] = podOf(service)
-  const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN' | 'KAFKA_PASSWORD') => fromEnv(variableOf(service, what))
+  const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD') =>
+    fromEnv(variableOf(service, what))
   const published = `\${${variableOf(service, 'HTTP_PORT')}:-${http}}:${http}`
   const publishedTls = `\${${variableOf(service, 'HTTPS_PORT')}:-${https}}:${https}`
   return `
@@ -110,16 +112,17 @@ ${sidecarCommand(service, 'mongodb')}
     environment:
       <<: [*stream-settings, *auth-settings, ${isKnownBySignature(service) ? '*trust-settings, ' : ''}*trace-settings]
       Telemetry__TracePage: \${Telemetry__TracePage-}
+      Telemetry__MonitorPage: ${monitorPage()}
       Stream__SaslUsername: ${name}
       Stream__SaslPassword: *${role}-kafka-password
       APP_API_TOKEN: *${role}-app-token
       DAPR_API_TOKEN: *${role}-dapr-token
-      # For Prometheus, which is another container; not published.
-      Metrics__Host: 0.0.0.0
+      # For Prometheus${hasStore ? ' and the monitor, which are other containers' : ', which is another container'}; not published.
+      Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
       # Published on loopback only, so all come from this machine, and through the bridge from one address.
-      Limits__AddressPerMinute: "0"
+      Limits__AddressPerMinute: "0"${service.watches ? watchPart() : ''}
     healthcheck:
       # Ready: ${hasStore ? 'its sidecar, the store behind it and Kafka answer, and its consumer group consumes' : 'its sidecar and Kafka answer'}.
       # By bash: to start Node every other second would cost a tenth of a core.
@@ -128,9 +131,34 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
+/** Where people see what happens, from this machine. */
+function monitorPage(): string {
+  const watcher = services.find(({ watches }) => watches)
+  return watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : "''"
+}
+
+/**
+ * Of a service that watches the others: where they are, what they know it by, a volume for what it saw (those of all services, and one more), and
+ * a quarter of what another container gets of the processor while both need it.
+ */
+function watchPart(): string {
+  const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
+  const dryRuns = storedServices.map((one) => {
+    const { metrics } = entryOf(defaultPorts.services, one.name)
+    return `${one.name}=http://${podsOf(one)}:${metrics} ${fromEnv(variableOf(one, 'DRY_RUN_TOKEN'))}`
+  })
+  return `
+      Monitor__Addresses: ${addresses}
+      Monitor__DryRuns: ${dryRuns.join()}
+      ${Object.entries(watcherMalloc).map(([name, value]) => `${name}: "${value}"`)}
+    entrypoint: [node, ${watcherLimits.map((one) => `"${one}"`).join(', ')}, src/main.ts]
+    cpu_shares: 256
+    volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
+}
+
 /** Whether it signs what it says, or asks others for it: who does neither has no keys to lose. */
 function isKnownBySignature(service: Service): boolean {
-  return doesConsume(service) || Object.values(service.publishes).flat().length > 0
+  return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
 /** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */

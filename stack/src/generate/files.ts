@@ -15,6 +15,7 @@ import { publishersFile } from './publishers.ts'
 import { resiliencyFile } from './resiliency.ts'
 import { settingsFile } from './settings.ts'
 import { subscriptionsFile } from './subscriptions.ts'
+import { watchedFile } from './watched.ts'
 
 /** What `make generate` writes, from services.json and of the contract from its schemas, by the path in the repository. Undefined is for a file that should be gone. */
 export function generatedFiles(): Map<string, string | undefined> {
@@ -28,6 +29,7 @@ export function generatedFiles(): Map<string, string | undefined> {
       .map((service) => [`components/subscriptions.${service.name}.yaml`, subscriptionsFile(service)] as const),
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
+    ...services.filter(({ watches }) => watches).map(({ name }) => [`${name}/services.json`, watchedFile()] as const),
     ['components/resiliency.yaml', resiliencyFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
     ...bundledSchemas(),

@@ -1,5 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { entryOf } from '../lib/services.ts'
+import { entryOf, services } from '../lib/services.ts'
 
 /** Where a service is reached from this machine. */
 export interface ServiceAddress {
@@ -17,6 +17,12 @@ export interface Addresses {
 /** Where a service takes requests, without a trailing slash. */
 export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
   return entryOf(services, service).url
+}
+
+/** Where people see what happens: the page of the service that watches the others. */
+export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
+  const { name = '' } = services.find(({ watches }) => watches) ?? {}
+  return urlOf(addresses, name)
 }
 
 /** The addresses of ports of this machine. */

@@ -52,6 +52,24 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
   ]
 }
 
+/**
+ * What a service may do that watches the others: read all topics, see how far each service is, and write where events and dead letters go
+ * back to.
+ */
+export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
+  const names = [...new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
+  const groups = all.filter(doesConsume)
+  return [
+    ...names.flatMap((name) =>
+      [name, deadLetterTopic(name)].flatMap((topic) => [
+        topicRight(user, topic, 'read'),
+        topicRight(user, topic, 'write'),
+      ]),
+    ),
+    ...groups.map(({ name }) => ({ user, resource: 'group' as const, name, operation: 'describe' as const })),
+  ]
+}
+
 const topicRight = (user: string, name: string, operation: Right['operation']): Right => ({
   user,
   resource: 'topic',
@@ -62,6 +80,7 @@ const topicRight = (user: string, name: string, operation: Right['operation']): 
 /** All that anybody may do whom the stack makes; but for the operator, who may do everything. */
 export const stackRights: readonly Right[] = [
   ...services.flatMap(serviceRights),
+  ...services.filter(({ watches }) => watches).flatMap(({ name }) => watcherRights(name, services)),
   ...publisherRights(publishUser),
   ...exporterRights(services),
 ]

@@ -1,4 +1,4 @@
-import '@orderflow/service-kit/kafka-resets'
+import '@orderflow/envelope-schema/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'

@@ -29,6 +29,8 @@ export interface Service {
   publishes: Record<string, string[]>
   /** Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none. */
   hasStore: boolean
+  /** Whether it reads all topics by itself, in no consumer group, and sends dead letters back. */
+  watches: boolean
 }
 
 /**
@@ -43,7 +45,10 @@ interface Registry {
   outside: string[]
   services: Record<
     string,
-    Omit<Service, 'name' | 'role' | 'produces' | 'publishes' | 'hasStore'> & { produces: Service['publishes'] }
+    Omit<Service, 'name' | 'role' | 'produces' | 'publishes' | 'hasStore' | 'watches'> & {
+      produces: Service['publishes']
+      watches?: true
+    }
   >
 }
 
@@ -57,6 +62,7 @@ export const services: readonly Service[] = Object.entries(registry.services).ma
   produces: Object.keys(service.produces),
   publishes: service.produces,
   hasStore: doesConsume(service),
+  watches: service.watches ?? false,
 }))
 
 /** Whether a service has a subscription, and so a consumer group. */

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
 import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
-import { entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
+import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { daprdFlags, resourcesOf } from './daprd-flags.ts'
 import { kafkaCommand } from './kafka.ts'
-import { databaseFile, type LocalStore, type Plan, type ProcessName } from './plan.ts'
+import { databaseFile, dataFolder, type LocalStore, type Plan, type ProcessName } from './plan.ts'
 import { localPostgresql, postgresqlCommand } from './postgresql.ts'
 import type { ServiceTokens } from './secrets.ts'
 import { componentSettings } from './settings.ts'
@@ -49,18 +49,31 @@ export function postgresqlSpec(folder: string, port: number): ProcessSpec {
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
+/**
+ * Of a service that watches the others: most of what it remembers is in its threads, which have limits of their own, but for the second: it is
+ * that of each.
+ */
+export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=40', '--max-old-space-size=512']
+
+/**
+ * And of its buffers: larger ones go back to the system when they are let go. By itself glibc keeps those of up to 32 MiB for the next
+ * that may come, and so all that a first read took (docs/performance.md).
+ */
+export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
+
+function serviceSpec(plan: Plan, { name, hasStore, watches }: Service): ProcessSpec {
   const { http, https, channel, metrics, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
   return {
     name,
     command: process.execPath,
-    args: [...heapLimits, join(repository, name, 'src/main.ts')],
+    args: [...(watches ? watcherLimits : heapLimits), join(repository, name, 'src/main.ts')],
     env: {
       // glibc gives every thread an arena of its own: 15 MB a service for nothing.
       MALLOC_ARENA_MAX: '2',
       // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
       NODE_COMPILE_CACHE: compileCacheFolder,
       ...tokenVariables(entryOf(plan.tokens, name)),
+      ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
       ...streamVariables(plan, name),
       ...authVariables(process.env),
       ...traceVariables(plan, name, process.env),
@@ -72,8 +85,30 @@ function serviceSpec(plan: Plan, { name }: Service): ProcessSpec {
       Metrics__Port: String(metrics),
       Sidecar__HttpPort: String(daprHttp),
       Sidecar__GrpcPort: String(daprGrpc),
+      ...monitorPage(plan),
+      ...(watches && watchVariables(plan)),
     },
     ports: { http, https, channel, metrics },
+  }
+}
+
+/** Where people see what happens: each service's page links there. */
+function monitorPage({ ports }: Plan): Record<string, string> {
+  const watcher = services.find(({ watches }) => watches)
+  return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
+}
+
+/** Where a service that watches the others keeps what it saw, and where it asks them. */
+function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
+  const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
+    asked.map((one) => `${one.name}=${textOf(one)}`).join()
+  return {
+    ...watcherMalloc,
+    Monitor__Folder: join(dataFolder(folder), 'monitor'),
+    Monitor__Addresses: each(services, ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`),
+    Monitor__DryRuns: each(storedServices, ({ name }) => {
+      return `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`
+    }),
   }
 }
 

@@ -3,12 +3,14 @@ import { dirname, join } from 'node:path'
 import { newSecret } from '../lib/secret.ts'
 import { services } from '../lib/services.ts'
 
-/** Tokens between one service and its sidecar. */
+/** Tokens between one service and those who may ask it. */
 export interface ServiceTokens {
   /** The sidecar shows it to the service (APP_API_TOKEN). */
   app: string
   /** The service shows it to the sidecar (DAPR_API_TOKEN). */
   dapr: string
+  /** The monitor shows it to the service. */
+  dryRun: string
 }
 
 /** By service. */
@@ -18,9 +20,10 @@ export type StackTokens = Record<string, ServiceTokens>
 export function stackTokens(folder: string): StackTokens {
   const file = join(folder, 'secrets.json')
   const tokens: StackTokens = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
-  const without = services.filter(({ name }) => !tokens[name])
+  const without = services.filter(({ name }) => !tokens[name]?.dryRun)
   if (without.length === 0) return tokens
-  for (const { name } of without) tokens[name] = { app: newSecret(), dapr: newSecret() }
+  for (const { name } of without)
+    tokens[name] = { app: newSecret(), dapr: newSecret(), dryRun: newSecret(), ...tokens[name] }
   writeSecret(file, `${JSON.stringify(tokens, null, 2)}\n`)
   return tokens
 }

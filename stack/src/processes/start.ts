@@ -4,6 +4,7 @@ import { localFolder } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { provision } from '../provision/provision.ts'
 import { ensureRunning } from './ensure.ts'
+import { buildPages } from './page.ts'
 import { createPlan, type LocalStore, type Plan, type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 import { type LocalStack, runningStack } from './running-stack.ts'
@@ -35,6 +36,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
   if (!detached) await claimFolder(folder)
   const { store = storeOf(folder) } = options
   await provision({ store, onProgress, signal })
+  await buildPages(signal)
   return await withStackLock(folder, onProgress, async () => {
     const plan = await createPlan(folder, ports, store)
     reportState(plan, onProgress)

@@ -18,9 +18,24 @@ describe('an event file to publish', () => {
     expect(read(content)).to.deep.equal({ topic: 'orderevents', key: '0b6f', value: Buffer.from(content) })
   })
 
-  it('that is a fixture is sent as the envelope in it', () => {
-    const { value } = read(JSON.stringify({ description: 'x', variant: 'full', envelope }))
-    expect(JSON.parse(value.toString())).to.deep.equal(envelope)
+  it('that is a fixture is sent as the document in it: as bytes, as text, or as JSON', () => {
+    const bytes = Buffer.from([0xff, 0x7b])
+    const fixtures: [object, Buffer][] = [
+      [{ description: 'x', variant: 'full', envelope }, Buffer.from(JSON.stringify(envelope))],
+      [{ description: 'x', check: 'full', input: envelope }, Buffer.from(JSON.stringify(envelope))],
+      [
+        { description: 'x', check: 'full', inputText: '{"Name": "PaymentApproved" }' },
+        Buffer.from('{"Name": "PaymentApproved" }'),
+      ],
+      [{ description: 'x', envelope, inputBase64: bytes.toString('base64') }, bytes],
+    ]
+    for (const [fixture, value] of fixtures) expect(read(JSON.stringify(fixture)).value).to.deep.equal(value)
+    expect(fixtures.map(([fixture]) => read(JSON.stringify(fixture)).topic)).to.deep.equal([
+      'orderevents',
+      'orderevents',
+      'paymentevents',
+      'orderevents',
+    ])
   })
 
   it('goes to the topic of its event’s name', () => {

@@ -122,6 +122,28 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('lets the monitor alone ask who consumes for dry runs: where its metrics are, by a token of its own', () => {
+    const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
+    for (const [name, { environment = {} }] of Object.entries(services)) {
+      const own = registered.find((service) => service.name === name)
+      const token = own?.hasStore ? [variableOf(own, 'DRY_RUN_TOKEN')] : []
+      const known = JSON.stringify(environment).match(/\w+_DRY_RUN_TOKEN/g) ?? []
+      const tokens = storedServices.map((service) => variableOf(service, 'DRY_RUN_TOKEN'))
+      expect(known, name).to.have.members(watchers.includes(name) ? tokens : token)
+    }
+    const asked = String(services[watchers[0] ?? '']?.environment?.Monitor__DryRuns).split(',')
+    const wanted = storedServices.map((service) => {
+      const { metrics } = entryOf(defaultPorts.services, service.name)
+      const token = `\${${variableOf(service, 'DRY_RUN_TOKEN')}:?is not set; see .env.example}`
+      return `${service.name}=http://${service.role}-pods:${metrics} ${token}`
+    })
+    expect(asked).to.deep.equal(wanted)
+    for (const { name } of storedServices) {
+      const own = JSON.parse(readFileSync(join(repository, name, 'appsettings.json'), 'utf8'))
+      expect(own.Metrics.Port, name).to.equal(entryOf(defaultPorts.services, name).metrics)
+    }
+  })
+
   it('gives services that sign or ask for it, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
     for (const { name } of registered) {
       expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
@@ -130,7 +152,7 @@ describe('docker-compose.yml', () => {
     for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
     // Who neither says anything of its own nor listens has nothing to sign, and nobody to ask.
     const signers = registered.filter(
-      ({ hasStore, publishes }) => hasStore || Object.values(publishes).flat().length > 0,
+      ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
     )
     expect(told.map(([name]) => name)).to.have.members(signers.map(({ name }) => name))
   })

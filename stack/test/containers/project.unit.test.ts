@@ -14,7 +14,7 @@ import {
 import { kafkaPasswords, variableOf } from '../../src/containers/variables.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { bodyOf, pemOf } from '../../src/lib/pem.ts'
-import { services } from '../../src/lib/services.ts'
+import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('.env', () => {
@@ -29,7 +29,7 @@ describe('.env', () => {
     expect([await ensureEnvFile(folder), await ensureEnvFile(folder)]).to.deep.equal([true, false])
     const variables = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     const secrets = Object.entries(variables).filter(([name]) => /PASSWORD|TOKEN/.test(name))
-    expect(secrets).to.have.length(6 + 3 * services.length)
+    expect(secrets).to.have.length(6 + 3 * services.length + storedServices.length)
     expect(new Set(secrets.map(([, value]) => value)).size).to.equal(secrets.length)
     for (const [name, value] of secrets) expect(value, name).to.match(/^[\w-]{32}$/)
     expect(statSync(join(folder, '.env')).mode & 0o777).to.equal(0o600)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { aclCommands } from '../../src/kafka/acl-commands.ts'
-import { exporterRights, publisherRights, serviceRights } from '../../src/kafka/rights.ts'
+import { exporterRights, publisherRights, serviceRights, watcherRights } from '../../src/kafka/rights.ts'
 import { brokerUser, nameProblem, stackUsers } from '../../src/kafka/users.ts'
 import { services } from '../../src/lib/services.ts'
 
@@ -57,6 +57,23 @@ describe('the rights of the exporter', () => {
       'describe group a-service',
     ])
     for (const { user } of rights) expect(user).to.equal('exporter')
+  })
+})
+
+describe('the rights of a service that watches the others', () => {
+  it('are to read every topic, to write back to each, and to see how far groups are; none of its own', () => {
+    const rights = watcherRights('a-monitor', [
+      { name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] },
+      { name: 'a-gate', consumes: {}, produces: ['in'] },
+    ])
+    expect(told(rights)).to.have.members([
+      'read topic in',
+      'write topic in',
+      'read topic in.dead',
+      'write topic in.dead',
+      'describe group a-service',
+    ])
+    for (const { user } of rights) expect(user).to.equal('a-monitor')
   })
 })
 

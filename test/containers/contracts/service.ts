@@ -13,18 +13,23 @@ const largest = 250
 
 /** What a hosting platform or a careful operator does to a container. Its file system is read-only, too. */
 class Hardened extends GenericContainer {
-  constructor(image: string) {
+  constructor(image: string, dataFolder?: string) {
     super(image)
     this.hostConfig.ReadonlyRootfs = true
+    // A new volume has the owner and the rights that its folder has in the image.
+    if (dataFolder) this.hostConfig.Mounts = [{ Type: 'volume', Source: '', Target: dataFolder }]
     this.withUser('10001').withDroppedCapabilities('ALL')
   }
 }
 
-/** The image of a service, run alone. */
-export function serviceContract(image: string): void {
+/**
+ * The image of a service, run alone.
+ * @param dataFolder where docker-compose.yml gives it a volume; undefined for a service that keeps no files
+ */
+export function serviceContract(image: string, dataFolder?: string): void {
   let started: StartedTestContainer
   before(async () => {
-    started = await new Hardened(image)
+    started = await new Hardened(image, dataFolder)
       .withEnvironment({ PORT: String(port), APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd', Auth__Mode: 'open' })
       .withExposedPorts(port)
       .withWaitStrategy(Wait.forHttp('/healthz', port))

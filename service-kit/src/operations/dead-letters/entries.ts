@@ -49,7 +49,8 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   return { entries: entriesOf(letters, notes), others }
 }
 
-function entriesOf(letters: Letter[], notes: ResendNote[]): Entry[] {
+/** Letters and notes, in the order of their topics, as entries. */
+export function entriesOf(letters: Letter[], notes: ResendNote[]): Entry[] {
   const resent = new Map(notes.map((note) => [placeText(note.of), note]))
   // A note that leads forwards, or to another partition, would lead round in circles.
   const sources = new Map(notes.filter(({ of, as }) => precedes(of, as)).map(({ of, as }) => [placeText(as), of]))

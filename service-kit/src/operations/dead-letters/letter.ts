@@ -35,10 +35,11 @@ export async function* readLetters(
   log: LogReader,
   topic: string,
 ): AsyncGenerator<Letter | ResendNote | { kind: 'other' }> {
-  for await (const records of log.read(topic, await log.spans(topic))) yield* records.map(read)
+  for await (const records of log.read(topic, await log.spans(topic))) yield* records.map(readRecord)
 }
 
-function read(record: LogRecord): Letter | ResendNote | { kind: 'other' } {
+/** What a record of a dead-letter topic is. */
+export function readRecord(record: LogRecord): Letter | ResendNote | { kind: 'other' } {
   return letterOf(record) ?? noteOf(record) ?? { kind: 'other' }
 }
 

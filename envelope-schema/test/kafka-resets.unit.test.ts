@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { Admin } from '@platformatic/kafka'
 import { expect } from 'chai'
-import '../../src/stream/kafka-resets.ts'
+import '../src/kafka/resets.ts'
 
 describe('a broker that resets connections while clients log in', () => {
   it('is an error each time, and not the end of the process', async () => {

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { orderEvents } from '@orderflow/envelope-schema'
+import { localKafka } from '@orderflow/stack/parts'
+import { orderEvents as envelopes } from './events.ts'
+import { openStream } from './stream.ts'
+
+// A thread that publishes so many events a second for so long, and says how many it were: who waits for answers meanwhile waits for nothing else.
+
+export interface Publishing {
+  port: number
+  perSecond: number
+  seconds: number
+}
+
+const { port, perSecond, seconds } = workerData as Publishing
+const stream = openStream(localKafka(port))
+const begun = performance.now()
+let events = 0
+while (performance.now() - begun < seconds * 1_000) {
+  if (events >= ((performance.now() - begun) * perSecond) / 1_000) await delay(5)
+  else {
+    await stream.publish(orderEvents, envelopes(500))
+    events += 500
+  }
+}
+await stream.close()
+parentPort?.postMessage(events)

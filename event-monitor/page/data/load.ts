@@ -1,0 +1,70 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Problem } from '../../src/api/index.ts'
+import { ApiProblem, get } from './api.ts'
+
+export interface Loaded<Answer> {
+  data: Answer | null
+  problem: Problem | null
+  isLoading: boolean
+}
+export interface Load<Answer> {
+  state: Signal<Loaded<Answer>>
+  again: () => void
+}
+
+/** Waits between two questions after one that failed, in milliseconds. */
+const patience = 3000
+
+/**
+ * Asks for a path, anew when it changes. What is there stays while the same path is asked for again, also when that fails.
+ * @param path null asks for nothing
+ * @param everyMs asks again and again, while the tab is looked at
+ */
+export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
+  const state = useSignal<Loaded<Answer>>({ data: null, problem: null, isLoading: true })
+  const again = useRef(() => {})
+  useEffect(() => {
+    state.value = { data: null, problem: null, isLoading: path !== null }
+    if (path === null) return
+    let [controller, timer] = [new AbortController(), undefined as ReturnType<typeof setTimeout> | undefined]
+    const ask = async () => {
+      clearTimeout(timer)
+      controller.abort()
+      const current = new AbortController()
+      controller = current
+      state.value = { ...state.value, isLoading: true }
+      try {
+        state.value = { data: await get<Answer>(path, current.signal), problem: null, isLoading: false }
+        if (everyMs) timer = setTimeout(next, everyMs)
+      } catch (error) {
+        if (current.signal.aborted) return
+        const problem = asProblem(error)
+        state.value = { ...state.value, problem, isLoading: false }
+        // What is not there yet may come.
+        const wait = isPassing(problem) ? patience : problem.status === 404 ? everyMs : undefined
+        if (wait) timer = setTimeout(next, wait)
+      }
+    }
+    const next = () => {
+      if (document.hidden) timer = setTimeout(next, 1000)
+      else void ask()
+    }
+    again.current = () => void ask()
+    void ask()
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [path, everyMs])
+  return { state, again: () => again.current() }
+}
+
+/** What a request said, or what went wrong in the page itself. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof ApiProblem) return error.problem
+  return { type: 'about:blank', title: 'The page made a mistake', status: -1, detail: String(error) }
+}
+
+/** Whether the same may be answered a moment later. */
+export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500

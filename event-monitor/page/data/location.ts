@@ -1,0 +1,46 @@
+import { batch, signal } from '@preact/signals'
+
+/** What the address bar says. */
+export const path = signal(location.pathname)
+export const search = signal(location.search)
+
+function read(): void {
+  batch(() => {
+    path.value = location.pathname
+    search.value = location.search
+  })
+}
+
+/** Goes to a URL of the page, as a link does. */
+export function go(url: string, how: 'push' | 'replace' = 'push'): void {
+  if (url === location.pathname + location.search) return
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', url)
+  read()
+}
+
+/** Back to where somebody came from; to the live view when that was another page. */
+export function back(): void {
+  if (history.state === null && document.referrer === '' && history.length <= 1) go('/')
+  else history.back()
+}
+
+/** Links of the page are followed without loading it anew. */
+export function followLinks(): void {
+  addEventListener('popstate', read)
+  document.addEventListener('click', (event) => {
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return
+    const link = (event.target as Element | null)?.closest?.('a')
+    if (!link || link.origin !== location.origin || link.target || link.hasAttribute('download')) return
+    if (link.hash || link.pathname.startsWith('/v1/') || link.pathname.endsWith('.txt')) return
+    event.preventDefault()
+    go(link.pathname + link.search)
+  })
+}

@@ -1,0 +1,51 @@
+import { useComputed } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Job, paths, type ResendRequest } from '../../src/api/index.ts'
+import { post } from './api.ts'
+import { useLoad } from './load.ts'
+import { connection, jobs } from './stream.ts'
+
+/** The same request again is the same job, until it was answered. */
+const keys = new Map<string, string>()
+
+/** Begins a job. @throws {ApiProblem} */
+export async function resend(request: ResendRequest): Promise<Job> {
+  const body = JSON.stringify(request)
+  const key = keys.get(body) ?? randomKey()
+  keys.set(body, key)
+  const job = await post<Job>(paths.resends, request, { key })
+  keys.delete(body)
+  know(job)
+  return job
+}
+
+/** @throws {ApiProblem} */
+export async function stop(id: string): Promise<void> {
+  know(await post<Job>(paths.resendStop(id), {}))
+}
+
+function know(job: Job): void {
+  jobs.value = new Map(jobs.value).set(job.id, job)
+}
+
+/** `crypto.randomUUID` is missing where a page came over http from another host. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** The jobs that the monitor knows, newest first, as the stream moves them on. */
+export function useJobs() {
+  const { state, again } = useLoad<{ items: Job[] }>(paths.resends)
+  const wasOpen = useRef(true)
+  const isOpen = connection.value.state === 'open'
+  useEffect(() => {
+    // What moved while there was no connection is asked for.
+    if (isOpen && !wasOpen.current) again()
+    wasOpen.current = isOpen
+  }, [isOpen])
+  return useComputed(() => {
+    const all = new Map((state.value.data?.items ?? []).map((job) => [job.id, job]))
+    for (const [id, job] of jobs.value) all.set(id, job)
+    return [...all.values()].sort((one, other) => other.startedAt.localeCompare(one.startedAt))
+  })
+}

@@ -1,0 +1,132 @@
+import { signal } from '@preact/signals'
+import type { EventSourceMessage } from 'eventsource-parser'
+import { type Job, type LiveBatch, type LiveMessages, paths, type Truth } from '../../src/api/index.ts'
+import { RateWindow } from '../lib/rate-window.ts'
+import { isRefusal, request } from './api.ts'
+import { readMessages } from './messages.ts'
+
+/** What the stream is: `lost` and since when, `away` while nobody looks at the tab, `refused` when it stays so until somebody signs in, or asks for something else. */
+export type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
+
+export const connection = signal<Connection>({ state: 'connecting' })
+export const truth = signal<Truth | null>(null)
+export const perSecond = signal<number | null>(null)
+/** The newest word of each job that moved while the page is open. */
+export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
+
+/** No event has this Id: a view that shows no rows gets the counters and jobs alone. */
+const nothing = '?guid=00000000-0000-0000-0000-000000000000'
+/** The monitor sends something every second. */
+const silenceMs = 6000
+/** A browser has six connections to a host, and each tab would take one. */
+const awayMs = 5000
+
+export interface Listener {
+  /** A filter as a query, without `from` and `to`. */
+  search: string
+  onHello: () => void
+  onBatch: (batch: LiveBatch) => void
+}
+
+let listener: Listener | null = null
+let source: AbortController | null = null
+let retry: ReturnType<typeof setTimeout> | undefined
+let silence: ReturnType<typeof setTimeout> | undefined
+let leaving: ReturnType<typeof setTimeout> | undefined
+let failures = 0
+
+/** Has the stream say rows, for a view; without one it tells how much comes, and no rows. */
+export function listen(to: Listener | null): void {
+  listener = to
+  open()
+}
+
+/** From the start of the page on. */
+export function keepConnected(): void {
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(leaving)
+    if (document.hidden) leaving = setTimeout(leave, awayMs)
+    else if (!source && connection.value.state !== 'refused') open()
+  })
+  // A view asks for its own in the same moment.
+  queueMicrotask(() => source ?? open())
+}
+
+function leave(): void {
+  close()
+  connection.value = { state: 'away' }
+}
+
+function close(): void {
+  clearTimeout(retry)
+  clearTimeout(silence)
+  source?.abort()
+  source = null
+}
+
+function open(): void {
+  close()
+  if (document.hidden && connection.value.state === 'away') return
+  if (connection.value.state !== 'lost') connection.value = { state: 'connecting' }
+  const current = new AbortController()
+  source = current
+  const take = takers()
+  waitForMore()
+  read(current.signal, ({ event, data }) => {
+    if (current !== source) return
+    waitForMore()
+    take[event as keyof LiveMessages]?.(JSON.parse(data))
+  }).catch((error: unknown) => {
+    if (current !== source) return
+    if (isRefusal(error)) refused()
+    else lost()
+  })
+}
+
+/** For as long as the monitor sends. @throws {ApiProblem} and when the connection ends */
+async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
+  // Not by EventSource, which cannot say who asks.
+  const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
+  await readMessages(response, take)
+  throw new Error('the stream ended')
+}
+
+/** What is done with each message of a connection. */
+function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name]) => void } {
+  const window = new RateWindow()
+  return {
+    hello(hello) {
+      failures = 0
+      connection.value = { state: 'open' }
+      truth.value = hello.truth
+      listener?.onHello()
+    },
+    batch(batch) {
+      window.add(Date.parse(batch.at), batch.received + batch.lost.received)
+      perSecond.value = window.perSecond
+      if (truth.value) truth.value = { ...truth.value, ...batch.truth }
+      listener?.onBatch(batch)
+    },
+    job(job) {
+      jobs.value = new Map(jobs.value).set(job.id, job)
+    },
+  }
+}
+
+function waitForMore(): void {
+  clearTimeout(silence)
+  silence = setTimeout(lost, silenceMs)
+}
+
+function refused(): void {
+  close()
+  connection.value = { state: 'refused' }
+}
+
+function lost(): void {
+  close()
+  perSecond.value = null
+  if (connection.value.state !== 'lost') connection.value = { state: 'lost', since: Date.now() }
+  failures += 1
+  retry = setTimeout(open, Math.min(10_000, 500 * 2 ** Math.min(failures, 5)))
+}

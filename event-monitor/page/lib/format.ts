@@ -1,0 +1,72 @@
+const two = (value: number) => String(value).padStart(2, '0')
+const grouped = new Intl.NumberFormat('en')
+const oneDigit = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** `12,345` */
+export const count = (value: number) => grouped.format(value)
+
+/** `1 event`, `2 events`. */
+export const counted = (value: number, one: string, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`
+
+/** `20 of 12,345 shown`; `of at least` where counting stopped. */
+export const shownOf = (shown: number, { total, isAtLeast }: { total: number; isAtLeast: boolean }) =>
+  `${count(shown)} of ${isAtLeast ? 'at least ' : ''}${count(total)} shown`
+
+/** `0.4/s`, `12/s`, `10,204/s`. */
+export const rate = (perSecond: number) =>
+  `${perSecond < 10 ? oneDigit.format(perSecond) : count(Math.round(perSecond))}/s`
+
+/** Of milliseconds: `350 ms`, `2.4 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+export function duration(ms: number): string {
+  const size = Math.abs(ms)
+  if (size < 1000) return `${Math.round(ms)} ms`
+  const sign = ms < 0 ? '−' : ''
+  const seconds = size / 1000
+  if (seconds < 59.95) return `${sign}${oneDigit.format(seconds)} s`
+  const whole = Math.round(seconds)
+  const [large, small, names] =
+    whole < 3600
+      ? [Math.floor(whole / 60), whole % 60, ['min', 's']]
+      : whole < 86_400
+        ? [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), ['h', 'min']]
+        : [Math.floor(whole / 86_400), Math.floor((whole % 86_400) / 3600), ['d', 'h']]
+  return `${sign}${large} ${names[0]}${small ? ` ${small} ${names[1]}` : ''}`
+}
+
+/** Since a beginning, to the millisecond: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
+export function since(ms: number): string {
+  if (ms < 60_000) return ms < 0 ? duration(ms) : `+${duration(ms)}`
+  const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000]
+  const rest = seconds.toFixed(3).padStart(6, '0')
+  return hours > 0 ? `+${hours}:${two(minutes)}:${rest}` : `+${minutes}:${rest}`
+}
+
+/** `12 bytes`, `1.5 KiB`, `290 MiB`. */
+export function bytes(value: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  let [size, unit] = [value, '']
+  for (const each of units) {
+    if (size < 1024) break
+    size /= 1024
+    unit = each
+  }
+  return unit ? `${oneDigit.format(size)} ${unit}` : counted(value, 'byte')
+}
+
+/** The time of day where the reader is, with milliseconds: `10:02:03.456`. */
+export function clock(iso: string): string {
+  const date = new Date(iso)
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
+}
+
+/** With the day, where the reader is: `2026-11-21 10:02:03`. */
+export function moment(iso: string): string {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return iso
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
+}
+
+/** Of a GUID the part that people compare by; the rest is in its title. */
+export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
+
+export const isGuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text.trim())

@@ -1,0 +1,58 @@
+/** What a view may do for a key. */
+export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | 'help' | 'conversation'
+/** What a key asks for; `leave` is of the field that somebody writes in. */
+export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
+
+/** `g`, then a letter. */
+export const destinations: Record<string, { href: string; title: string }> = {
+  l: { href: '/', title: 'Live' },
+  d: { href: '/dead', title: 'Dead letters' },
+  m: { href: '/missing', title: 'Missing' },
+  p: { href: '/publishers', title: 'Publishers' },
+  s: { href: '/schemas', title: 'Schemas' },
+  h: { href: '/health', title: 'Health' },
+  a: { href: '/audit', title: 'Audit' },
+}
+
+const single: Record<string, Act> = {
+  '/': 'search',
+  j: 'next',
+  ArrowDown: 'next',
+  k: 'previous',
+  ArrowUp: 'previous',
+  Enter: 'open',
+  Escape: 'back',
+  ' ': 'pause',
+  c: 'conversation',
+  '?': 'help',
+}
+
+export interface Pressed {
+  key: string
+  /** With Ctrl, Alt or Meta: the browser's. */
+  isChord: boolean
+  /** In a field that takes text. */
+  isTyping: boolean
+  /** On something that Enter and Space press. */
+  isOnControl: boolean
+}
+
+/** Reads keys one after the other: `g` waits a second for its letter. */
+export function keyReader(now: () => number = Date.now): (pressed: Pressed) => Command | undefined {
+  let goes = Number.NEGATIVE_INFINITY
+  return ({ key, isChord, isTyping, isOnControl }) => {
+    if (isChord) return undefined
+    if (isTyping) return key === 'Escape' ? { does: 'leave' } : undefined
+    const isGoing = now() - goes < 1000
+    goes = Number.NEGATIVE_INFINITY
+    const destination = isGoing && Object.hasOwn(destinations, key) ? destinations[key] : undefined
+    if (destination) return { does: 'go', href: destination.href }
+    if (key === 'g') {
+      goes = now()
+      return undefined
+    }
+    if (isOnControl && (key === 'Enter' || key === ' ')) return undefined
+    const does = Object.hasOwn(single, key) ? single[key] : undefined
+    return does && { does }
+  }
+}

@@ -1,0 +1,104 @@
+import type { Conversation, Lane, Step } from '../../src/api/index.ts'
+
+/** Pixels. */
+const rowHeight = 46
+const headRoom = 12
+export const gutter = 150
+const dividerHeight = 22
+
+export interface Lifeline {
+  lanes: (Lane & { x: number })[]
+  laneWidth: number
+  width: number
+  height: number
+  /** The upper edge of each step, and of the one after the last. */
+  tops: Float64Array
+  /** Idle times that are told, by the step they come before; milliseconds. */
+  idle: Map<number, number>
+  /** Milliseconds from the first event, of each step. */
+  times: Float64Array
+}
+
+/**
+ * Where everything of a conversation is drawn: a step below the other in their order, lanes side by side.
+ * @param width of the room there is; lanes do not get narrower than their names need
+ * @param isCompact idle times take a line; else they take room, the longer the more
+ */
+export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
+  const { lanes, steps } = conversation
+  const room = (width - gutter) / Math.max(1, lanes.length)
+  const laneWidth = Math.max(140, Math.min(240, Math.floor(room)))
+  const start = Math.min(...steps.map(({ row }) => Date.parse(row.at)))
+  const times = Float64Array.from(steps, ({ row }) => Date.parse(row.at) - start)
+  const tops = new Float64Array(steps.length + 1)
+  const idle = new Map<number, number>()
+  let y = headRoom
+  for (let index = 0; index < steps.length; index += 1) {
+    const waited = index === 0 ? 0 : (times[index] ?? 0) - (times[index - 1] ?? 0)
+    if (waited >= 2000) {
+      idle.set(index, waited)
+      y += isCompact ? dividerHeight : dividerHeight + Math.min(240, 24 * Math.log2(waited / 1000))
+    }
+    tops[index] = y
+    y += rowHeight
+  }
+  tops[steps.length] = y
+  const placed = lanes.map((lane, index) => ({ ...lane, x: gutter + laneWidth * (index + 0.5) }))
+  return { lanes: placed, laneWidth, width: gutter + laneWidth * lanes.length, height: y + headRoom, tops, idle, times }
+}
+
+/** The steps that are in sight between two heights, and some around: `[first, end)`. */
+export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, around = 6): [number, number] {
+  const count = tops.length - 1
+  return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
+}
+
+function lastAtOrAbove(tops: Float64Array, y: number): number {
+  let [low, high] = [0, tops.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((tops[middle] ?? 0) <= y) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** A bar on a lane: from the step that a service reacted to, to the one it published. */
+export interface Bar {
+  lane: string
+  from: number
+  to: number
+}
+
+/** The bars that cross steps `[first, end)`, also those that begin and end outside of them. */
+export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
+  return steps.flatMap(({ cause, from, kind }, to) =>
+    cause !== null && kind === 'event' && cause < end && to >= first ? [{ lane: from, from: cause, to }] : [],
+  )
+}
+
+/** Whether a step is a record: only of those is known when they were. */
+export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
+
+/** What is odd about a step, in words. */
+export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
+  const notes: { kind: 'warn' | 'info'; text: string }[] = []
+  if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `again, first as step ${step.duplicateOf + 1}` })
+  if (step.skew) {
+    const whose = step.skew.by === 'publisher' ? 'its publisher’s clock' : 'the broker’s clock'
+    notes.push({ kind: 'warn', text: `${whose} says ${step.skew.ms} ms before its cause` })
+  }
+  if (step.missingCause) notes.push({ kind: 'warn', text: `its cause ${step.missingCause} is not here` })
+  return notes
+}
+
+/** What a step is called: `OrderCreated@1`, `dead letter: invalid-payload`, `edited and resent: ...`, `handled: ...`. */
+export function titleOf({ kind, row, isEdited }: Step): string {
+  if (kind === 'request') return 'request'
+  if (kind === 'handled') return `handled: ${typeName(row)}`
+  if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason is told'}`
+  if (kind === 'resend') return `${isEdited ? 'edited and resent' : 'resent'}: ${typeName(row)}`
+  return typeName(row)
+}
+
+const typeName = ({ name, version, validity }: Step['row']) => (name ? `${name}@${version ?? '?'}` : `(${validity})`)

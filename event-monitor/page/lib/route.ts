@@ -1,0 +1,61 @@
+import type { Place } from '../../src/api/index.ts'
+
+/** What the page shows, as its path says it. */
+export type Route =
+  | { view: 'live' }
+  | { view: 'conversation'; correlationId: string }
+  | { view: 'event'; place: Place }
+  | { view: 'id'; id: string }
+  | { view: 'dead' }
+  | { view: 'dead-entry'; entry: string }
+  | { view: 'missing' | 'publishers' | 'schemas' | 'health' | 'audit' }
+  | { view: 'not-found'; path: string }
+
+const plain = ['missing', 'publishers', 'schemas', 'health', 'audit'] as const
+
+export function routeOf(path: string): Route {
+  const parts = path.split('/').slice(1).map(decoded)
+  const [head = '', first = '', second = '', third = ''] = parts
+  const notFound: Route = { view: 'not-found', path }
+  if (path === '/' || path === '/index.html') return { view: 'live' }
+  if (parts.length === 1 && head === 'dead') return { view: 'dead' }
+  const named = plain.find((name) => name === head)
+  if (parts.length === 1 && named) return { view: named }
+  if (parts.length === 2 && first) {
+    if (head === 'c') return { view: 'conversation', correlationId: first }
+    if (head === 'id') return { view: 'id', id: first }
+    if (head === 'dead') return { view: 'dead-entry', entry: first }
+  }
+  const isPlace = /^\d{1,9}$/.test(second) && /^\d{1,19}$/.test(third) && first !== ''
+  if (parts.length === 4 && head === 'e' && isPlace) {
+    return { view: 'event', place: { topic: first, partition: Number(second), offset: third } }
+  }
+  return notFound
+}
+
+export const hrefs = {
+  conversation: (correlationId: string) => `/c/${encodeURIComponent(correlationId)}`,
+  event: (place: Place) => `/e/${encodeURIComponent(place.topic)}/${place.partition}/${place.offset}`,
+  id: (id: string) => `/id/${encodeURIComponent(id)}`,
+  entry: (id: string) => `/dead/${encodeURIComponent(id)}`,
+  group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
+}
+
+/** `orderevents/2/1234`: the name of a record, everywhere. */
+export const placeText = ({ topic, partition, offset }: Place) => `${topic}/${partition}/${offset}`
+
+/** The record that somebody typed the place of; undefined when it is none. */
+export function placeIn(text: string): Place | undefined {
+  const [, topic = '', partition = '', offset = ''] =
+    /^\/?(?:e\/)?([\w.-]+)\/(\d{1,9})\/(\d{1,19})$/.exec(text.trim()) ?? []
+  return topic ? { topic, partition: Number(partition), offset } : undefined
+}
+
+/** A part that no percent-encoding can mean stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,66 @@
+import type { EventRow } from '../../src/api/index.ts'
+import { placeText } from './route.ts'
+
+/** A line of the list: a row, or a note of rows that came and are not in it. */
+export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
+
+/** More than anybody reads, and some megabytes. */
+const most = 2000
+
+/**
+ * Rows, newest first, of a stream that shows a part and of pages that go back. Each row once, never more than `most`: what goes is on
+ * the side away from the reader.
+ */
+export class RowBuffer {
+  /** Replaced by each change, so that whoever keeps it sees one state. */
+  lines: readonly Line[] = []
+  #known = new Set<string>()
+
+  clear(): void {
+    this.lines = []
+    this.#known.clear()
+  }
+
+  /** @param leftOut how many more there were than these, which have no row */
+  addNewer(rows: readonly EventRow[], leftOut: number): void {
+    const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
+    const last = rows.at(-1) ?? rows[0]
+    if (leftOut > 0 && last) added.push({ leftOut, from: last.at, to: rows[0]?.at ?? last.at })
+    if (added.length === 0) return
+    this.#keep([...joined(added, this.lines)].slice(0, most), added.length + this.lines.length > most)
+  }
+
+  /** A page that goes back from the oldest row. */
+  addOlder(rows: readonly EventRow[]): void {
+    const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
+    const all = [...this.lines, ...added]
+    this.#keep(all.slice(-most), all.length > most)
+  }
+
+  /** When its last row came: where older pages begin. */
+  get oldest(): EventRow | undefined {
+    return this.lines.findLast((line) => 'row' in line)?.row
+  }
+
+  #fresh(rows: readonly EventRow[]): EventRow[] {
+    return rows.filter((row) => {
+      const key = placeText(row.place)
+      if (this.#known.has(key)) return false
+      this.#known.add(key)
+      return true
+    })
+  }
+
+  #keep(lines: Line[], isCut: boolean): void {
+    this.lines = lines
+    if (isCut) this.#known = new Set(lines.flatMap((line) => ('row' in line ? [placeText(line.row.place)] : [])))
+  }
+}
+
+/** Two notes that meet are one. */
+function joined(newer: Line[], older: readonly Line[]): Line[] {
+  const [last, first] = [newer.at(-1), older[0]]
+  if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]
+  const one = { leftOut: last.leftOut + first.leftOut, from: first.from, to: last.to }
+  return [...newer.slice(0, -1), one, ...older.slice(1)]
+}

@@ -1,0 +1,71 @@
+import type { Fault } from '../../src/api/index.ts'
+import { type JsonLine, jsonLines } from '../lib/json-lines.ts'
+
+interface Props {
+  label: string
+  document: unknown
+  faults?: readonly Fault[]
+}
+
+/** A JSON document, line by line: what is masked is to be seen as such, faults stand below their lines. */
+export function JsonView({ label, document, faults = [] }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+    <div class="json" role="region" aria-label={label} tabIndex={0}>
+      {jsonLines(document, faults).map((line, index) => (
+        <Line key={index} line={line} number={index + 1} />
+      ))}
+    </div>
+  )
+}
+
+function Line({ line: { depth, tokens, faults }, number }: { line: JsonLine; number: number }) {
+  return (
+    <>
+      <div class={`json-line${faults.length > 0 ? ' is-wrong' : ''}`}>
+        <span class="number" aria-hidden="true">
+          {number}
+        </span>
+        <code style={{ paddingLeft: `${depth * 1.2}rem` }}>
+          {tokens.map(({ kind, text }, index) =>
+            kind === 'masked' ? (
+              <span key={index} class="masked" title={`A personal value, masked: ${text}`}>
+                <span aria-hidden="true">▒▒▒</span> <span class="masked-name">masked</span>
+              </span>
+            ) : (
+              <span key={index} class={`token-${kind}`}>
+                {text}
+              </span>
+            ),
+          )}
+        </code>
+      </div>
+      {faults.map((fault) => (
+        <FaultLine key={`${fault.pointer}${fault.message}`} fault={fault} />
+      ))}
+    </>
+  )
+}
+
+function FaultLine({ fault: { pointer, message, hint } }: { fault: Fault }) {
+  return (
+    <p class="fault-line">
+      <span aria-hidden="true">✕</span> <code>{pointer || '(document)'}</code> {message}
+      {hint && <span class="hint">: {hint}</span>}
+    </p>
+  )
+}
+
+/** Faults without a document to stand in. */
+export function FaultList({ faults }: { faults: readonly Fault[] }) {
+  return (
+    <ul class="faults">
+      {faults.map(({ pointer, message, hint }) => (
+        <li key={`${pointer}${message}`}>
+          <code>{pointer || '(document)'}</code> {message}
+          {hint && <span class="hint">: {hint}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}

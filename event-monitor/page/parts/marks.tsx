@@ -1,0 +1,97 @@
+import { Fragment } from 'preact'
+import type { EventRow, Place, Validity } from '../../src/api/index.ts'
+import { clock, moment, shortId } from '../lib/format.ts'
+import { hrefs, placeText } from '../lib/route.ts'
+
+/** A sign and a word for each: colour is never the only sign. */
+const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
+  valid: { sign: '✓', kind: 'good' },
+  foreign: { sign: '◇', kind: 'plain' },
+  'not-utf8': { sign: '✕', kind: 'bad' },
+  'not-json': { sign: '✕', kind: 'bad' },
+  'not-an-envelope': { sign: '✕', kind: 'bad' },
+  'unknown-event': { sign: '✕', kind: 'bad' },
+  'unknown-version': { sign: '✕', kind: 'bad' },
+  'invalid-payload': { sign: '✕', kind: 'bad' },
+  untrusted: { sign: '!', kind: 'warn' },
+  'dead-letter': { sign: '†', kind: 'bad' },
+  'resend-note': { sign: '↻', kind: 'plain' },
+  other: { sign: '?', kind: 'warn' },
+}
+
+export function ValidityMark({ validity }: { validity: Validity }) {
+  const { sign, kind } = signs[validity] ?? signs.other
+  return (
+    <span class={`mark ${kind}`}>
+      <span aria-hidden="true">{sign}</span> {validity}
+    </span>
+  )
+}
+
+export function State({
+  kind,
+  children,
+}: {
+  kind: 'good' | 'bad' | 'warn' | 'plain'
+  children: preact.ComponentChildren
+}) {
+  const sign = { good: '✓', bad: '✕', warn: '!', plain: '·' }[kind]
+  return (
+    <span class={`mark ${kind}`}>
+      <span aria-hidden="true">{sign}</span> {children}
+    </span>
+  )
+}
+
+/** A moment: where the reader is, with UTC in the title. */
+export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
+  return (
+    <time dateTime={iso} title={iso}>
+      {isClock ? clock(iso) : moment(iso)}
+    </time>
+  )
+}
+
+export function PlaceLink({ place }: { place: Place }) {
+  return (
+    <a class="place" href={hrefs.event(place)} title={placeText(place)}>
+      {placeText(place)}
+    </a>
+  )
+}
+
+export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolean }) {
+  return (
+    <a class="id" href={hrefs.conversation(id)} title={`Conversation ${id}`}>
+      {isWhole ? id : shortId(id)}
+    </a>
+  )
+}
+
+/** `OrderCreated@1`; what is no event says so. */
+export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
+  if (!row.name) return <span class="quiet">(no name)</span>
+  return (
+    <>
+      {row.name}
+      <span class="quiet">@{row.version ?? '?'}</span>
+    </>
+  )
+}
+
+export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
+  appName ?? appId ?? '(unknown)'
+
+/** A name that may break where its parts begin, and only there as long as it can. */
+export function Breakable({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/(?=[.@/])/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
+  )
+}

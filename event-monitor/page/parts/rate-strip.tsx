@@ -1,0 +1,39 @@
+import { effect, type ReadonlySignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { count } from '../lib/format.ts'
+import { plotted, type Strip } from '../lib/strip.ts'
+
+interface Props {
+  strip: ReadonlySignal<Strip | null>
+  /** Somebody marked a part of it; milliseconds. */
+  marked: (from: number, to: number) => void
+}
+
+/** Events a second over time, and those of them that are not valid. */
+export function RateStrip({ strip, marked }: Props) {
+  const element = useRef<HTMLDivElement>(null)
+  const latest = useRef(marked)
+  latest.current = marked
+  useEffect(() => {
+    let ended = false
+    let end = () => {}
+    import('./strip-chart.ts').then(({ stripChart }) => {
+      if (ended || !element.current) return
+      const chart = stripChart(element.current, [[], [], []], (from, to) => latest.current(from, to))
+      const stop = effect(() => {
+        if (strip.value) chart.draw(plotted(strip.value))
+      })
+      end = () => {
+        stop()
+        chart.destroy()
+      }
+    })
+    return () => {
+      ended = true
+      end()
+    }
+  }, [strip])
+  const sum = (values: number[] = []) => count(values.reduce((total, each) => total + each, 0))
+  const label = `Events a second: ${sum(strip.value?.counts)} in this time, ${sum(strip.value?.invalid)} of them not valid`
+  return <div class="strip" role="img" aria-label={label} title="Mark a part to see it alone" ref={element} />
+}

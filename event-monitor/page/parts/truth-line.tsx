@@ -1,0 +1,87 @@
+import { useComputed } from '@preact/signals'
+import type { Truth } from '../../src/api/index.ts'
+import { refusal } from '../data/access.ts'
+import { connection, perSecond, truth } from '../data/stream.ts'
+import { count, counted, rate } from '../lib/format.ts'
+import { placeText } from '../lib/route.ts'
+import { Time } from './marks.tsx'
+
+interface Props {
+  /** Of what is shown; the stream's newest word without. */
+  complete?: Truth | null | undefined
+  /** `50 of 12,345 events`, in the words of the view. */
+  shown?: string | undefined
+}
+
+/** How complete it is what the view shows: on every view. */
+export function TruthLine({ complete, shown }: Props) {
+  // Gaps and lag change while an answer stands on the page.
+  const now = useComputed(() => truth.value)
+  const latest = now.value ?? complete ?? null
+  // The stream tells of gaps when it begins, answers whenever they are asked for.
+  const told =
+    latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
+  return (
+    <section class="truth" aria-label="How complete this is">
+      <ConnectionMark />
+      {perSecond.value !== null && (
+        <span title="Events that reach the log, over five seconds">{rate(perSecond.value)}</span>
+      )}
+      {told && <Lag truth={told} />}
+      {shown && <span>{shown}</span>}
+      {told && <Kept truth={told} />}
+      {told && told.gaps.length > 0 && <Gaps gaps={told.gaps} />}
+    </section>
+  )
+}
+
+function ConnectionMark() {
+  const { state } = connection.value
+  const words = {
+    connecting: ['plain', '·', 'connecting'],
+    open: ['good', '●', 'live'],
+    away: ['plain', '‖', 'paused: the tab was hidden'],
+    refused: ['warn', '!', refusal.value ? 'not signed in' : 'not live: the monitor refused it'],
+    lost: ['bad', '✕', 'connection lost, trying again'],
+  } as const
+  const [kind, sign, text] = words[state]
+  return (
+    <span class={`mark ${kind}`} role="status">
+      <span aria-hidden="true">{sign}</span> {text}
+    </span>
+  )
+}
+
+function Lag({ truth: { indexLag, isConnected } }: { truth: Truth }) {
+  if (!isConnected) return <span class="mark bad">✕ Kafka does not answer: this is what was known before</span>
+  if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
+  if (indexLag === 0) return <span title="Every record of the log is in the index">index up to date</span>
+  return <span class={`mark ${indexLag > 1000 ? 'warn' : 'plain'}`}>index {counted(indexLag, 'record')} behind</span>
+}
+
+function Kept({ truth: { kept, oldestKept } }: { truth: Truth }) {
+  if (!oldestKept) return <span>nothing kept yet</span>
+  return (
+    <span title="What is older was there, and is not counted anywhere">
+      {count(kept)} kept, since <Time iso={oldestKept} />
+    </span>
+  )
+}
+
+function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
+  const why = { truncated: 'the log had dropped them before they were read', recreated: 'the topic was made anew' }
+  return (
+    <details class="gaps">
+      <summary>
+        <span class="mark warn">! {counted(gaps.length, 'gap')}</span>
+      </summary>
+      <ul>
+        {gaps.map((gap) => (
+          <li key={`${gap.topic}/${gap.partition}/${gap.from}`}>
+            {placeText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, seen <Time iso={gap.at} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,75 @@
+import { type Audit, paths } from '../../src/api/index.ts'
+import { useLoad } from '../data/load.ts'
+import { useTitle } from '../data/title.ts'
+import { counted } from '../lib/format.ts'
+import { Answer, Empty } from '../parts/answers.tsx'
+import { PlaceLink, Time } from '../parts/marks.tsx'
+import { TruthLine } from '../parts/truth-line.tsx'
+import type { View } from '../parts/view.ts'
+
+/** Who looked at personal values, and who resent what. */
+export const AuditView: View<'audit'> = () => {
+  useTitle('Audit')
+  const { state, again } = useLoad<Audit>(paths.audit, 5000)
+  const { data } = state.value
+  return (
+    <article class="page">
+      <TruthLine
+        complete={data?.complete}
+        shown={data ? `the newest ${counted(data.items.length, 'entry', 'entries')}` : undefined}
+      />
+      <h1>Audit</h1>
+      <Answer of={state.value} again={again}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nobody looked at personal values or resent anything.">
+              <p>Who reveals a value or resends a dead letter stands here, with the reason.</p>
+            </Empty>
+          ) : (
+            <div class="table-box">
+              <table class="stacked">
+                <thead>
+                  <tr>
+                    <th scope="col">When</th>
+                    <th scope="col">Who</th>
+                    <th scope="col">What</th>
+                    <th scope="col">Record</th>
+                    <th scope="col">Reason, or what came of it</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((item, index) => (
+                    <tr key={`${item.at}${index}`}>
+                      <td data-name="When">
+                        <Time iso={item.at} />
+                      </td>
+                      <td data-name="Who">{item.by}</td>
+                      <td data-name="What">
+                        {item.what === 'PersonalDataViewed'
+                          ? 'looked at personal values'
+                          : item.edited
+                            ? 'edited and resent'
+                            : 'resent'}
+                      </td>
+                      <td data-name="Record">
+                        <PlaceLink place={item.place} />
+                      </td>
+                      <td data-name="Reason, or what came of it">
+                        {item.reason}
+                        {item.as && (
+                          <>
+                            as <PlaceLink place={item.as} />
+                          </>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Answer>
+    </article>
+  )
+}

@@ -1,0 +1,156 @@
+import type { Conversation, Step } from '../../../src/api/index.ts'
+import { duration, since } from '../../lib/format.ts'
+import { barsAcross, gutter, isRecord, type Lifeline, notesOf, titleOf } from '../../lib/lifeline.ts'
+
+interface Props {
+  conversation: Conversation
+  life: Lifeline
+  /** The steps that are drawn. */
+  first: number
+  end: number
+  active: number
+  open: (index: number) => void
+}
+
+/** Of a step's height: where its words and its line are, and the lines to who takes it. */
+const [wordsAt, lineAt, takenAt] = [14, 21, 32]
+
+export function Drawing({ conversation: { steps }, life, first, end, active, open }: Props) {
+  const xOf = new Map(life.lanes.map(({ id, x }) => [id, x]))
+  const x = (lane: string) => xOf.get(lane) ?? gutter
+  const shown = steps.slice(first, end)
+  return (
+    <svg aria-hidden="true" width={life.width} height={life.height} class="drawing">
+      <defs>
+        {['', '-bad', '-quiet'].map((kind) => (
+          <marker
+            key={kind}
+            id={`head${kind}`}
+            class={`head${kind}`}
+            viewBox="0 0 8 8"
+            refX="8"
+            refY="4"
+            markerUnits="userSpaceOnUse"
+            markerWidth="11"
+            markerHeight="11"
+            orient="auto-start-reverse"
+          >
+            <path d="M0 0 8 4 0 8z" />
+          </marker>
+        ))}
+      </defs>
+      {life.lanes.map((lane) => (
+        <line key={lane.id} class={`lane ${lane.kind}`} x1={lane.x} x2={lane.x} y1={0} y2={life.height} />
+      ))}
+      {barsAcross(steps, first, end).map(({ lane, from, to }) => (
+        <line
+          key={`${from}-${to}`}
+          class="bar-line"
+          x1={x(lane)}
+          x2={x(lane)}
+          y1={(life.tops[from] ?? 0) + takenAt}
+          y2={(life.tops[to] ?? 0) + lineAt}
+        />
+      ))}
+      {shown.map((step, index) => (
+        <StepGroup
+          key={first + index}
+          step={step}
+          index={first + index}
+          life={life}
+          x={x}
+          isActive={first + index === active}
+          open={open}
+        />
+      ))}
+    </svg>
+  )
+}
+
+interface StepProps {
+  step: Step
+  index: number
+  life: Lifeline
+  x: (lane: string) => number
+  isActive: boolean
+  open: (index: number) => void
+}
+
+function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
+  const top = life.tops[index] ?? 0
+  const [from, to] = [x(step.from), x(step.to)]
+  const kind =
+    step.kind === 'dead-letter' || step.row.validity.includes('invalid') || step.row.validity === 'untrusted'
+      ? '-bad'
+      : ''
+  const notes = notesOf(step)
+  const idle = life.idle.get(index)
+  const middle = (from + to) / 2
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Enter opens the active step, and the table has the same
+    <g class={`step ${step.kind}${isActive ? ' is-active' : ''}`} onClick={() => open(index)}>
+      {idle !== undefined && (
+        <text class="idle" x={8} y={top - 6}>
+          ⋯ {duration(idle)} of nothing ⋯
+        </text>
+      )}
+      <rect
+        class="ground"
+        x={0}
+        y={top}
+        width={life.width}
+        height={(life.tops[index + 1] ?? top) - top > 46 ? 46 : (life.tops[index + 1] ?? top) - top}
+      />
+      <text class="at" x={8} y={top + wordsAt}>
+        {index + 1}
+      </text>
+      <text class="at" x={gutter - 28} y={top + wordsAt} text-anchor="end">
+        {!isRecord(step) ? '' : life.times[index] === 0 ? 'start' : since(life.times[index] ?? 0)}
+      </text>
+      <line
+        class={`arrow${kind}${step.duplicateOf === null ? '' : ' is-again'}`}
+        x1={from}
+        x2={to}
+        y1={top + lineAt}
+        y2={top + lineAt}
+        marker-end={`url(#head${kind})`}
+      />
+      <text class={`words${kind}`} x={middle} y={top + wordsAt} text-anchor="middle">
+        {titleOf(step)}
+      </text>
+      {step.consumers.map((consumer) => (
+        <Taken key={consumer.lane} topic={to} at={x(consumer.lane)} taken={consumer} y={top + takenAt} />
+      ))}
+      {notes.length > 0 && (
+        <text class="notes" x={gutter - 20} y={top + 43}>
+          {notes.map(({ kind, text }) => `${kind === 'warn' ? '! ' : '↻ '}${text}`).join(' · ')}
+        </text>
+      )}
+    </g>
+  )
+}
+
+interface TakenProps {
+  topic: number
+  at: number
+  taken: Step['consumers'][number]
+  y: number
+}
+
+/** From the topic to who consumes it: a full dot when it was handled, an empty one when not yet, a question when nobody knows. */
+function Taken({ topic, at, taken: { handled, isSetAside }, y }: TakenProps) {
+  const end = at + (at < topic ? 6 : -6)
+  const sign = isSetAside ? '✕' : handled === null ? '?' : null
+  return (
+    <>
+      <line class="arrow-quiet" x1={topic} x2={end} y1={y} y2={y} />
+      {sign === null ? (
+        <circle class={handled ? 'handled' : 'waiting'} cx={at} cy={y} r={4.5} />
+      ) : (
+        <text class={isSetAside ? 'set-aside' : 'unknown'} x={at} y={y + 4} text-anchor="middle">
+          {sign}
+        </text>
+      )}
+    </>
+  )
+}

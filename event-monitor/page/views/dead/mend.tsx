@@ -1,0 +1,180 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { type CheckResult, type DeadLetterDetail, type DryRunResult, type Job, paths } from '../../../src/api/index.ts'
+import { post } from '../../data/api.ts'
+import { asProblem } from '../../data/load.ts'
+import { may } from '../../data/me.ts'
+import { resend } from '../../data/resend.ts'
+import { jobs } from '../../data/stream.ts'
+import { useTask } from '../../data/task.ts'
+import { draftOf, keepDraft } from '../../lib/drafts.ts'
+import { ProblemBox } from '../../parts/answers.tsx'
+import { DryRunView } from '../../parts/dry-run.tsx'
+import { Editor } from '../../parts/editor.tsx'
+import { CheckView } from './check-view.tsx'
+import { JobView } from './job-view.tsx'
+
+interface Props {
+  detail: DeadLetterDetail
+  editable: string
+  again: () => void
+}
+
+/** How long somebody must have stopped writing before it is checked, in milliseconds. */
+const pause = 400
+
+/** The event to be edited, checked while somebody writes, tried out, and sent. */
+export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
+  const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
+  const text = useSignal(draft ?? editable)
+  const check = useSignal<CheckResult | null>(null)
+  const { busy, problem, run } = useTask<'checking' | 'dry-run' | 'sending'>()
+  const dryRun = useSignal<DryRunResult | null>(null)
+  const started = useSignal<Job | null>(null)
+  const isKept = useSignal(true)
+  const resets = useSignal(0)
+  const isEdited = text.value !== editable
+  const isReadable = !isEdited || isJson(text.value)
+  const edited = isEdited ? { edited: { text: text.value } } : {}
+
+  useEffect(() => {
+    if (!may('events:operate')) return
+    const controller = new AbortController()
+    check.value = null
+    problem.value = null
+    busy.value = isReadable ? 'checking' : null
+    if (!isReadable) return
+    const timer = setTimeout(
+      async () => {
+        try {
+          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), edited, { signal: controller.signal })
+        } catch (error) {
+          if (!controller.signal.aborted) problem.value = asProblem(error)
+        } finally {
+          if (!controller.signal.aborted) busy.value = null
+        }
+      },
+      check.value === null && !isEdited ? 0 : pause,
+    )
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [text.value, editable, may('events:operate')])
+
+  const job = started.value && (jobs.value.get(started.value.id) ?? started.value)
+  const isOver = job !== null && job.state !== 'running'
+  useEffect(() => {
+    if (!isOver) return
+    if (job?.resent) keepDraft(sessionStorage, entry.id, editable, editable)
+    again()
+  }, [isOver])
+
+  const change = (next: string) => {
+    text.value = next
+    dryRun.value = null
+    isKept.value = keepDraft(sessionStorage, entry.id, next, editable)
+  }
+  const discard = () => {
+    change(editable)
+    resets.value += 1
+  }
+  const origin = entry.attempts.at(-1)?.place ?? entry.origin
+  const isReady = check.value?.isReady === true
+  const tried = dryRun.value ?? check.value?.dryRun
+  return (
+    <section class="mend" aria-label="Mend it">
+      <h2>Mend it</h2>
+      <p class="quiet">
+        {editable ? (
+          <>
+            <code>"***{'{/Payload/…}'}***"</code> stands for a personal value that stays masked: move it or rename its
+            field, and the value goes along.
+          </>
+        ) : (
+          <>
+            What failed is no JSON, so no part of it can be shown masked. Write the event anew; who may see it finds
+            what was sent by <em>Reveal</em>, in the event below. Or have its publisher send it again, under a new Id.
+          </>
+        )}
+      </p>
+      <div class="mend-columns">
+        <div>
+          <Editor
+            label="The event, to be edited"
+            text={text.value}
+            resets={resets.value}
+            original={editable || undefined}
+            faults={check.value?.faults ?? []}
+            changed={change}
+          />
+          <p class="quiet" role="status">
+            {isEdited ? (
+              <>
+                {isKept.value
+                  ? 'Edited; kept in this tab until it is sent or discarded.'
+                  : 'Edited; this browser keeps nothing, so do not leave the page.'}{' '}
+                <button type="button" onClick={discard}>
+                  Discard
+                </button>
+              </>
+            ) : (
+              editable && 'As it failed: edit what is wrong.'
+            )}
+          </p>
+        </div>
+        <div>
+          <CheckView
+            check={check.value}
+            isChecking={busy.value === 'checking'}
+            isReadable={isReadable}
+            refusals={refusals}
+          />
+          {problem.value && <ProblemBox problem={problem.value} />}
+          <div class="actions">
+            <button
+              type="button"
+              disabled={busy.value !== null || !isReadable || !may('events:operate')}
+              onClick={() =>
+                run('dry-run', async () => {
+                  dryRun.value = await post<DryRunResult>(paths.dryRun, { place: origin, ...edited })
+                })
+              }
+            >
+              {busy.value === 'dry-run' ? 'Asking the services…' : 'Dry run'}
+            </button>
+            <button
+              type="button"
+              class="main"
+              disabled={!isReady || busy.value !== null || (job !== null && !isOver)}
+              onClick={() =>
+                run('sending', async () => {
+                  started.value = await resend({ entries: [entry.id], ...edited })
+                })
+              }
+            >
+              {busy.value === 'sending' ? 'Sending…' : isEdited ? 'Resend as edited' : 'Resend as it is'}
+            </button>
+            {!may('events:operate') && <span class="quiet">Needs the scope events:operate.</span>}
+          </div>
+          {job && <JobView job={job} />}
+        </div>
+      </div>
+      {tried && (
+        <section aria-label="Dry run">
+          <h3>What each service would do</h3>
+          <DryRunView result={tried} />
+        </section>
+      )}
+    </section>
+  )
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,167 @@
+import type { EventDetail, EventRow } from '../../../src/api/index.ts'
+import { bytes, duration } from '../../lib/format.ts'
+import { hrefs } from '../../lib/route.ts'
+import { EventLines } from '../../parts/event-lines.tsx'
+import { FaultList, JsonView } from '../../parts/json-view.tsx'
+import { PlaceLink, publisherOf, State, Time } from '../../parts/marks.tsx'
+import { Actions } from './actions.tsx'
+
+/** All that is known of one record; in its own view, and beside others. */
+export function EventPanel({ detail }: { detail: EventDetail }) {
+  const { row, document, documentNote, faults, headers, key } = detail
+  return (
+    <div class="event-panel">
+      <div class="event-main">
+        <Facts row={row} detail={detail} />
+        <Actions detail={detail} key={`${row.place.topic}/${row.place.partition}/${row.place.offset}`} />
+        <h2>Document</h2>
+        {documentNote !== null && <p>{documentNote}</p>}
+        {document !== null ? (
+          <JsonView label="Document" document={document} faults={faults} />
+        ) : (
+          <FaultList faults={faults} />
+        )}
+        <h2>Record</h2>
+        <dl class="facts">
+          <Fact name="Key">{key === null ? <span class="quiet">(none)</span> : <code class="whole">{key}</code>}</Fact>
+          {headers.map(({ name, value }, index) => (
+            <Fact key={index} name={name}>
+              <code class="whole">{value}</code>
+            </Fact>
+          ))}
+          {headers.length === 0 && <Fact name="Headers">none</Fact>}
+        </dl>
+      </div>
+      <div class="event-side">
+        <Related
+          title="Reacts to"
+          rows={detail.cause ? [detail.cause] : []}
+          none={row.causationId ? `${row.causationId}, which is not kept` : 'nothing: it begins something'}
+        />
+        <Related title="Caused" rows={detail.effects} none="nothing yet" />
+        <DeadLetters detail={detail} />
+        <Trust detail={detail} />
+      </div>
+    </div>
+  )
+}
+
+function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
+  const late = row.createdAt === null ? null : Date.parse(row.at) - Date.parse(row.createdAt)
+  return (
+    <dl class="facts">
+      <Fact name="Publisher">
+        {publisherOf(row)} {row.appId && <span class="quiet id">{row.appId}</span>}
+      </Fact>
+      <Fact name="Arrived">
+        <Time iso={row.at} />
+        {late !== null && (
+          <span class="quiet">
+            {' '}
+            {late < 0 ? `${duration(-late)} before it was made, by its clock` : `${duration(late)} after it was made`}
+          </span>
+        )}
+      </Fact>
+      <Fact name="Id">
+        <a class="id whole" href={hrefs.id(row.id)}>
+          {row.id}
+        </a>
+      </Fact>
+      <Fact name="Conversation">
+        <a class="id whole" href={hrefs.conversation(row.correlationId)}>
+          {row.correlationId}
+        </a>
+      </Fact>
+      <Fact name="Size">
+        {bytes(row.bytes)}
+        {row.variant && `, ${row.variant} variant`}
+      </Fact>
+      {row.of && (
+        <Fact name="Is about">
+          <PlaceLink place={row.of} />
+        </Fact>
+      )}
+      {detail.traceUrl && (
+        <Fact name="Trace">
+          <a href={detail.traceUrl} target="_blank" rel="noreferrer">
+            {row.traceId}
+          </a>
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Related({ title, rows, none }: { title: string; rows: EventRow[]; none: string }) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {rows.length > 0 ? <EventLines rows={rows} /> : <p class="quiet whole">{none}</p>}
+    </section>
+  )
+}
+
+/** Who set it aside, each with the way to mend it. */
+function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
+  return (
+    <section>
+      <h2>Dead letters of it</h2>
+      {entries.length === 0 && <p class="quiet">none</p>}
+      <ul class="event-lines">
+        {entries.map(({ id, app, reason, state, letters }) => (
+          <li key={id}>
+            <strong>{app}</strong> set it aside: {reason}{' '}
+            {letters.map((letter) => (
+              <PlaceLink key={letter.offset} place={letter} />
+            ))}{' '}
+            <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
+            <a href={hrefs.entry(id)}>{state === 'open' ? 'mend it' : 'what was done'}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const publishers = {
+  service: 'a service of this system',
+  listed: 'listed in trust.json',
+  unlisted: 'in no list',
+}
+const signatures = {
+  ours: ['good', 'signed by us'],
+  wrong: ['bad', 'signature is wrong'],
+  none: ['plain', 'not signed'],
+  'not-asked': ['plain', 'signatures are not asked for'],
+} as const
+
+function Trust({ detail: { trust } }: { detail: EventDetail }) {
+  const [kind, text] = signatures[trust.signature]
+  return (
+    <section>
+      <h2>Trust</h2>
+      <p>Its publisher is {trust.publisher ? publishers[trust.publisher] : 'not to be told'}.</p>
+      <p>
+        <State kind={kind}>{text}</State>
+      </p>
+      {trust.refusal ? (
+        <p>
+          <State kind="bad">set aside: {trust.refusal}</State>
+        </p>
+      ) : (
+        <p>
+          <State kind="good">may say this</State>
+        </p>
+      )}
+    </section>
+  )
+}

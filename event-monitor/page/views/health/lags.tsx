@@ -1,0 +1,60 @@
+import type { GroupLag } from '../../../src/api/index.ts'
+import { count } from '../../lib/format.ts'
+import { summedLags } from '../../lib/health-words.ts'
+import { State } from '../../parts/marks.tsx'
+
+/** How far each consumer group is behind, by topic; its partitions within. */
+export function Lags({ groups }: { groups: GroupLag[] }) {
+  const sums = summedLags(groups)
+  return (
+    <section>
+      <h2>Consumer groups</h2>
+      {sums.length === 0 ? (
+        <p class="quiet">No group consumes anything.</p>
+      ) : (
+        <ul class="plain-list">
+          {sums.map(({ group, topic, lag, partitions }) => (
+            <li key={group + topic} class="card group">
+              <details>
+                <summary>
+                  <strong>{group}</strong> of {topic}:{' '}
+                  {lag === 0 ? (
+                    <State kind="good">0 behind</State>
+                  ) : (
+                    <State kind={lag > 100 ? 'bad' : 'warn'}>{count(lag)} behind</State>
+                  )}
+                </summary>
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Partition</th>
+                      <th scope="col" class="number">
+                        Position
+                      </th>
+                      <th scope="col" class="number">
+                        End
+                      </th>
+                      <th scope="col" class="number">
+                        Behind
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {partitions.map(({ partition, position, end, lag: behind }) => (
+                      <tr key={partition}>
+                        <td>{partition}</td>
+                        <td class="number">{position}</td>
+                        <td class="number">{end}</td>
+                        <td class="number">{count(behind)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </details>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

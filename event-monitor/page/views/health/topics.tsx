@@ -1,0 +1,50 @@
+import type { TopicHealth } from '../../../src/api/index.ts'
+import { count, rate } from '../../lib/format.ts'
+import { State } from '../../parts/marks.tsx'
+
+/** Topics, how much stands in them, and how much comes. */
+export function Topics({ topics }: { topics: TopicHealth[] }) {
+  const most = Math.max(1, ...topics.map(({ perSecond }) => perSecond))
+  return (
+    <section>
+      <h2>Topics</h2>
+      <div class="table-box">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Topic</th>
+              <th scope="col" class="number">
+                Partitions
+              </th>
+              <th scope="col" class="number">
+                Records
+              </th>
+              <th scope="col" class="number">
+                Rate
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {topics.map((topic) => (
+              <tr key={topic.topic}>
+                <td>
+                  <a href={`/?topic=${encodeURIComponent(topic.topic)}`}>{topic.topic}</a>{' '}
+                  {topic.isDead && recordsOf(topic) > 0n && <State kind="warn">dead letters</State>}
+                  <span class="bar" aria-hidden="true">
+                    <span style={{ width: `${(100 * topic.perSecond) / most}%` }} />
+                  </span>
+                </td>
+                <td class="number">{topic.partitions}</td>
+                <td class="number">{count(Number(recordsOf(topic)))}</td>
+                <td class="number">{rate(topic.perSecond)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const sum = (offsets: string[]) => offsets.reduce((total, offset) => total + BigInt(offset), 0n)
+const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) => sum(endOffset) - sum(oldestOffset)

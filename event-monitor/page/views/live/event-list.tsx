@@ -1,0 +1,126 @@
+import { useComputed, useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import type { EventFilter, EventRow } from '../../../src/api/index.ts'
+import { useKeys } from '../../data/commands.ts'
+import { go } from '../../data/location.ts'
+import { hrefs, placeText } from '../../lib/route.ts'
+import { Empty, TryDemo } from '../../parts/answers.tsx'
+import { useMedia } from '../../parts/media.ts'
+import { VirtualRows } from '../../parts/virtual-rows.tsx'
+import { LineRow } from './line-row.tsx'
+import type { LiveSession } from './session.ts'
+
+const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversation']
+
+/** The rows, newest first; older ones come as somebody scrolls to them. */
+export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
+  const isNarrow = useMedia('(max-width: 800px)')
+  const scroller = useRef<HTMLDivElement>(null)
+  /** By its place, so that it stays the same row while others come. */
+  const chosen = useSignal<string | null>(null)
+  const lines = session.lines.value
+  const active = useComputed(() => {
+    const wanted = chosen.value
+    return wanted === null
+      ? -1
+      : session.lines.value.findIndex((line) => 'row' in line && placeText(line.row.place) === wanted)
+  })
+  const wasStoppedByPointer = useRef(false)
+  const rowAt = (index: number): EventRow | undefined => {
+    const line = session.lines.value[index]
+    return line && 'row' in line ? line.row : undefined
+  }
+  const move = (by: number) => {
+    const count = session.lines.value.length
+    for (let index = active.value + by; index >= 0 && index < count; index += by) {
+      const row = rowAt(index)
+      if (!row) continue
+      session.stop()
+      wasStoppedByPointer.current = false
+      chosen.value = placeText(row.place)
+      if (index > count - 10) void session.goBack()
+      break
+    }
+    return true
+  }
+  const onActive = (act: (row: EventRow) => void) => () => {
+    const row = rowAt(active.value)
+    if (row) act(row)
+    return row !== undefined
+  }
+  useKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    open: onActive((row) => go(hrefs.event(row.place))),
+    conversation: onActive((row) => go(hrefs.conversation(row.correlationId))),
+    back: () => {
+      if (chosen.value === null) return false
+      chosen.value = null
+      return true
+    },
+  })
+  if (session.isReady.value && lines.length === 0) return <Nothing isFiltered={Object.keys(filter).length > 0} />
+  return (
+    <div
+      class="list"
+      onPointerEnter={({ pointerType }) => {
+        if (pointerType !== 'mouse' || session.waiting.value !== null) return
+        session.stop()
+        wasStoppedByPointer.current = true
+      }}
+      onPointerLeave={() => {
+        if (wasStoppedByPointer.current && (scroller.current?.scrollTop ?? 0) < 4) session.goOn()
+        wasStoppedByPointer.current = false
+      }}
+    >
+      <VirtualRows
+        label="Events, newest first"
+        head={
+          <div class="event-row head" role="row">
+            {columns.map((column) => (
+              <span key={column} role="columnheader">
+                {column}
+              </span>
+            ))}
+          </div>
+        }
+        count={lines.length}
+        rowHeight={isNarrow ? 58 : 30}
+        active={active.value}
+        idOf={(index) => `row-${index}`}
+        scroller={scroller}
+        onScroll={({ top, isAtEnd }) => {
+          if (top > 4) session.stop()
+          else if (!wasStoppedByPointer.current && chosen.value === null && !scroller.current?.matches(':hover'))
+            session.goOn()
+          if (isAtEnd && top > 4) void session.goBack()
+        }}
+        row={(index) => {
+          const line = lines[index]
+          return line && <LineRow line={line} index={index} isActive={index === active.value} filter={filter} />
+        }}
+      />
+      {session.older.value === 'loading' && <p class="list-foot">Older ones are loading…</p>}
+      {session.older.value === 'end' && session.isReady.value && (
+        <p class="list-foot">That is all that is kept{Object.keys(filter).length > 0 && ' of these'}.</p>
+      )}
+    </div>
+  )
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered) {
+    return (
+      <Empty title="No event has come yet.">
+        <TryDemo />
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing that is kept fits these filters.">
+      <p>
+        What comes and fits appears here. <a href="/">Take the filters away</a>
+      </p>
+    </Empty>
+  )
+}

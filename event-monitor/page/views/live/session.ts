@@ -1,0 +1,243 @@
+import { batch, type Signal, signal } from '@preact/signals'
+import {
+  type EventFilter,
+  type EventRow,
+  type Facets,
+  type LiveBatch,
+  type Page,
+  type Problem,
+  paths,
+  type Rates,
+  type Truth,
+} from '../../../src/api/index.ts'
+import { announce } from '../../data/announce.ts'
+import { get, queryOf } from '../../data/api.ts'
+import { asProblem, isPassing } from '../../data/load.ts'
+import { listen } from '../../data/stream.ts'
+import { addedTo } from '../../lib/facets.ts'
+import { searchOf } from '../../lib/filters.ts'
+import { counted } from '../../lib/format.ts'
+import { placeText } from '../../lib/route.ts'
+import { type Line, RowBuffer } from '../../lib/row-buffer.ts'
+import { grown, type Strip, stripOf } from '../../lib/strip.ts'
+
+/** Exact, since the view was opened. */
+export interface Counters {
+  matched: number
+  invalid: number
+  /** That came while this browser was too slow for them. */
+  lost: number
+  /** That came, and have no row here. */
+  leftOut: number
+}
+
+const pageSize = 100
+
+/** What the live view shows for one filter, from when it is opened until it is left. */
+export class LiveSession {
+  readonly lines: Signal<readonly Line[]> = signal([])
+  readonly facets: Signal<Facets | null> = signal(null)
+  readonly strip: Signal<Strip | null> = signal(null)
+  readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
+  readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Truth } | null> = signal(null)
+  /** How many came since it was stopped; null while it runs. */
+  readonly waiting: Signal<number | null> = signal(null)
+  readonly problem: Signal<Problem | null> = signal(null)
+  readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
+  /** Whether the first page is there. */
+  readonly isReady = signal(false)
+
+  readonly #filter: EventFilter
+  readonly #seconds: number
+  readonly #buffer = new RowBuffer()
+  readonly #ended = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #cursor: { after: string; next: string } | null = null
+  #isFirstHello = true
+  #unshown: LiveBatch[] = []
+
+  constructor(filter: EventFilter, seconds: number) {
+    this.#filter = filter
+    this.#seconds = seconds
+  }
+
+  /** With an end in the past nothing comes. */
+  get isLive(): boolean {
+    return this.#filter.to === undefined
+  }
+
+  start(): void {
+    const { from: _, to: __, ...standing } = this.#filter
+    listen(
+      this.isLive
+        ? { search: searchOf(standing), onHello: () => this.#onHello(), onBatch: (each) => this.#onBatch(each) }
+        : null,
+    )
+    void this.newest()
+    void this.#summaries()
+  }
+
+  end(): void {
+    this.#ended.abort()
+    clearTimeout(this.#timer)
+    listen(null)
+  }
+
+  stop(): void {
+    if (this.isLive && this.waiting.value === null) this.waiting.value = 0
+  }
+
+  goOn(): void {
+    if (this.waiting.value === null) return
+    const missed = this.waiting.value
+    this.waiting.value = null
+    if (missed > 0 || this.#buffer.lines.length > 4 * pageSize) void this.newest()
+  }
+
+  /** The newest page, in place of what there was. */
+  async newest(): Promise<void> {
+    try {
+      const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })
+      batch(() => {
+        this.#buffer.clear()
+        this.#buffer.addNewer(page.items, 0)
+        this.#took(page)
+        const { total, isAtLeast } = page.complete
+        this.total.value = { total, isAtLeast, complete: page.complete }
+        this.isReady.value = true
+        this.problem.value = null
+      })
+    } catch (error) {
+      this.#failed(error, () => this.newest())
+    }
+  }
+
+  /** The next page back. */
+  async goBack(): Promise<void> {
+    if (this.older.value !== 'more' || !this.isReady.value) return
+    this.stop()
+    this.older.value = 'loading'
+    const before = this.#buffer.oldest
+    try {
+      const isNext = before && this.#cursor?.after === placeText(before.place)
+      // Events of the same millisecond may stand on both sides: what is known is not taken twice.
+      const to = before && new Date(Date.parse(before.at) + 1).toISOString()
+      const where = isNext
+        ? { cursor: this.#cursor?.next }
+        : { to: this.#filter.to && before ? earlier(this.#filter.to, to) : to }
+      const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize, ...where })
+      batch(() => {
+        this.#buffer.addOlder(page.items)
+        this.#took(page)
+      })
+    } catch (error) {
+      this.older.value = 'more'
+      this.#failed(error)
+    }
+  }
+
+  #took({ items, next }: Page<EventRow>): void {
+    const last = items.at(-1)
+    this.#cursor = last && next ? { after: placeText((this.#buffer.oldest ?? last).place), next } : null
+    this.lines.value = this.#buffer.lines
+    this.older.value = next === null ? 'end' : 'more'
+  }
+
+  #onHello(): void {
+    const wasFirst = this.#isFirstHello
+    this.#isFirstHello = false
+    if (wasFirst) return
+    // What came while there was no connection is in the index.
+    if (this.waiting.value === null) void this.newest()
+    void this.#summaries()
+  }
+
+  #onBatch(came: LiveBatch): void {
+    batch(() => {
+      const matched = came.matched + came.lost.matched
+      const leftOut = matched - came.rows.length
+      const { counters } = this
+      counters.value = {
+        matched: counters.value.matched + matched,
+        invalid: counters.value.invalid + came.invalid,
+        lost: counters.value.lost + came.lost.matched,
+        leftOut: counters.value.leftOut + leftOut,
+      }
+      if (this.total.value) this.total.value = { ...this.total.value, total: this.total.value.total + matched }
+      if (this.waiting.value !== null) this.waiting.value += matched
+      else if (matched > 0 && this.isReady.value) {
+        this.#buffer.addNewer(came.rows, leftOut)
+        this.lines.value = this.#buffer.lines
+      }
+    })
+    this.#unshown.push(came)
+    // Counts beside the list are read slower than rows go by.
+    this.#timer ??= setTimeout(() => this.#count(), 500)
+  }
+
+  #count(): void {
+    this.#timer = undefined
+    const batches = this.#unshown
+    this.#unshown = []
+    batch(() => {
+      for (const each of batches) {
+        const matched = each.matched + each.lost.matched
+        if (this.strip.value) this.strip.value = grown(this.strip.value, Date.parse(each.at), matched, each.invalid)
+        if (this.facets.value) this.facets.value = addedTo(this.facets.value, each)
+      }
+    })
+    const matched = batches.reduce((sum, each) => sum + each.matched, 0)
+    if (matched > 0) announce(`${counted(matched, 'new event')}`)
+    if (batches.some(({ invalid }) => invalid > 0)) void this.#whys()
+  }
+
+  /** Counts and the strip, anew. */
+  async #summaries(): Promise<void> {
+    try {
+      const { from, to } = this.#filter
+      const span = from
+        ? Math.ceil((Date.parse(to ?? new Date().toISOString()) - Date.parse(from)) / 1000)
+        : this.#seconds
+      const seconds = Math.min(604_800, Math.max(60, span))
+      const [facets, rates] = await Promise.all([
+        this.#ask<Facets>(paths.facets, {}),
+        this.#ask<Rates>(paths.rates, { seconds }),
+      ])
+      batch(() => {
+        this.facets.value = facets
+        this.strip.value = stripOf(rates)
+      })
+    } catch (error) {
+      this.#failed(error, () => this.#summaries())
+    }
+  }
+
+  #whysAsked = 0
+  /** Batches do not say why: that is asked for, not too often. */
+  async #whys(): Promise<void> {
+    if (Date.now() - this.#whysAsked < 5000) return
+    this.#whysAsked = Date.now()
+    try {
+      const facets = await this.#ask<Facets>(paths.facets, {})
+      this.facets.value = facets
+    } catch {
+      // The counts that there are stay, and grow.
+    }
+  }
+
+  #ask<Answer>(path: string, more: Record<string, string | number | undefined>): Promise<Answer> {
+    const { to, ...filter } = this.#filter
+    const query = new URLSearchParams(searchOf(more.to ? filter : this.#filter))
+    for (const [name, value] of new URLSearchParams(queryOf(more))) query.set(name, value)
+    return get<Answer>(`${path}?${query}`, this.#ended.signal)
+  }
+
+  #failed(error: unknown, again?: () => Promise<void>): void {
+    if (this.#ended.signal.aborted) return
+    const problem = asProblem(error)
+    this.problem.value = problem
+    if (again && isPassing(problem)) setTimeout(() => this.#ended.signal.aborted || again(), 3000)
+  }
+}
+
+const earlier = (one: string, other: string | undefined) => (other && Date.parse(other) < Date.parse(one) ? other : one)

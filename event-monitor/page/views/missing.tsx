@@ -1,0 +1,111 @@
+import { type MissingReactions, paths } from '../../src/api/index.ts'
+import { useLoad } from '../data/load.ts'
+import { go, search } from '../data/location.ts'
+import { useTitle } from '../data/title.ts'
+import { duration, shownOf } from '../lib/format.ts'
+import { hrefs } from '../lib/route.ts'
+import { useActiveRow } from '../parts/active-row.ts'
+import { Answer, Empty } from '../parts/answers.tsx'
+import { ConversationLink, PlaceLink, State, TypeName } from '../parts/marks.tsx'
+import { TruthLine } from '../parts/truth-line.tsx'
+import type { View } from '../parts/view.ts'
+
+const spans = [5, 30, 300, 3600]
+
+/** What should have followed, and did not. */
+export const Missing: View<'missing'> = () => {
+  useTitle('Missing reactions')
+  const seconds = Math.min(86_400, Math.max(1, Number(new URLSearchParams(search.value).get('seconds')) || 30))
+  const { state, again } = useLoad<MissingReactions>(`${paths.missing}?seconds=${seconds}&limit=100`, 5000)
+  const { data } = state.value
+  return (
+    <article class="page">
+      <TruthLine complete={data?.complete} shown={data ? shownOf(data.items.length, data) : undefined} />
+      <h1>Missing reactions</h1>
+      <div class="actions" role="group" aria-label="Waiting for longer than">
+        <span>Waiting for longer than</span>
+        {spans.map((each) => (
+          <button
+            type="button"
+            key={each}
+            aria-pressed={each === seconds}
+            onClick={() => go(`/missing?seconds=${each}`)}
+          >
+            {duration(each * 1000)}
+          </button>
+        ))}
+      </div>
+      <Answer of={state.value} again={again}>
+        {({ items, rules }) => (
+          <>
+            <ul class="quiet">
+              {rules.map(({ cause, effects, by }) => (
+                <li key={cause + by}>
+                  {cause} is followed by {effects.join(' or ')}, by {by}
+                </li>
+              ))}
+            </ul>
+            {items.length === 0 ? (
+              <Empty title="Nothing waits for longer than that.">
+                <p>
+                  An order that no payment follows appears here, with what keeps it. Place one: <code>make demo</code>
+                </p>
+              </Empty>
+            ) : (
+              <MissingTable items={items} />
+            )}
+          </>
+        )}
+      </Answer>
+    </article>
+  )
+}
+
+function MissingTable({ items }: { items: MissingReactions['items'] }) {
+  const active = useActiveRow(items.length, (index) => go(hrefs.conversation(items[index]?.cause.correlationId ?? '')))
+  return (
+    <div class="table-box">
+      <table class="stacked">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Waiting
+            </th>
+            <th scope="col">For</th>
+            <th scope="col">Since</th>
+            <th scope="col">Probably because</th>
+            <th scope="col">Conversation</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ cause, waiting, expected, by, likely }, index) => (
+            <tr key={cause.id + cause.place.offset} class={index === active ? 'is-active' : ''}>
+              <td data-name="Waiting" class="number">
+                {duration(waiting * 1000)}
+              </td>
+              <td data-name="For">
+                {expected.join(' or ')} <span class="quiet">by {by}</span>
+              </td>
+              <td data-name="Since">
+                <TypeName row={cause} /> <PlaceLink place={cause.place} />
+              </td>
+              <td data-name="Probably because">
+                <State kind={likely.why === 'index-behind' ? 'warn' : 'bad'}>{likely.why}</State>{' '}
+                <span class="whole">{likely.text}</span>
+                {likely.entry && (
+                  <>
+                    {' '}
+                    <a href={hrefs.entry(likely.entry)}>mend it</a>
+                  </>
+                )}
+              </td>
+              <td data-name="Conversation">
+                <ConversationLink id={cause.correlationId} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

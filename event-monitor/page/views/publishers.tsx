@@ -1,0 +1,124 @@
+import { type Publisher, type Publishers, paths } from '../../src/api/index.ts'
+import { useLoad } from '../data/load.ts'
+import { go } from '../data/location.ts'
+import { useTitle } from '../data/title.ts'
+import { searchOf } from '../lib/filters.ts'
+import { count, counted } from '../lib/format.ts'
+import { useActiveRow } from '../parts/active-row.ts'
+import { Answer, Empty, TryDemo } from '../parts/answers.tsx'
+import { publisherOf, State, Time } from '../parts/marks.tsx'
+import { TruthLine } from '../parts/truth-line.tsx'
+import type { View } from '../parts/view.ts'
+
+/** Who says what, and how much of it is right. */
+export const PublishersView: View<'publishers'> = () => {
+  useTitle('Publishers')
+  const { state, again } = useLoad<Publishers>(paths.publishers, 5000)
+  const { data } = state.value
+  return (
+    <article class="page">
+      <TruthLine complete={data?.complete} shown={data ? counted(data.items.length, 'publisher') : undefined} />
+      <h1>Publishers</h1>
+      <Answer of={state.value} again={again}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nobody has published anything yet.">
+              <TryDemo />
+            </Empty>
+          ) : (
+            <Table items={items} />
+          )
+        }
+      </Answer>
+    </article>
+  )
+}
+
+const trusted = {
+  service: ['good', 'a service'],
+  listed: ['good', 'listed'],
+  unlisted: ['warn', 'in no list'],
+} as const
+
+const eventsOf = (publisher: Publisher) => `/${searchOf({ publisher: [publisher.appId ?? publisher.appName ?? ''] })}`
+
+function Table({ items }: { items: Publisher[] }) {
+  const active = useActiveRow(items.length, (index) => {
+    const publisher = items[index]
+    if (publisher) go(eventsOf(publisher))
+  })
+  return (
+    <div class="table-box">
+      <table class="stacked">
+        <thead>
+          <tr>
+            <th scope="col">Publisher</th>
+            <th scope="col">Trust</th>
+            <th scope="col" class="number">
+              Events
+            </th>
+            <th scope="col" class="number">
+              Not valid
+            </th>
+            <th scope="col">Variant</th>
+            <th scope="col">Says</th>
+            <th scope="col">Last</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((publisher, index) => (
+            <Row key={`${publisher.appId}${publisher.appName}`} publisher={publisher} isActive={index === active} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ publisher, isActive }: { publisher: Publisher; isActive: boolean }) {
+  const { appId, trust, events, full, reduced, invalid, types, lastSeen, firstSeen } = publisher
+  const [kind, text] = trusted[trust]
+  return (
+    <tr class={isActive ? 'is-active' : ''}>
+      <td data-name="Publisher">
+        <a href={eventsOf(publisher)}>{publisherOf(publisher)}</a>
+        {appId && <div class="quiet id">{appId}</div>}
+      </td>
+      <td data-name="Trust">
+        <State kind={kind}>{text}</State>
+      </td>
+      <td data-name="Events" class="number">
+        {count(events)}
+      </td>
+      <td data-name="Not valid" class="number">
+        {invalid === 0 ? '0' : <State kind="bad">{`${count(invalid)} (${percent(invalid, events)})`}</State>}
+      </td>
+      <td data-name="Variant">
+        {full > 0 && `${count(full)} full`}
+        {full > 0 && reduced > 0 && ', '}
+        {reduced > 0 && `${count(reduced)} reduced`}
+      </td>
+      <td data-name="Says">
+        {types.map(({ type, topic, count: many }) => (
+          <div key={type + topic}>
+            {type}{' '}
+            <span class="quiet">
+              to {topic}: {count(many)}
+            </span>
+          </div>
+        ))}
+      </td>
+      <td data-name="Last">
+        <Time iso={lastSeen} />
+        <div class="quiet">
+          since <Time iso={firstSeen} />
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+const percent = (part: number, whole: number) => {
+  const value = (100 * part) / Math.max(1, whole)
+  return value > 0 && value < 0.1 ? 'less than 0.1 %' : `${value.toFixed(value < 10 ? 1 : 0)} %`
+}

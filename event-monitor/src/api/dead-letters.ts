@@ -1,0 +1,130 @@
+import type { DryRunResult, EditedDocument, EventDetail, Fault, Place } from './events.ts'
+import type { Truth } from './truth.ts'
+
+/** `GET /v1/dead-letters`: groups of what could not be handled, the largest open one first. */
+export interface DeadLetterGroups {
+  groups: DeadLetterGroup[]
+  /** Records on dead-letter topics that are none of ours. */
+  others: number
+  open: number
+  complete: Truth
+}
+export interface DeadLetterGroup {
+  /** Stands for all properties below; for `group=` and jobs. */
+  id: string
+  /** The app that could not handle it. */
+  app: string
+  reason: string
+  name: string | null
+  version: number | null
+  /** Of the first problem; null when the reason has none. */
+  pointer: string | null
+  message: string
+  publisher: string | null
+  entries: number
+  open: number
+  oldest: string
+  newest: string
+}
+
+/** `GET /v1/dead-letters/entries?group=&state=open|resent&limit=&cursor=` answers `Page<DeadLetterEntry>`. */
+export interface DeadLetterEntry {
+  /** Derives from app and origin: the same as in `make dead-letters`. */
+  id: string
+  app: string
+  group: string
+  reason: string
+  /** Where the event first stood. */
+  origin: Place
+  state: 'open' | 'resent'
+  attempts: {
+    place: Place
+    at: string
+    reason: string
+    letter: Place
+    resent: { as: Place; at: string; edited: boolean } | null
+  }[]
+  name: string | null
+  version: number | null
+  publisher: string | null
+  problem: Fault | null
+}
+
+/** `GET /v1/dead-letters/entries/{id}`. */
+export interface DeadLetterDetail {
+  entry: DeadLetterEntry
+  /** Every problem that the app told. */
+  faults: Fault[]
+  /** What the app told, when it is no list of problems; masked. */
+  detail: string | null
+  /** The event that failed, to be edited: JSON text with placeholders for what is masked (`EditedDocument`). Null when it is lost or no JSON. */
+  editable: string | null
+  /** The event that failed; null when its record is not kept. */
+  event: EventDetail | null
+  /** Why it would be refused if it were resent as it is; empty when it would not. */
+  refusals: string[]
+}
+
+/** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`: nothing is published. */
+export interface CheckRequest {
+  edited?: EditedDocument
+}
+export interface CheckResult {
+  /** Whether it could be resent. */
+  isReady: boolean
+  /** Why not, as any receiver would say it. */
+  faults: Fault[]
+  refusals: string[]
+  /** What was changed, masked; JSON pointers. */
+  changes: { pointer: string; before: unknown; after: unknown }[]
+  /** What each service would do; null while it would be refused. */
+  dryRun: DryRunResult | null
+}
+
+/** `POST /v1/resends`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job. */
+export type ResendRequest =
+  | { entries: string[]; perSecond?: number }
+  /** One entry, mended. */
+  | { entries: [string]; edited: EditedDocument }
+  /** All open entries of a group, as they are when the job begins. `perSecond` 1 to 1000, 50 without. */
+  | { group: string; perSecond?: number }
+
+/** `GET /v1/resends` (`{ items: Job[] }`, newest first, at most 50), `GET /v1/resends/{id}`. A job survives a restart of the monitor. */
+export interface Job {
+  id: string
+  state: 'running' | 'done' | 'stopped' | 'failed'
+  /** Who started it. */
+  by: string
+  startedAt: string
+  endedAt: string | null
+  perSecond: number
+  group: string | null
+  edited: boolean
+  total: number
+  /** Published again. */
+  resent: number
+  /** Would end as a dead letter again, or has no way back. */
+  refused: number
+  /** Had been resent before and have not failed since. */
+  done: number
+  /** The newest outcomes, at most 100, newest first. */
+  outcomes: { entry: string; result: 'resent' | 'refused' | 'done'; as: Place | null; why: string[] }[]
+  /** Why it failed; null when it did not. */
+  error: string | null
+}
+/** `POST /v1/resends/{id}/stop` answers the `Job`. */
+
+/** `GET /v1/audit`, scope `events:read`: who looked at personal values, and who resent what, newest first, at most 200. */
+export interface Audit {
+  items: {
+    at: string
+    by: string
+    what: 'PersonalDataViewed' | 'DeadLetterResent'
+    place: Place
+    reason: string | null
+    /** Of a resend. */
+    as: Place | null
+    edited: boolean | null
+  }[]
+  complete: Truth
+}

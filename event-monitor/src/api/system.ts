@@ -1,0 +1,133 @@
+import type { EventRow, Fault, Validity } from './events.ts'
+import type { Truth } from './truth.ts'
+
+/** `GET /v1/missing?seconds=&limit=`: OrderCreated without a payment result after so many seconds (1 to 86400, 30 without), oldest first. */
+export interface MissingReactions {
+  items: MissingReaction[]
+  /** The newest twenty thousand are counted: then `isAtLeast`. */
+  total: number
+  isAtLeast: boolean
+  /** What is expected of what. */
+  rules: { cause: string; effects: string[]; by: string }[]
+  complete: Truth
+}
+export interface MissingReaction {
+  cause: EventRow
+  /** Seconds. */
+  waiting: number
+  /** Names of the events of which one should have come. */
+  expected: string[]
+  /** The service that should have reacted. */
+  by: string
+  likely: {
+    why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
+    /** In words: `payment-service is 1,204 events behind in orderevents/2`. */
+    text: string
+    /** A dead letter's entry, to be opened. */
+    entry: string | null
+  }
+}
+
+/** `GET /v1/publishers`: who says what, of all that is kept. */
+export interface Publishers {
+  items: Publisher[]
+  complete: Truth
+}
+export interface Publisher {
+  appId: string | null
+  appName: string | null
+  trust: 'service' | 'listed' | 'unlisted'
+  events: number
+  full: number
+  reduced: number
+  /** Neither `valid` nor `foreign`. */
+  invalid: number
+  byValidity: { validity: Validity; count: number }[]
+  types: { type: string; topic: string; count: number }[]
+  firstSeen: string
+  lastSeen: string
+}
+
+/** `GET /v1/schemas`: what events there are, and which versions are in use. */
+export interface Schemas {
+  items: SchemaUse[]
+  complete: Truth
+}
+export interface SchemaUse {
+  /** `OrderCreated@1`. */
+  type: string
+  name: string
+  version: number
+  /** Of its name. */
+  isNewest: boolean
+  events: number
+  lastSeen: string | null
+  /** Who sends it, with how many. */
+  publishers: { appId: string | null; appName: string | null; count: number }[]
+  /** Services that produce and handle it, by services.json and trust. */
+  producedBy: string[]
+  consumedBy: string[]
+  topics: string[]
+  /** JSON pointers of what is personal. */
+  personal: string[]
+  schema: unknown
+  /** Against the version before; null for the first. */
+  compatibility: {
+    isCompatible: boolean
+    with: string
+    changes: { pointer: string; what: string; breaks: boolean }[]
+  } | null
+}
+
+/** `POST /v1/validate` with `{ text, as?: 'received' | 'full' }` (256 KiB): is this an event? Nothing of it is kept. */
+export interface Validated {
+  isValid: boolean
+  validity: Validity
+  type: string | null
+  faults: Fault[]
+}
+
+/** `GET /v1/health`. */
+export interface HealthView {
+  at: string
+  kafka: { isUp: boolean; brokers: { id: number; address: string; isController: boolean }[]; error: string | null }
+  services: ServiceHealth[]
+  groups: GroupLag[]
+  topics: TopicHealth[]
+  /** Of the last minute: milliseconds from a cause's arrival in the log to its reaction's. Null without any. */
+  latency: { reaction: string; p50: number; p95: number; count: number }[]
+  index: {
+    events: number
+    segments: number
+    bytesOnDisk: number
+    memoryBytes: number
+    perSecond: number
+    /** Rows that were left out of live views because clients or the machine were slow. */
+    liveRowsDropped: number
+  }
+  complete: Truth
+}
+export interface ServiceHealth {
+  name: string
+  /** As its /health/ready says; `unreachable` when it does not answer. */
+  state: 'ready' | 'not-ready' | 'unreachable'
+  reason: string | null
+  sidecar: 'up' | 'down' | 'unknown'
+  url: string | null
+}
+export interface GroupLag {
+  group: string
+  topic: string
+  partition: number
+  position: string
+  end: string
+  lag: number
+}
+export interface TopicHealth {
+  topic: string
+  partitions: number
+  oldestOffset: string[]
+  endOffset: string[]
+  perSecond: number
+  isDead: boolean
+}

@@ -1,0 +1,162 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { Admin } from '@platformatic/kafka'
+import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
+import { isOwnTopic } from '../ingest/own-topic.ts'
+import type { WatchedService } from '../services.ts'
+
+/** What the broker and services say of themselves. */
+export interface Seen {
+  at: string
+  kafka: HealthView['kafka']
+  services: ServiceHealth[]
+  groups: GroupLag[]
+  topics: TopicHealth[]
+}
+
+const timeoutMs = 2_500
+
+/** Looks again and again, by one connection to the broker: to log in costs it more than to answer. */
+export class Lookout {
+  readonly #kafka: KafkaConnection
+  readonly #watched: readonly WatchedService[]
+  #admin: Admin | undefined
+  /** What the last look found; undefined before the first. */
+  seen: Seen | undefined
+
+  constructor(kafka: KafkaConnection, watched: readonly WatchedService[]) {
+    this.#kafka = kafka
+    this.#watched = watched
+  }
+
+  async look(): Promise<void> {
+    const at = new Date().toISOString()
+    const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
+    this.seen = { at, services, ...stream }
+  }
+
+  async close(): Promise<void> {
+    const closing = this.#admin
+    this.#admin = undefined
+    await closing?.close().catch(() => {})
+  }
+
+  async #lookAtKafka(at: string): Promise<Stream> {
+    try {
+      return await streamAt(at, await this.#open(), this.#watched, this.seen)
+    } catch (error) {
+      // What a broker was before it broke off says nothing of the one that comes back.
+      void this.close()
+      const { topics = [], groups = [] } = this.seen ?? {}
+      return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups }
+    }
+  }
+
+  async #open(): Promise<Admin> {
+    const { Admin } = await import('@platformatic/kafka')
+    const options = { clientId: 'event-monitor', retries: 0, connectTimeout: 2_000, timeout: timeoutMs }
+    this.#admin ??= new Admin({ ...options, ...this.#kafka })
+    return this.#admin
+  }
+}
+
+async function lookAtService({ name, url }: WatchedService): Promise<ServiceHealth> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
+    const { missing = {} } = (await response.json()) as { missing?: Record<string, string> }
+    const reason = Object.entries(missing)
+      .map(([part, why]) => `${part}: ${why}`)
+      .join('; ')
+    const sidecar = 'sidecar' in missing ? 'down' : 'up'
+    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar }
+  } catch (error) {
+    const reason = (error as Error).name === 'TimeoutError' ? 'it does not answer in time' : 'nothing answers there'
+    return { name, url, state: 'unreachable', reason, sidecar: 'unknown' }
+  }
+}
+
+type Stream = Pick<Seen, 'kafka' | 'groups' | 'topics'>
+
+async function streamAt(
+  at: string,
+  admin: Admin,
+  watched: readonly WatchedService[],
+  before: Seen | undefined,
+): Promise<Stream> {
+  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
+  const names = (await admin.listTopics()).filter(isOwnTopic).sort()
+  const { topics, brokers, controllerId } = await admin.metadata({ topics: names, forceUpdate: true })
+  const asked = (timestamp: bigint) =>
+    admin.listOffsets({
+      topics: names.map((name) => ({
+        name,
+        partitions: Object.keys(topics.get(name)?.partitions ?? {}).map((index) => ({
+          partitionIndex: Number(index),
+          timestamp,
+        })),
+      })),
+    })
+  const [firsts, ends] = await Promise.all([asked(ListOffsetTimestamps.EARLIEST), asked(ListOffsetTimestamps.LATEST)])
+  const offsetsIn = (found: typeof ends, topic: string) =>
+    (found.find(({ name }) => name === topic)?.partitions ?? [])
+      .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
+      .map(({ offset }) => String(offset))
+  const seconds = before ? (Date.parse(at) - Date.parse(before.at)) / 1_000 : 0
+  const views = names.map((name): TopicHealth => {
+    const [oldestOffset, endOffset] = [offsetsIn(firsts, name), offsetsIn(ends, name)]
+    const last = before?.topics.find(({ topic }) => topic === name)?.endOffset ?? endOffset
+    const arrived = sum(endOffset) - sum(last)
+    return {
+      topic: name,
+      partitions: endOffset.length,
+      oldestOffset,
+      endOffset,
+      perSecond: seconds > 0 ? Math.max(0, Math.round(arrived / seconds)) : 0,
+      isDead: name.endsWith('.dead'),
+    }
+  })
+  const listed = [...brokers].map(([id, { host, port }]) => ({
+    id,
+    address: `${host}:${port}`,
+    isController: id === controllerId,
+  }))
+  return {
+    kafka: { isUp: true, brokers: listed, error: null },
+    topics: views,
+    groups: await groupsOf(admin, watched, views),
+  }
+}
+
+const sum = (offsets: readonly string[]) => offsets.reduce((total, offset) => total + Number(offset), 0)
+
+interface GroupAdmin {
+  listConsumerGroupOffsets(options: {
+    groups: string[]
+  }): Promise<
+    { groupId: string; topics: { name: string; partitions: { partitionIndex: number; committedOffset: bigint }[] }[] }[]
+  >
+}
+
+async function groupsOf(
+  admin: GroupAdmin,
+  watched: readonly WatchedService[],
+  topics: readonly TopicHealth[],
+): Promise<GroupLag[]> {
+  const consumers = watched.filter(({ consumes }) => consumes.length > 0)
+  if (consumers.length === 0) return []
+  const found = await admin.listConsumerGroupOffsets({ groups: consumers.map(({ name }) => name) })
+  return consumers.flatMap(({ name: group, consumes }) =>
+    topics
+      .filter(({ topic }) => consumes.includes(topic))
+      .flatMap(({ topic, oldestOffset, endOffset }) =>
+        endOffset.map((end, partition) => {
+          const own = found
+            .find(({ groupId }) => groupId === group)
+            ?.topics.find(({ name }) => name === topic)?.partitions
+          const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
+          const oldest = oldestOffset[partition] ?? '0'
+          const position = committed < BigInt(oldest) ? oldest : String(committed)
+          return { group, topic, partition, position, end, lag: Math.max(0, Number(end) - Number(position)) }
+        }),
+      ),
+  )
+}

@@ -1,0 +1,212 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { type Kind, kindKey } from '../model/kind.ts'
+import type { Gap, IndexRecord, Position } from './batch.ts'
+import { type Body, blockLength, toBlock } from './body.ts'
+import { GuidRuns, guidNumber } from './guid-runs.ts'
+import { hashOf } from './hash.ts'
+import { bucketMs, openForWriting } from './segment.ts'
+import { factsOf, type SegmentFacts } from './series.ts'
+
+/** Publishers choose what their events are called, and may choose many names: so many kinds a segment has, and one for all others. */
+const maxKinds = 2_000
+const otherKinds = (kind: Kind): Kind => ({
+  ...kind,
+  name: '(others)',
+  version: null,
+  appId: null,
+  appName: '(others)',
+  variant: null,
+  problem: null,
+})
+
+interface KnownKind {
+  id: number
+  kind: Kind
+}
+
+/** The segment that is written. */
+export class ActiveSegment {
+  readonly facts: SegmentFacts
+  readonly #database: DatabaseSync
+  readonly #kinds = new Map<string, KnownKind>()
+  /** By the very object: most records of a kind have the same. */
+  #same = new WeakMap<Kind, KnownKind>()
+  readonly #parts = new Map<string, number>()
+  readonly #guids: GuidRuns
+  #numbers = new Float64Array(8_192)
+  #nextBlock: number
+
+  constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
+    this.#database = openForWriting(file, firstSeq, now)
+    for (const row of this.#all('SELECT id, body FROM kinds')) {
+      const kind = JSON.parse(row.body as string) as Kind
+      this.#kinds.set(kindKey(kind), { id: row.id as number, kind })
+    }
+    this.#readParts()
+    this.#nextBlock = Number(this.#all('SELECT ifnull(max(id), 0) AS id FROM blocks')[0]?.id ?? 0) + 1
+    this.#guids = new GuidRuns(this.#database)
+    this.facts = { file, ...factsOf(this.#database) }
+    if (positions.length > 0) this.write([], positions, [])
+  }
+
+  get positions(): Position[] {
+    return this.#all('SELECT topic, partition, topicId, next FROM parts') as unknown as Position[]
+  }
+
+  /** Records under numbers from `seq` on, and how far the log was read with them: all or nothing. Answers the kind of each record. */
+  write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq = 0): Kind[] {
+    const known = new Set(this.#kinds.keys())
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      const kinds = this.#write(records, positions, gaps, seq)
+      this.#database.exec('COMMIT')
+      const { facts } = this
+      if (records.length > 0) facts.lastSeq = seq + records.length - 1
+      for (const { at } of records) {
+        facts.first = facts.count === 0 ? at : Math.min(facts.first, at)
+        facts.last = Math.max(facts.last, at)
+        facts.count += 1
+      }
+      return kinds
+    } catch (error) {
+      this.#database.exec('ROLLBACK')
+      for (const key of this.#kinds.keys()) if (!known.has(key)) this.#kinds.delete(key)
+      this.#same = new WeakMap()
+      this.#guids.forget()
+      this.#readParts()
+      throw error
+    }
+  }
+
+  /** Ends it: it is only read from now on. */
+  seal(): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    this.#guids.mergeAll()
+    this.#database.exec('COMMIT')
+    this.close()
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
+    for (const position of positions) this.#position(position)
+    const gap = this.#statement('INSERT INTO gaps VALUES (?, ?, ?, ?, ?, ?)')
+    for (const { topic, partition, from, to, at, why } of gaps) gap.run(topic, partition, from, to, at, why)
+
+    const kinds = records.map(({ kind }) => this.#kind(kind))
+    const event = this.#statement('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    const block = this.#statement('INSERT INTO blocks VALUES (?, ?)')
+    let length = 0
+    let bodies: Body[] = []
+    for (const [index, record] of records.entries()) {
+      const { topic, partition, offset, at, bytes, guids, body, subject } = record
+      const part = this.#parts.get(`${topic}/${partition}`)
+      const kind = kinds[index] as KnownKind
+      if (part === undefined) throw new Error(`nobody said how far ${topic}/${partition} was read`)
+      event.run(
+        seq + index,
+        part,
+        offset,
+        at,
+        kind.id,
+        this.#nextBlock,
+        bodies.length,
+        bytes,
+        subject === null ? null : hashOf(subject),
+      )
+      bodies.push(body)
+      if (bodies.length === blockLength || index === records.length - 1) {
+        block.run(this.#nextBlock, toBlock(bodies))
+        this.#nextBlock += 1
+        bodies = []
+      }
+      for (const guid of guids) {
+        if (length === this.#numbers.length) this.#numbers = grown(this.#numbers)
+        this.#numbers[length] = guidNumber(guid, seq + index - this.facts.firstSeq)
+        length += 1
+      }
+    }
+    this.#guids.add(this.#numbers.slice(0, length))
+    this.#count(records, kinds)
+    return kinds.map(({ kind }) => kind)
+  }
+
+  #readParts(): void {
+    this.#parts.clear()
+    for (const { id, topic, partition } of this.#all('SELECT id, topic, partition FROM parts ORDER BY id')) {
+      this.#parts.set(`${topic}/${partition}`, id as number)
+    }
+  }
+
+  #position({ topic, partition, topicId, next }: Position): void {
+    const { id } = this.#statement(
+      `INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)
+        ON CONFLICT (topic, partition) DO UPDATE SET topicId = excluded.topicId, next = excluded.next RETURNING id`,
+    ).get(topic, partition, topicId, next) as { id: number }
+    this.#parts.set(`${topic}/${partition}`, id)
+  }
+
+  #kind(kind: Kind): KnownKind {
+    const same = this.#same.get(kind)
+    if (same) return same
+    const known = this.#newKind(kind)
+    this.#same.set(kind, known)
+    return known
+  }
+
+  #newKind(kind: Kind): KnownKind {
+    const key = kindKey(kind)
+    const known = this.#kinds.get(key)
+    if (known) return known
+    const isOther = kind.name === '(others)'
+    if (this.#kinds.size >= maxKinds && !isOther) return this.#kind(otherKinds(kind))
+    const id = this.#kinds.size + 1
+    this.#statement('INSERT INTO kinds VALUES (?, ?, 0, 0, 0)').run(id, JSON.stringify(kind))
+    const made = { id, kind }
+    this.#kinds.set(key, made)
+    return made
+  }
+
+  #count(records: readonly IndexRecord[], kinds: readonly KnownKind[]): void {
+    const sums = new Map<number, { count: number; first: number; last: number; buckets: Map<number, number> }>()
+    for (const [index, { at }] of records.entries()) {
+      const { id } = kinds[index] as KnownKind
+      const sum = sums.get(id) ?? { count: 0, first: at, last: at, buckets: new Map() }
+      sums.set(id, sum)
+      sum.count += 1
+      sum.first = Math.min(sum.first, at)
+      sum.last = Math.max(sum.last, at)
+      const bucket = at - (at % bucketMs)
+      sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1)
+    }
+    const total = this.#statement(
+      `UPDATE kinds SET first = iif(count = 0, ?1, min(first, ?1)), last = max(last, ?2), count = count + ?3 WHERE id = ?4`,
+    )
+    const counted = this.#statement(
+      'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (bucket, kind) DO UPDATE SET count = count + excluded.count',
+    )
+    for (const [id, { count, first, last, buckets }] of sums) {
+      total.run(first, last, count, id)
+      for (const [bucket, some] of buckets) counted.run(bucket, id, some)
+    }
+  }
+
+  readonly #statements = new Map<string, StatementSync>()
+  #statement(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  #all(sql: string): Record<string, unknown>[] {
+    return this.#database.prepare(sql).all() as Record<string, unknown>[]
+  }
+}
+
+function grown(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(numbers.length * 2)
+  larger.set(numbers)
+  return larger
+}

@@ -1,0 +1,69 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Problem } from '@orderflow/envelope-schema'
+import type { Place } from '../api/events.ts'
+
+/** What the index keeps of a record besides its row. Nothing of it is personal. */
+export interface Body {
+  /** Masked (`maskDocument`). */
+  document: unknown
+  /** Why there is no document. */
+  note?: string
+  masked?: string[]
+  key?: string
+  headers?: { name: string; value: string }[]
+  faults?: Problem[]
+  /** Where its event first stood, when that is not its own place. */
+  origin?: Place
+  /** Of a dead letter or a note: which record it is about. */
+  of?: Place
+  /** Of a note: where the event stands now, and whether it was edited. */
+  as?: Place
+  edited?: boolean
+}
+
+/** A block is this many bodies: more of them compress no better, and each that is read costs all of its block. */
+export const blockLength = 64
+
+/** What most events have in common, so that a block of one event compresses, too. Blocks can only be read with what they were made with. */
+const dictionary = Buffer.from(
+  JSON.stringify({
+    document: {
+      Headers: { CausationId: '' },
+      Id: '',
+      CorrelationId: '',
+      TraceId: '',
+      AppId: '',
+      AppName: 'order-service payment-service',
+      Version: 1,
+      Name: 'OrderCreated PaymentApproved PaymentRejected PaymentRefunded OrderCancelled',
+      CreationDate: '2026-01-01T00:00:00.000Z',
+      Payload: {
+        OrderId: '',
+        PaymentId: '',
+        CustomerName: '***{/Payload/CustomerName}***',
+        CustomerTaxId: '***{/Payload/CustomerTaxId}***',
+        Total: 10,
+        Amount: 10,
+      },
+      TenantID: '',
+      TenantUserID: '',
+    },
+    masked: ['/Payload/CustomerName', '/Payload/CustomerTaxId'],
+    key: '',
+    headers: [
+      { name: 'traceparent', value: '' },
+      { name: 'caused-at', value: '' },
+    ],
+  }),
+)
+const writing = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, dictionary }
+
+/** Several bodies as one block. */
+export function toBlock(bodies: readonly Body[]): Uint8Array {
+  return zstdCompressSync(bodies.map((body) => JSON.stringify(body)).join('\n'), writing)
+}
+
+/** The bodies of a block, as the text of each. */
+export function blockTexts(block: Uint8Array): string[] {
+  return zstdDecompressSync(block, { dictionary }).toString().split('\n')
+}

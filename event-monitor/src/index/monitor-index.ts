@@ -1,0 +1,140 @@
+import { EventEmitter } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { unavailable } from '@orderflow/service-kit'
+import type { Gap, Truth } from '../api/truth.ts'
+import type { FromIngest, IngestBatch, IngestData, IngestState, ToIngest } from '../ingest/messages.ts'
+import { iso } from '../model/row.ts'
+import type { Reads } from './read/reads.ts'
+import type { Question, Reply } from './read/worker.ts'
+
+/** How long a stop waits for a transaction that is under way. */
+const stopMs = 5_000
+
+export type Ask = <Method extends keyof Reads>(
+  method: Method,
+  ...args: Parameters<Reads[Method]>
+) => Promise<ReturnType<Reads[Method]>>
+
+/** The index as routes have it: a thread that reads the log and writes, and one that is asked. */
+export interface MonitorIndex {
+  /** Starts both threads. */
+  start(): void
+  /** @throws {HttpProblem} 503 before it was started */
+  requireOpen(): void
+  /** @throws {HttpProblem} 503 before it was started */
+  ask: Ask
+  truth(): Truth
+  state(): IngestState
+  /** Told of what was indexed. Answers how to stop listening. */
+  onBatch(listener: (batch: IngestBatch) => void): () => void
+  /** Whether somebody looks on, and by which hashes of GUIDs. */
+  watch(isLive: boolean, hashes: number[]): void
+  close(): Promise<void>
+}
+
+const noState: IngestState = {
+  type: 'state',
+  isConnected: false,
+  error: 'starting',
+  lag: null,
+  perSecond: 0,
+  segments: [],
+}
+
+/**
+ * An index that is yet to be started.
+ * @param onFailure told when one ends by itself, which is a mistake of ours
+ */
+export function openIndex(data: IngestData, onFailure: (error: Error) => void): MonitorIndex {
+  let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
+  const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
+  const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
+  let asked = 0
+  let state = noState
+  let gaps: Gap[] = []
+  let isClosing = false
+
+  function open(): NonNullable<typeof threads> {
+    if (threads) return threads
+    throw unavailable('The index is not open yet.')
+  }
+
+  const ask: Ask = async (method, ...args) => {
+    const { reader } = open()
+    asked += 1
+    const id = asked
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject })
+      reader.postMessage({ id, method, args } satisfies Question)
+    })
+  }
+
+  function settle(reply: Reply): void {
+    const asker = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (reply.ok) asker?.resolve(reply.value as never)
+    else asker?.reject(new Error(reply.error))
+  }
+
+  async function follow(now: IngestState): Promise<void> {
+    state = now
+    await ask('follow', now.segments)
+    gaps = await ask('gaps')
+  }
+
+  function start(): void {
+    // What a thread may take of memory: the monitor must not take it from services beside it.
+    const ingest = new Worker(new URL('../ingest/worker.ts', import.meta.url), {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 },
+    })
+    const reader = new Worker(new URL('./read/worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 },
+    })
+    reader.on('message', settle)
+    const stopped = new Promise<void>((resolve) => {
+      ingest.on('message', (message: FromIngest) => {
+        if (message.type === 'batch') batches.emit('batch', message)
+        else if (message.type === 'stopped') resolve()
+        else if (!isClosing) follow(message).catch(onFailure)
+      })
+      ingest.once('exit', () => resolve())
+    })
+    for (const worker of [ingest, reader]) {
+      worker.on('error', (error) => !isClosing && onFailure(error as Error))
+    }
+    threads = { ingest, reader, stopped }
+  }
+
+  return {
+    start,
+    requireOpen: () => void open(),
+    ask,
+    state: () => state,
+    truth() {
+      const events = state.segments.filter(({ count }) => count > 0)
+      const [first, last] = [events.map((one) => one.first), events.map((one) => one.last)]
+      return {
+        indexLag: state.lag,
+        newest: last.length > 0 ? iso(Math.max(...last)) : null,
+        oldestKept: first.length > 0 ? iso(Math.min(...first)) : null,
+        kept: events.reduce((sum, { count }) => sum + count, 0),
+        gaps,
+        isConnected: state.isConnected,
+      }
+    },
+    onBatch(listener) {
+      batches.on('batch', listener)
+      return () => batches.off('batch', listener)
+    },
+    watch: (isLive, hashes) => threads?.ingest.postMessage({ type: 'watch', isLive, hashes } satisfies ToIngest),
+    async close() {
+      isClosing = true
+      if (!threads) return
+      const { ingest, reader, stopped } = threads
+      ingest.postMessage({ type: 'stop' } satisfies ToIngest)
+      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, stopMs).unref())])
+      await Promise.all([ingest.terminate(), reader.terminate()])
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import {
+  type DeadLetters,
+  type Entry,
+  entriesOf,
+  type Letter,
+  newestAttempt,
+  placeText,
+  type ResendNote,
+  readRecord,
+} from '@orderflow/service-kit/log'
+import type { LetterFacts } from '../../model/dead-letters.ts'
+import type { Indexed } from '../../model/row.ts'
+import type { EventTuple, Segments } from './segments.ts'
+
+/** So many of the newest letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
+const maxLetters = 50_000
+
+/** The dead letters of the index, as `make dead-letters` would read them from the log (`readDeadLetters`), and what is known of each. */
+export class DeadLetterBook {
+  #seq = 0
+  #letters: Letter[] = []
+  #notes: ResendNote[] = []
+  #facts = new Map<string, LetterFacts>()
+  #others = 0
+  #entries: Entry[] | undefined
+
+  /** Reads what came since. */
+  read(segments: Segments): DeadLetters {
+    for (const segment of segments.of('dead').reverse()) {
+      if (segment.facts.lastSeq <= this.#seq) continue
+      for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
+        this.#add(segment.indexed(row))
+        this.#seq = row.seq
+        this.#entries = undefined
+      }
+    }
+    if (this.#letters.length > maxLetters) {
+      const gone = this.#letters.splice(0, this.#letters.length - maxLetters)
+      for (const { stands } of gone) this.#facts.delete(placeText(stands))
+    }
+    this.#entries ??= entriesOf(this.#letters, this.#notes)
+    return { entries: this.#entries, others: this.#others }
+  }
+
+  readonly factsOf = (entry: Entry): LetterFacts | undefined => this.#facts.get(placeText(newestAttempt(entry).stands))
+
+  #add({ place, at, kind, body }: Indexed): void {
+    const record = readRecord({
+      topic: place.topic,
+      partition: place.partition,
+      offset: BigInt(place.offset),
+      timestamp: at,
+      key: undefined,
+      value: Buffer.alloc(0),
+      headers: (body.headers ?? []).map(({ name, value }) => [Buffer.from(name), Buffer.from(value)]),
+    })
+    if (record.kind === 'letter') {
+      this.#letters.push(record)
+      this.#facts.set(placeText(place), { kind, faults: body.faults ?? [] })
+    } else if (record.kind === 'note') this.#notes.push(record)
+    else this.#others += 1
+  }
+}

@@ -1,0 +1,134 @@
+import { placeText } from '@orderflow/service-kit/log'
+import type { Place } from '../../api/events.ts'
+import { idsOf, payloadGuids } from '../../model/ids.ts'
+import type { Indexed } from '../../model/row.ts'
+import { seqsOf } from '../guid-runs.ts'
+import type { Query } from './query.ts'
+import type { EventTuple, ReadSegment, Segments } from './segments.ts'
+
+/** So many kinds are looked up one by one; more of them are found faster by looking at each row. */
+const maxLookups = 40
+
+/** The newest rows below a number that a query lets through, at most `limit`. */
+export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
+  if (query.place) return eventsAt(segments, query.place).filter((one) => one.seq < before && query.test(one.kind))
+  if (query.guid) return withGuid(segments, query.guid, { query, before, limit })
+  const found = (['events', 'dead'] as const).flatMap((series) => ofSeries(segments.of(series), query, before, limit))
+  return found.sort((one, other) => other.seq - one.seq).slice(0, limit)
+}
+
+function ofSeries(segments: ReadSegment[], query: Query, before: number, limit: number): Indexed[] {
+  const found: Indexed[] = []
+  for (const segment of segments) {
+    const { facts } = segment
+    if (facts.firstSeq >= before || facts.count === 0 || facts.last < query.from || facts.first >= query.to) continue
+    found.push(...ofSegment(segment, query, before, limit - found.length))
+    if (found.length >= limit) break
+  }
+  return found
+}
+
+function ofSegment(segment: ReadSegment, query: Query, before: number, limit: number): Indexed[] {
+  const all = segment.kinds()
+  const wanted = all.filter(({ kind }) => query.test(kind)).map(({ id }) => id)
+  if (wanted.length === 0) return []
+  const isAll = wanted.length === all.length
+  const parts = query.partition === undefined ? undefined : partNumbers(segment, query.partition)
+  // With a plus the index of places is not used, which would have all rows of the partition sorted for the newest few.
+  const where = `at >= ${query.from} AND at < ${query.to}${parts ? ` AND +part IN (${parts.join()})` : ''}`
+  if (isAll || wanted.length > maxLookups) {
+    const kinds = new Set(wanted)
+    const rows: EventTuple[] = []
+    const sql = `SELECT * FROM events WHERE seq < ? AND ${where} ORDER BY seq DESC`
+    for (const row of segment.iterate<EventTuple>(isAll ? `${sql} LIMIT ${limit}` : sql, before)) {
+      if (!kinds.has(row.kind)) continue
+      rows.push({ ...row })
+      if (rows.length === limit) break
+    }
+    return rows.map((row) => segment.indexed(row))
+  }
+  const sql = `SELECT * FROM events INDEXED BY byKind WHERE kind = ? AND seq < ? AND ${where} ORDER BY seq DESC LIMIT ${limit}`
+  return wanted
+    .flatMap((kind) => segment.all<EventTuple>(sql, kind, before))
+    .sort((one, other) => other.seq - one.seq)
+    .slice(0, limit)
+    .map((row) => segment.indexed(row))
+}
+
+function partNumbers(segment: ReadSegment, partition: number): number[] {
+  return segment
+    .all<{ id: number }>('SELECT id FROM parts WHERE partition = ?', partition)
+    .map(({ id }) => id)
+    .concat(-1)
+}
+
+/** What stands at a place, the newest first: more than one where a topic was made anew. */
+export function eventsAt(segments: Segments, { topic, partition, offset }: Place): Indexed[] {
+  return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
+    segment
+      .partsOf(topic, partition)
+      .flatMap((part) =>
+        segment.all<EventTuple>(
+          'SELECT * FROM events WHERE part = ? AND place = ? ORDER BY seq DESC',
+          part,
+          Number(offset),
+        ),
+      )
+      .map((row) => segment.indexed(row)),
+  )
+}
+
+interface GuidOptions {
+  query?: Query
+  before?: number
+  limit: number
+  /** Oldest first. */
+  ascending?: boolean
+}
+
+/** Events that have a GUID, or are about a place, which their hash finds and their text proves. */
+export function withGuid(
+  segments: Segments,
+  guid: string,
+  { query, before, limit, ascending = false }: GuidOptions,
+): Indexed[] {
+  const found: Indexed[] = []
+  const newestFirst = segments.all()
+  for (const segment of ascending ? newestFirst.reverse() : newestFirst) {
+    const { firstSeq } = segment.facts
+    if (before !== undefined && firstSeq >= before) continue
+    const known = seqsOf(guid, (sql, ...values) => segment.all(sql, ...values)).map((seq) => firstSeq + seq)
+    const seqs = known.filter((seq) => before === undefined || seq < before)
+    for (const row of rowsOf(segment, ascending ? seqs : seqs.reverse(), limit)) {
+      if (query && (row.at < query.from || row.at >= query.to || !query.test(segment.kind(row.kind)))) continue
+      const indexed = segment.indexed(row)
+      if (query?.partition !== undefined && indexed.place.partition !== query.partition) continue
+      if (!isFoundBy(indexed, guid)) continue
+      found.push(indexed)
+      if (found.length === limit) return found
+    }
+  }
+  return found
+}
+
+/** Rows in the order of their numbers, as many at a time as are wanted: each question takes as long as ten rows. */
+function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
+  for (let at = 0; at < seqs.length; at += atOnce) {
+    const some = seqs.slice(at, at + atOnce)
+    const rows = segment.all<EventTuple>(
+      'SELECT e.* FROM json_each(?) wanted CROSS JOIN events e ON e.seq = wanted.value',
+      JSON.stringify(some),
+    )
+    const bySeq = new Map(rows.map((row) => [row.seq, row]))
+    for (const seq of some) {
+      const row = bySeq.get(seq)
+      if (row) yield row
+    }
+  }
+}
+
+function isFoundBy({ place, body }: Indexed, guid: string): boolean {
+  const { id, correlationId, traceId, causationId } = idsOf(body.document, body.origin ?? place)
+  if ([id, correlationId, traceId, causationId].includes(guid) || body.key?.toLowerCase() === guid) return true
+  return payloadGuids(body.document).includes(guid) || (body.of !== undefined && placeText(body.of) === guid)
+}

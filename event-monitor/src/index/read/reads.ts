@@ -1,0 +1,204 @@
+import { placeText } from '@orderflow/service-kit/log'
+import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
+import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
+import type { EventDetail, EventFilter, EventRow, Facets, Place } from '../../api/events.ts'
+import type { Gap } from '../../api/truth.ts'
+import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
+import { facetsOf } from '../../model/counts.ts'
+import { entryView, groupId, groupsOf } from '../../model/dead-letters.ts'
+import { idsOf } from '../../model/ids.ts'
+import { type Indexed, iso, rowOf } from '../../model/row.ts'
+import type { Body } from '../body.ts'
+import type { SegmentFacts } from '../series.ts'
+import { countByTime, countKinds, type KindCount } from './counts.ts'
+import { DeadLetterBook } from './dead-letters.ts'
+import { eventsAt, findRows, withGuid } from './find.ts'
+import { eventOf, Unanswered } from './missing.ts'
+import { queryOf } from './query.ts'
+import { Segments } from './segments.ts'
+
+const maxConversation = 5_000
+const maxEffects = 100
+const newest = Number.MAX_SAFE_INTEGER
+
+export type Reads = ReturnType<typeof createReads>
+
+/** What can be asked of the index. All of it is synchronous: a thread of its own does nothing else. */
+export function createReads() {
+  const segments = new Segments()
+  const letters = new DeadLetterBook()
+  const unanswered = new Unanswered()
+
+  const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
+
+  return {
+    follow: (facts: readonly SegmentFacts[]) => segments.follow(facts),
+
+    events(filter: EventFilter, limit: number, cursor: number = newest) {
+      const query = queryOf(filter)
+      const found = findRows(segments, query, cursor, limit + 1)
+      const items = found.slice(0, limit)
+      const last = items.at(-1)
+      // Whatever has a GUID or a place is found by looking for it, so all that was found is all there is.
+      const isAll = query.place || (query.guid && cursor === newest && found.length <= limit)
+      if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
+      const { kinds, isAtLeast } = countKinds(segments, query)
+      return {
+        items: items.map(rowOf),
+        next: found.length > limit && last ? last.seq : null,
+        total: Math.max(countOf(kinds), items.length),
+        isAtLeast,
+      }
+    },
+
+    facets(filter: EventFilter): Omit<Facets, 'complete'> {
+      const { kinds, isAtLeast } = countKinds(segments, queryOf(filter))
+      return { ...facetsOf(kinds), isAtLeast }
+    },
+
+    rates(filter: EventFilter, from: number, to: number, stepMs: number) {
+      const { count, invalid } = countByTime(segments, { ...queryOf(filter), from, to }, { from, to, stepMs })
+      return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
+    },
+
+    /** All that the index has of one record; undefined when it does not have it. */
+    event(place: Place) {
+      const [found] = eventsAt(segments, place)
+      if (!found) return undefined
+      const row = rowOf(found)
+      const causeOf = (id: string) =>
+        withGuid(segments, id, { limit: 50 })
+          .map(rowOf)
+          .find((one) => one.id === id && !one.of)
+      const related = withGuid(segments, row.id, { limit: 1_000, ascending: true }).map(rowOf)
+      const about = withGuid(segments, placeText(place), { limit: maxEffects }).map(rowOf)
+      const beside = (step: number): Place | null => {
+        const offset = String(BigInt(place.offset) + BigInt(step))
+        return eventsAt(segments, { ...place, offset }).length > 0 ? { ...place, offset } : null
+      }
+      const deadLetters = about.filter(({ validity }) => validity === 'dead-letter')
+      return {
+        row,
+        body: found.body,
+        at: found.at,
+        cause: row.of ? (this.row(row.of) ?? null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
+        effects: related.filter(({ causationId, id }) => causationId === row.id && id !== row.id).slice(0, maxEffects),
+        deadLetters,
+        entries: this.entriesAt([row, ...deadLetters].filter(({ validity }) => validity === 'dead-letter')),
+        previous: beside(-1),
+        following: beside(1),
+      }
+    },
+
+    /** What dead letters at these places are to whoever mends them. */
+    entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
+      if (rows.length === 0) return []
+      const places = new Set(rows.map(({ place }) => placeText(place)))
+      return letters
+        .read(segments)
+        .entries.filter(({ attempts }) => attempts.some(({ stands }) => places.has(placeText(stands))))
+        .map((entry) => {
+          const { id, app, reason, state, attempts } = entryView(entry, letters.factsOf(entry))
+          return { id, app, reason, state, letters: attempts.map(({ letter }) => letter) }
+        })
+    },
+
+    row(place: Place): EventRow | undefined {
+      const [found] = eventsAt(segments, place)
+      return found && rowOf(found)
+    },
+
+    body(place: Place): Body | undefined {
+      return eventsAt(segments, place)[0]?.body
+    },
+
+    places(id: string): Place[] {
+      const found = withGuid(segments, id, { limit: 200 }).map(rowOf)
+      return found.filter((row) => row.id === id && row.of === null).map(({ place }) => place)
+    },
+
+    conversation(correlationId: string, services: readonly ServiceRole[]): Omit<Conversation, 'complete'> {
+      const found = withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
+        ({ body, place }) => idsOf(body.document, body.origin ?? place).correlationId === correlationId,
+      )
+      const kept = found.slice(0, maxConversation)
+      const notes = kept.flatMap((one) => notesAbout(segments, one))
+      const isWhole = found.length === kept.length
+      return { ...conversationOf(correlationId, [...kept, ...notes], services, isWhole), total: found.length }
+    },
+
+    conversationsOf(guid: string): ConversationsOf['items'] {
+      const rows = withGuid(segments, guid, { limit: 1_000, ascending: true }).map(rowOf)
+      return [...Map.groupBy(rows, (row) => row.correlationId)].map(([correlationId, own]) => ({
+        correlationId,
+        events: own.length,
+        from: own[0]?.at ?? '',
+        to: own.at(-1)?.at ?? '',
+        first: own[0]?.place as Place,
+      }))
+    },
+
+    /** How many kept events there are of each kind. */
+    kinds: (): KindCount[] => countKinds(segments, queryOf({})).kinds,
+
+    missing(before: number, limit: number) {
+      unanswered.read(segments)
+      const waiting = unanswered.before(before)
+      const found = waiting.slice(0, limit).flatMap(({ seq }) => eventOf(segments, seq) ?? [])
+      return { rows: found.map(rowOf), total: waiting.length, isAtLeast: unanswered.isFull }
+    },
+
+    deadLetterGroups(): { groups: DeadLetterGroup[]; others: number } {
+      const { entries, others } = letters.read(segments)
+      return { groups: groupsOf(entries, letters.factsOf), others }
+    },
+
+    /** Entries of a group, or of all, the newest first. */
+    deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
+      const { entries } = letters.read(segments)
+      return entries
+        .filter((entry) => group === undefined || groupId(entry, letters.factsOf(entry)) === group)
+        .map((entry) => entryView(entry, letters.factsOf(entry)))
+        .filter((entry) => state === undefined || entry.state === state)
+        .reverse()
+    },
+
+    /** Entries as the kit has them, which are resent, with the faults of each. */
+    rawEntries(ids: readonly string[]) {
+      const { entries } = letters.read(segments)
+      const wanted = new Set(ids)
+      return entries
+        .filter(({ id }) => wanted.has(id))
+        .map((entry) => ({ entry, facts: letters.factsOf(entry), view: entryView(entry, letters.factsOf(entry)) }))
+    },
+
+    gaps(): Gap[] {
+      const rows = segments
+        .all()
+        .flatMap((segment) =>
+          segment.all<{ topic: string; partition: number; start: number; next: number; at: number; why: Gap['why'] }>(
+            'SELECT * FROM gaps ORDER BY at DESC LIMIT 100',
+          ),
+        )
+      return rows.slice(0, 100).map(({ topic, partition, start, next, at, why }) => ({
+        topic,
+        partition,
+        from: String(start),
+        to: String(next),
+        at: iso(at),
+        why,
+      }))
+    },
+
+    /** Reads on what nobody has reacted to, a few rows at a time, so that nobody who asks waits for it. Answers whether there is more. */
+    prepare: (): boolean => unanswered.read(segments, 250),
+
+    close: () => segments.close(),
+  }
+}
+
+/** The notes of resends of a dead letter, which say whether somebody edited it. */
+function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
+  if (kind.validity !== 'dead-letter' || !body.of) return []
+  return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'resend-note')
+}

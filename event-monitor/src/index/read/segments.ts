@@ -1,0 +1,188 @@
+import { existsSync } from 'node:fs'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Kind } from '../../model/kind.ts'
+import type { Indexed } from '../../model/row.ts'
+import { type Body, blockTexts } from '../body.ts'
+import { openForReading } from '../segment.ts'
+import type { SegmentFacts } from '../series.ts'
+
+/** A kind in a segment. */
+export interface CountedKind {
+  id: number
+  kind: Kind
+  count: number
+  first: number
+  last: number
+}
+
+interface KindOfPartition {
+  kind: number
+  count: number
+}
+
+/** A row of `events`. */
+export interface EventTuple {
+  seq: number
+  part: number
+  place: number
+  at: number
+  kind: number
+  block: number
+  slot: number
+  bytes: number
+  subject: number | null
+}
+
+interface Part {
+  topic: string
+  partition: number
+}
+
+/** A block is some tens of kilobytes as text; those of a page, and a few pages more. */
+const maxBlocks = 12
+
+/** A segment, by the thread that reads. It may be written meanwhile. */
+export class ReadSegment {
+  readonly file: string
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #blocks = new Map<number, string[]>()
+  #kinds: CountedKind[] = []
+  #kindsOf = -1
+  readonly #countsOf = new Map<number, { of: number; rows: KindOfPartition[] }>()
+  #parts = new Map<number, Part>()
+  facts: SegmentFacts
+
+  constructor(facts: SegmentFacts) {
+    this.file = facts.file
+    this.facts = facts
+    this.#database = openForReading(facts.file)
+  }
+
+  /** Its kinds and how many events each has, read again whenever the segment has grown. */
+  kinds(): CountedKind[] {
+    if (this.#kindsOf === this.facts.count) return this.#kinds
+    const known = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
+    this.#kinds = this.all<{ id: number; body: string; count: number; first: number; last: number }>(
+      'SELECT * FROM kinds',
+    ).map(({ body, ...rest }) => ({ ...rest, kind: known.get(rest.id) ?? (JSON.parse(body) as Kind) }))
+    this.#kindsOf = this.facts.count
+    return this.#kinds
+  }
+
+  /** How many events of each kind a partition has from one time to another. Each of its rows is looked at, so what was counted whole is kept. */
+  countsOf(partition: number, from: number, to: number): KindOfPartition[] {
+    const { count, first, last } = this.facts
+    const isWhole = from <= first && to > last
+    const known = this.#countsOf.get(partition)
+    if (isWhole && known?.of === count) return known.rows
+    const rows = this.all<KindOfPartition>(
+      `SELECT kind, count(*) AS count FROM events WHERE at >= ? AND at < ?
+        AND part IN (SELECT id FROM parts WHERE partition = ?) GROUP BY kind`,
+      from,
+      to,
+      partition,
+    )
+    if (isWhole && rows.length > 0) this.#countsOf.set(partition, { of: count, rows })
+    return rows
+  }
+
+  kind(id: number): Kind {
+    const known = () => this.kinds().find((one) => one.id === id)?.kind
+    const found = known()
+    if (found) return found
+    this.#kindsOf = -1
+    return known() as Kind
+  }
+
+  /** Numbers of a partition: more than one where its topic was made anew. */
+  partsOf(topic: string, partition: number): number[] {
+    const rows = this.all<{ id: number }>(
+      'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
+      topic,
+      partition,
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  #part(id: number): Part {
+    const known = this.#parts.get(id)
+    if (known) return known
+    this.#parts = new Map(
+      this.all<Part & { id: number }>('SELECT id, topic, partition FROM parts').map(({ id: of, topic, partition }) => [
+        of,
+        { topic, partition },
+      ]),
+    )
+    return this.#parts.get(id) as Part
+  }
+
+  indexed({ seq, part, place, at, kind, block, slot, bytes }: EventTuple): Indexed {
+    const { topic, partition } = this.#part(part)
+    const body = JSON.parse(this.#texts(block)[slot] as string) as Body
+    return { seq, place: { topic, partition, offset: String(place) }, at, bytes, kind: this.kind(kind), body }
+  }
+
+  all<Row>(sql: string, ...values: (string | number)[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[]
+  }
+
+  /** Rows one by one, for whoever stops early. */
+  iterate<Row>(sql: string, ...values: (string | number)[]): Iterable<Row> {
+    return this.#statement(sql).iterate(...values) as Iterable<Row>
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #texts(block: number): string[] {
+    const known = this.#blocks.get(block)
+    if (known) return known
+    const [row] = this.all<{ body: Uint8Array }>('SELECT body FROM blocks WHERE id = ?', block)
+    const texts = blockTexts(row?.body as Uint8Array)
+    if (this.#blocks.size >= maxBlocks) this.#blocks.delete(this.#blocks.keys().next().value as number)
+    this.#blocks.set(block, texts)
+    return texts
+  }
+
+  #statement(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+/** The segments as they are now, by series, the newest first. */
+export class Segments {
+  #open = new Map<string, ReadSegment>()
+
+  /** Follows what the writer says: opens what is new, closes what was dropped. */
+  follow(facts: readonly SegmentFacts[]): void {
+    const files = new Map(facts.map((one) => [one.file, one]))
+    for (const [file, segment] of this.#open) {
+      const now = files.get(file)
+      if (now) segment.facts = now
+      else {
+        segment.close()
+        this.#open.delete(file)
+      }
+    }
+    for (const one of facts)
+      if (!this.#open.has(one.file) && existsSync(one.file)) this.#open.set(one.file, new ReadSegment(one))
+  }
+
+  of(series: 'events' | 'dead'): ReadSegment[] {
+    return this.all().filter(({ file }) => (file.split('/').at(-1) ?? '').startsWith(`${series}-`))
+  }
+
+  /** The newest first. */
+  all(): ReadSegment[] {
+    return [...this.#open.values()].sort((one, other) => other.facts.firstSeq - one.facts.firstSeq)
+  }
+
+  close(): void {
+    for (const segment of this.#open.values()) segment.close()
+    this.#open.clear()
+  }
+}

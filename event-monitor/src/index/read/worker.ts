@@ -1,0 +1,36 @@
+import { type MessagePort, parentPort } from 'node:worker_threads'
+import { createReads, type Reads } from './reads.ts'
+
+/** A question to the thread that reads: a function of `Reads`, and what it takes. */
+export interface Question {
+  id: number
+  method: keyof Reads
+  args: unknown[]
+}
+export type Reply = { id: number; ok: true; value: unknown } | { id: number; ok: false; error: string }
+
+const port = parentPort as MessagePort
+const reads = createReads()
+
+let isPreparing = false
+
+port.on('message', ({ id, method, args }: Question) => {
+  port.postMessage(answer(id, method, args))
+  if (method !== 'follow' || isPreparing) return
+  isPreparing = true
+  setImmediate(prepare)
+})
+
+/** In the pauses between questions. */
+function prepare(): void {
+  isPreparing = reads.prepare()
+  if (isPreparing) setImmediate(prepare)
+}
+
+function answer(id: number, method: keyof Reads, args: unknown[]): Reply {
+  try {
+    return { id, ok: true, value: (reads[method] as (...given: unknown[]) => unknown).apply(reads, args) }
+  } catch (error) {
+    return { id, ok: false, error: (error as Error).stack ?? String(error) }
+  }
+}

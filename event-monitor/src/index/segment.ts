@@ -1,0 +1,71 @@
+import { DatabaseSync } from 'node:sqlite'
+import { guidSchema } from './guid-runs.ts'
+
+/**
+ * A segment is one file of SQLite: so many events, and how far the log was read when they were written, in the same transaction. Whatever
+ * kills the monitor, rows and offsets are of one moment.
+ *
+ * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since 1970, `slot` the place
+ * in the block, `subject` the hash of what the event is about (model/rules.ts). `counts` has a row for each kind and each `bucketMs` in which an event of it arrived.
+ */
+const schema = `
+CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
+  UNIQUE (topic, partition)) STRICT;
+CREATE TABLE kinds (id INTEGER PRIMARY KEY, body TEXT NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
+CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL, place INTEGER NOT NULL, at INTEGER NOT NULL, kind INTEGER NOT NULL,
+  block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, subject INTEGER) STRICT;
+CREATE INDEX places ON events (part, place);
+CREATE INDEX byKind ON events (kind);
+CREATE TABLE blocks (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+${guidSchema}
+CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (bucket, kind)) STRICT, WITHOUT ROWID;
+CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
+  why TEXT NOT NULL) STRICT;
+CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
+PRAGMA user_version = 1;
+`
+
+/** Events are counted by this: a rate of ten minutes has 120 of them. */
+export const bucketMs = 5_000
+
+/** Another one is made anew from the log. */
+const version = 1
+
+/** A segment that is written. */
+export function openForWriting(file: string, firstSeq: number, now: number): DatabaseSync {
+  const database = new DatabaseSync(file)
+  // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
+    PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
+  if (versionOf(database) === 0) {
+    database.exec(`BEGIN; ${schema}`)
+    database.prepare('INSERT INTO facts VALUES (?, ?)').run(firstSeq, now)
+    database.exec('COMMIT')
+  }
+  return database
+}
+
+/** A segment that is read, by another thread than the one that writes it. */
+export function openForReading(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true })
+  database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
+  return database
+}
+
+/** Whether a file is a segment of today's form. */
+export function isSegment(file: string): boolean {
+  try {
+    const database = new DatabaseSync(file)
+    try {
+      return versionOf(database) === version
+    } finally {
+      database.close()
+    }
+  } catch {
+    return false
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
+}

@@ -1,0 +1,118 @@
+import type { Kind } from '../model/kind.ts'
+import { ActiveSegment } from './active-segment.ts'
+import type { Gap, IndexRecord, Position } from './batch.ts'
+import { maxSegmentSpan } from './guid-runs.ts'
+import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segmentsIn } from './series.ts'
+
+export interface WriterOptions {
+  folder: string
+  /** Events of a segment, and how many of the newest are kept at least of all segments but one. */
+  segmentEvents: number
+  keepEvents: number
+  keepMs: number
+  now: () => number
+}
+
+/** Dead letters are few, and are what people look for weeks later. */
+const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
+const dayMs = 24 * 60 * 60 * 1_000
+
+export interface IndexWriter {
+  /** How far the log is read, by `topic/partition`. */
+  positions(): Map<string, Position>
+  /**
+   * Adds records and moves the positions: records of one series are added in one transaction with their positions. Answers the number of
+   * the first record, and the kind that each was counted under.
+   */
+  write(
+    records: readonly IndexRecord[],
+    positions: readonly Position[],
+    gaps?: readonly Gap[],
+  ): { seq: number; kinds: Kind[] }
+  /** Of both series, oldest first. */
+  segments(): SegmentFacts[]
+  close(): void
+}
+
+export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') ? 'dead' : 'events')
+
+/** The index, by the one thread that writes it. */
+export function openWriter(options: WriterOptions): IndexWriter {
+  const { folder } = options
+  const names = ['events', 'dead'] as const
+  const found = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
+  let nextSeq = Math.max(1, ...[...found.values()].flat().map(({ lastSeq }) => lastSeq + 1))
+  const series = new Map(
+    names.map((name) => [name, openSeries(name, found.get(name) ?? [], options, () => nextSeq)] as const),
+  )
+
+  return {
+    positions: () =>
+      new Map(
+        [...series.values()].flatMap(({ positions }) =>
+          positions().map((position) => [`${position.topic}/${position.partition}`, position]),
+        ),
+      ),
+
+    write(records, positions, gaps = []) {
+      const seq = nextSeq
+      const kinds: Kind[] = []
+      for (const [name, one] of series) {
+        const isOwn = ({ topic }: { topic: string }) => seriesOf(topic) === name
+        const own = records.filter(isOwn)
+        const moved = positions.filter(isOwn)
+        if (own.length === 0 && moved.length === 0) continue
+        kinds.push(...one.write(own, moved, gaps.filter(isOwn), nextSeq))
+        nextSeq += own.length
+      }
+      return { seq, kinds }
+    },
+
+    segments: () => [...series.values()].flatMap(({ segments }) => segments()),
+    close: () => [...series.values()].map(({ close }) => close()),
+  }
+}
+
+function openSeries(name: SeriesName, found: SegmentFacts[], options: WriterOptions, nextSeq: () => number) {
+  const { folder, segmentEvents, keepEvents, now } = options
+  const keepMs = name === 'dead' ? deadKeepMs : options.keepMs
+  const newest = found.pop()
+  const sealed = found
+  const file = newest?.file ?? segmentFile(folder, name, nextSeq())
+  let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq(), now())
+  let openedAt = active.facts.first || now()
+
+  function roll(): void {
+    const { positions } = active
+    active.seal()
+    sealed.push(active.facts)
+    active = new ActiveSegment(segmentFile(folder, name, nextSeq()), nextSeq(), now(), positions)
+    openedAt = now()
+  }
+
+  /** Drops whole segments: what is kept is at most `keepEvents`, and `keepMs` old at most but for the rest of a segment. */
+  function drop(): void {
+    const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
+    for (let [oldest] = sealed; oldest; [oldest] = sealed) {
+      if (total() <= keepEvents && oldest.last >= now() - keepMs) return
+      sealed.shift()
+      removeSegment(oldest.file)
+    }
+  }
+
+  return {
+    positions: () => active.positions,
+    segments: () => [...sealed, active.facts],
+    close: () => active.close(),
+    write(records: IndexRecord[], positions: Position[], gaps: Gap[], seq: number): Kind[] {
+      const { count, firstSeq } = active.facts
+      const isWide = seq + records.length - firstSeq >= maxSegmentSpan
+      const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
+      if (isFull) {
+        roll()
+        drop()
+      }
+      return active.write(records, positions, gaps, seq)
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  EnvelopeError,
+  eventTypes,
+  mayShow,
+  type Problem,
+  parseEnvelope,
+  parseEvent,
+  type ReceivedEnvelope,
+  selectEvent,
+} from '@orderflow/envelope-schema'
+import {
+  headerOf,
+  type LogRecord,
+  maskedText,
+  originOf,
+  placeText,
+  readRecord,
+  resentFrom,
+} from '@orderflow/service-kit/log'
+import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
+import type { Place, Validity } from '../api/events.ts'
+import type { Body } from '../index/body.ts'
+import { type EventIds, idsOf, isGuid, payloadGuids } from '../model/ids.ts'
+import type { Kind } from '../model/kind.ts'
+import { maskDocument } from '../model/masked.ts'
+import { subjectOf } from '../model/rules.ts'
+import { shownHeaders } from './headers.ts'
+
+/** A record as the index keeps it. Nothing of it is personal. */
+export interface Examined {
+  kind: Kind
+  ids: EventIds
+  /** What it is found by. */
+  guids: Set<string>
+  body: Body
+  subject: string | null
+}
+
+/** What an event is, to any receiver. */
+interface Verdict {
+  validity: Validity
+  faults: Problem[]
+  /** As a receiver has it; undefined when there is no JSON in it. */
+  document: unknown
+}
+
+type Judge = Pick<Trust, 'requireTrusted'>
+
+/** Reads a record as a receiver does: decoded, validated, judged, and masked. */
+export function examine(record: LogRecord, trust: Judge): Examined {
+  const { topic, partition } = record
+  const place: Place = { topic, partition, offset: String(record.offset) }
+  const letter = topic.endsWith('.dead') ? readRecord(record) : undefined
+  const verdict: Verdict = letter ? letterVerdict(letter, record) : eventVerdict(record, trust)
+  const origin =
+    letter?.kind === 'letter'
+      ? letter.origin
+      : originOf(place, record.headers.length > 0 ? headerOf(record, resentFrom) : undefined)
+  const ids = idsOf(verdict.document, origin)
+  const { document, masked } = maskDocument(verdict.document)
+  const key = shownKey(record.key)
+  const of = letter?.kind === 'letter' ? letter.place : letter?.kind === 'note' ? letter.of : undefined
+  const body: Body = { document }
+  if (verdict.document === undefined) body.note = noteOf(record.value)
+  if (masked.length > 0) body.masked = masked
+  if (key !== null) body.key = key
+  if (record.headers.length > 0) body.headers = shownHeaders(record.headers)
+  if (verdict.faults.length > 0) body.faults = verdict.faults
+  if (origin !== place) body.origin = origin
+  if (of) body.of = of
+  if (letter?.kind === 'note') Object.assign(body, { as: letter.as, edited: letter.edited })
+  return {
+    kind: kindOf(topic, verdict),
+    ids,
+    guids: guidsOf(ids, verdict.document, key, of),
+    subject: subjectOf(verdict.document),
+    body,
+  }
+}
+
+function eventVerdict(record: LogRecord, trust: Judge): Verdict {
+  const { topic, value } = record
+  try {
+    const envelope = parseEnvelope(value)
+    const event = selectEvent(envelope, eventTypes)
+    if (!event) return { validity: 'foreign', faults: [], document: envelope }
+    const signature = record.headers.length > 0 ? signatureIn(headerOf(record, signatureHeader)) : undefined
+    trust.requireTrusted(topic, event, { value, signature, arrivedAt: record.timestamp })
+    return { validity: 'valid', faults: [], document: event }
+  } catch (error) {
+    const document = documentIn(value)
+    if (error instanceof UntrustedError) {
+      return { validity: 'untrusted', faults: [{ pointer: '', message: maskedText(error.message) }], document }
+    }
+    if (!(error instanceof EnvelopeError)) throw error
+    return { validity: error.code, faults: allProblems(value, error), document }
+  }
+}
+
+/** Those of the payload, too, where the envelope is wrong already. */
+function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
+  if (first.code !== 'not-an-envelope') return first.problems
+  try {
+    parseEvent(value)
+    return first.problems
+  } catch (error) {
+    return error instanceof EnvelopeError ? error.problems : first.problems
+  }
+}
+
+function letterVerdict(letter: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
+  const document = documentIn(record.value)
+  if (letter.kind === 'note') return { validity: 'resend-note', faults: [], document: undefined }
+  if (letter.kind === 'other') return { validity: 'other', faults: [], document }
+  const [first, ...rest] = letterProblems(record)
+  const [reason, app] = [letter.reason, letter.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
+  const problem = {
+    ...(first ?? { pointer: '' }),
+    message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
+  }
+  return { validity: 'dead-letter', faults: [problem, ...rest], document }
+}
+
+/** What the app that could not handle it told, as far as it is a list of problems, which hold no values. */
+function letterProblems(record: LogRecord): Problem[] {
+  try {
+    const told: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
+    const isProblem = (one: unknown): one is Problem =>
+      ['pointer', 'message'].every((name) => typeof (Object(one) as Record<string, unknown>)[name] === 'string')
+    return Array.isArray(told) ? told.filter(isProblem).slice(0, 20) : []
+  } catch {
+    return []
+  }
+}
+
+/** The document in bytes that failed; undefined when it is no JSON, or nests too deep to be walked. */
+function documentIn(value: Buffer): unknown {
+  try {
+    const document: unknown = JSON.parse(value.toString('utf8'))
+    JSON.stringify(document)
+    return document
+  } catch {
+    return undefined
+  }
+}
+
+function noteOf(value: Buffer): string {
+  return value.length === 0 ? '(nothing: a tombstone)' : `(${value.length} bytes that are not JSON, or nest too deep)`
+}
+
+/** A longer text is no name, and may be anything. */
+const nameOf = (field: string, value: unknown): string | null =>
+  typeof value === 'string' && mayShow(field, value)
+    ? value
+    : typeof value === 'string'
+      ? `*** (${value.length} characters)`
+      : null
+
+/** Kinds that came before, by what they are made of: most events are of a few, and each is made once. */
+const madeKinds = new Map<string, Kind>()
+const maxMadeKinds = 5_000
+
+function kindOf(topic: string, verdict: Verdict): Kind {
+  const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(
+    verdict.document,
+  ) as Partial<ReceivedEnvelope>
+  const isFull = Boolean(Id && CorrelationId && TraceId)
+  const [problem] = verdict.faults
+  const said = [AppId, AppName, Name, Version]
+  const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...said])
+  const made = madeKinds.get(key)
+  if (made) return made
+  const kind = newKind(topic, verdict)
+  // Publishers choose what goes into a key, and how long it is.
+  if (madeKinds.size >= maxMadeKinds) madeKinds.clear()
+  if (key.length < 1_000) madeKinds.set(key, kind)
+  return kind
+}
+
+function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
+  const { AppId, AppName, Name, Version, Id, CorrelationId, TraceId } = Object(document) as Partial<ReceivedEnvelope>
+  const isEnvelope = document !== undefined && Name !== undefined
+  return {
+    topic,
+    name: nameOf('Name', Name),
+    version: typeof Version === 'number' ? Version : null,
+    appId: isGuid(AppId) ? AppId.toLowerCase() : null,
+    appName: nameOf('AppName', AppName),
+    variant: isEnvelope ? (Id && CorrelationId && TraceId ? 'full' : 'reduced') : null,
+    validity,
+    problem: faults[0] ?? null,
+  }
+}
+
+/** A key is a GUID, or whatever its publisher thought of. */
+function shownKey(key: Buffer | undefined): string | null {
+  if (key === undefined) return null
+  const text = key.length === 36 ? key.toString('latin1') : ''
+  if (isGuid(text)) return text
+  return isUtf8(key) ? `*** (${key.toString().length} characters)` : `*** (${key.length} bytes)`
+}
+
+function guidsOf(ids: EventIds, document: unknown, key: string | null, of: Place | undefined): Set<string> {
+  const found = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document)])
+  if (ids.causationId) found.add(ids.causationId)
+  if (isGuid(key)) found.add(key.toLowerCase())
+  if (of) found.add(placeText(of))
+  return found
+}

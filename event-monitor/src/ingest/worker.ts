@@ -1,0 +1,128 @@
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { LogRecord } from '@orderflow/service-kit/log'
+import { readTrust } from '@orderflow/service-kit/trust'
+import type { IndexRecord, Position } from '../index/batch.ts'
+import { openWriter } from '../index/writer.ts'
+import { examine } from './examine.ts'
+import { liveBatch, type Watch } from './live-batch.ts'
+import { LogTail, type Read } from './log-tail.ts'
+import type { FromIngest, IngestData, ToIngest } from './messages.ts'
+
+/**
+ * Records of a transaction: more of them make it no cheaper, others wait for its end, and what all of them need in between grows old, which costs more to
+ * collect than what dies young: of 2,000 it was a third of the thread's time.
+ */
+const chunkLength = 320
+/**
+ * Where few are left, others may gather: a transaction and a fetch cost the same for one as for a hundred. What is there is indexed at once,
+ * and live views say something ten times a second.
+ */
+const pauseMs = 100
+const fewRecords = 500
+const retryMs = 1_000
+const stateMs = 500
+
+const port = parentPort as MessagePort
+const data = workerData as IngestData
+const tell = (message: FromIngest) => port.postMessage(message)
+
+const trust = readTrust(new URL(data.root), data.trust)
+const writer = openWriter({ ...data, now: Date.now })
+let watch: Watch = { isLive: false, hashes: new Set() }
+let isStopping = false
+let error: string | null = 'not yet'
+let lag: number | null = null
+let indexed = 0
+let told = { at: performance.now(), indexed: 0 }
+
+port.on('message', (message: ToIngest) => {
+  if (message.type === 'stop') isStopping = true
+  else watch = { isLive: message.isLive, hashes: new Set(message.hashes) }
+})
+const telling = setInterval(tellState, stateMs)
+
+while (!isStopping) await run()
+clearInterval(telling)
+writer.close()
+tell({ type: 'stopped' })
+port.close()
+
+/** Reads and writes until something fails, which is then tried anew from what was written. */
+async function run(): Promise<void> {
+  const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
+  try {
+    let coming = tail.read()
+    while (!isStopping) {
+      const read = await coming
+      error = null
+      // Where there is more, it is asked for before this is worked on, so that it is here when this is done.
+      coming = tail.lag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
+      coming.catch(() => {})
+      await setImmediate()
+      await index(read)
+      lag = tail.lag
+    }
+  } catch (failure) {
+    error = (failure as Error).message
+    lag = null
+    await delay(retryMs)
+  } finally {
+    await tail.close()
+  }
+}
+
+async function index({ records, positions, gaps }: Read): Promise<void> {
+  const after = new Map(positions.map((position) => [`${position.topic}/${position.partition}`, position]))
+  if (gaps.length > 0)
+    writer.write(
+      [],
+      positions.map((position) => beginOf(position, records)),
+      gaps,
+    )
+  for (let at = 0; at < records.length; at += chunkLength) {
+    const chunk = records.slice(at, at + chunkLength)
+    const isLast = at + chunkLength >= records.length
+    const examined = chunk.map(indexRecordOf)
+    const reached = isLast ? positions : reachedBy(chunk, after)
+    const { kinds } = writer.write(examined, reached)
+    indexed += chunk.length
+    tell(liveBatch(sorted(examined), kinds, watch))
+    if (!isLast) await setImmediate()
+  }
+  if (records.length === 0 && positions.length > 0) writer.write([], positions)
+}
+
+/** The writer answers kinds in the order of its series. */
+function sorted(records: IndexRecord[]): IndexRecord[] {
+  const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
+  return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records
+}
+
+function indexRecordOf(record: LogRecord): IndexRecord {
+  const { topic, partition, offset, timestamp, value } = record
+  const { kind, guids, body, subject } = examine(record, trust)
+  return { topic, partition, offset: Number(offset), at: timestamp, bytes: value.length, kind, guids, body, subject }
+}
+
+/** Where a partition stood before what was read of it. */
+function beginOf(position: Position, records: readonly LogRecord[]): Position {
+  const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
+  return first ? { ...position, next: Number(first.offset) } : position
+}
+
+function reachedBy(chunk: readonly LogRecord[], after: ReadonlyMap<string, Position>): Position[] {
+  const reached = new Map<string, Position>()
+  for (const { topic, partition, offset } of chunk) {
+    const key = `${topic}/${partition}`
+    reached.set(key, { ...(after.get(key) as Position), next: Number(offset) + 1 })
+  }
+  return [...reached.values()]
+}
+
+function tellState(): void {
+  const now = performance.now()
+  const perSecond = Math.round(((indexed - told.indexed) * 1_000) / (now - told.at))
+  told = { at: now, indexed }
+  tell({ type: 'state', isConnected: error === null, error, lag, perSecond, segments: writer.segments() })
+}

@@ -1,0 +1,62 @@
+import type { Client, Outcome } from '@orderflow/service-kit/dead-letters'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import type { Entry, LogReader } from '@orderflow/service-kit/log'
+import type { Trust } from '@orderflow/service-kit/trust'
+
+/** Loaded when first needed: most days nobody resends anything, and the client's modules take 55 MB. */
+const operations = () => import('@orderflow/service-kit/dead-letters')
+
+/** So long a connection waits for the next who needs it. */
+const idleMs = 30_000
+
+/** The log, for the few things that the index does not have: events as they are, and resending them. */
+export interface LogAccess {
+  /** Does something with the log. A connection is kept for whoever comes soon after. */
+  read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
+  resend(
+    entries: Entry[],
+    options: { trust: Trust; edited?: Uint8Array | undefined; dryRun?: boolean },
+  ): AsyncGenerator<Outcome>
+  close(): Promise<void>
+}
+
+export function createLogAccess(kafka: KafkaConnection): LogAccess {
+  let log: LogReader | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  async function drop(): Promise<void> {
+    const closing = log
+    log = undefined
+    clearTimeout(timer)
+    await closing?.close().catch(() => {})
+  }
+
+  async function read<T>(work: (log: LogReader) => Promise<T>): Promise<T> {
+    const { openLog } = await operations()
+    log ??= openLog(kafka)
+    clearTimeout(timer)
+    timer = setTimeout(drop, idleMs).unref()
+    try {
+      return await work(log)
+    } catch (error) {
+      await drop()
+      throw error
+    }
+  }
+
+  return {
+    read,
+    async *resend(entries, { trust, edited, dryRun = false }) {
+      const { Producer } = await import('@platformatic/kafka')
+      const { openLog, publishMended, resendEntries } = await operations()
+      const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
+      const reader = openLog(kafka)
+      try {
+        yield* resendEntries(reader, (mended) => publishMended(producer, mended), entries, { trust, dryRun, edited })
+      } finally {
+        await Promise.allSettled([reader.close(), producer.close()])
+      }
+    },
+    close: drop,
+  }
+}

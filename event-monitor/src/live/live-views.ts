@@ -1,0 +1,157 @@
+import type { Send } from '@orderflow/service-kit'
+import type { Job } from '../api/dead-letters.ts'
+import type { EventFilter, EventRow } from '../api/events.ts'
+import type { LiveBatch } from '../api/live.ts'
+import { hashOf } from '../index/hash.ts'
+import type { MonitorIndex } from '../index/monitor-index.ts'
+import { queryOf } from '../index/read/query.ts'
+import { maxRows } from '../ingest/live-batch.ts'
+import type { IngestBatch } from '../ingest/messages.ts'
+import { tally } from '../model/counts.ts'
+import { isFaulty, type Kind, publisherText, typeText } from '../model/kind.ts'
+
+/** Ten a second is as often as people see a change, and as a browser draws without effort. */
+export const batchMs = 100
+/** A timer may be early by this. */
+const toleranceMs = 5
+/** While nothing comes, a sign of life this often. */
+const quietMs = 1_000
+
+interface View {
+  test: (kind: Kind) => boolean
+  hash: number | undefined
+  send: Send
+  /** Since the last batch that was sent. */
+  pending: {
+    received: number
+    matched: number
+    invalid: number
+    rows: EventRow[]
+    kinds: { kind: Kind; count: number }[]
+  }
+  lost: LiveBatch['lost']
+  sequence: number
+  sentAt: number
+}
+
+const nothing = () => ({ received: 0, matched: 0, invalid: 0, rows: [], kinds: [] })
+const noLoss = () => ({ batches: 0, received: 0, matched: 0 })
+
+export interface LiveViews {
+  /** Begins a view. Answers how to end it. */
+  open(filter: EventFilter, send: Send): () => void
+  job(job: Job): void
+  /** Rows that were left out because a client was slow. */
+  dropped(): number
+  stop(): void
+}
+
+/** What live views are sent: counts that are exact, and a few rows. A client that is slow loses rows, and is told how many. */
+export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
+  const views = new Set<View>()
+  let dropped = 0
+
+  const stopListening = index.onBatch((batch) => {
+    for (const view of views) {
+      add(view, batch)
+      // At once, where the last is long enough ago: nobody waits for a clock.
+      if (performance.now() - view.sentAt >= batchMs) flush(view)
+    }
+  })
+  const timer = setInterval(() => {
+    for (const view of views) flush(view)
+  }, batchMs)
+  timer.unref()
+
+  function watch(): void {
+    index.watch(
+      views.size > 0,
+      [...views].flatMap(({ hash }) => hash ?? []),
+    )
+  }
+
+  function flush(view: View): void {
+    const { pending } = view
+    const since = performance.now() - view.sentAt
+    if (since < (pending.received === 0 ? quietMs : batchMs - toleranceMs)) return
+    view.sequence += 1
+    const { received, matched, invalid, rows, kinds } = pending
+    const { indexLag, newest, kept, oldestKept, isConnected } = index.truth()
+    const by = (text: (kind: Kind) => string | null) =>
+      tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
+    const batch: LiveBatch = {
+      sequence: view.sequence,
+      at: now().toISOString(),
+      received,
+      matched,
+      invalid,
+      rows,
+      added: {
+        topic: by(({ topic }) => topic),
+        type: by(typeText),
+        publisher: by(publisherText),
+        validity: by(({ validity }) => validity),
+      },
+      lost: view.lost,
+      truth: { indexLag, newest, kept, oldestKept, isConnected },
+    }
+    view.pending = nothing()
+    view.sentAt = performance.now()
+    if (view.send('batch', batch)) view.lost = noLoss()
+    else {
+      dropped += rows.length
+      view.lost = {
+        batches: view.lost.batches + 1,
+        received: view.lost.received + received,
+        matched: view.lost.matched + matched,
+      }
+    }
+  }
+
+  return {
+    open(filter, send) {
+      index.requireOpen()
+      const query = queryOf(filter)
+      const hash = query.guid === undefined ? undefined : hashOf(query.guid)
+      const view: View = {
+        test: query.test,
+        hash,
+        send,
+        pending: nothing(),
+        lost: noLoss(),
+        sequence: 0,
+        sentAt: performance.now(),
+      }
+      send('hello', { truth: index.truth(), batchMs, maxRows })
+      views.add(view)
+      watch()
+      return () => {
+        views.delete(view)
+        watch()
+      }
+    },
+    job: (job) => {
+      for (const { send } of views) send('job', job)
+    },
+    dropped: () => dropped,
+    stop() {
+      clearInterval(timer)
+      stopListening()
+    },
+  }
+}
+
+function add({ pending, test, hash }: View, { kinds, watched }: IngestBatch): void {
+  for (const { count } of kinds) pending.received += count
+  const own = hash === undefined ? kinds : watched.filter((one) => one.hash === hash)
+  const rows: EventRow[] = []
+  for (const { kind, count, rows: some } of own) {
+    if (!test(kind)) continue
+    pending.matched += count
+    if (isFaulty(kind)) pending.invalid += count
+    pending.kinds.push({ kind, count })
+    rows.push(...some)
+  }
+  rows.sort((one, other) => (one.at < other.at ? 1 : -1))
+  pending.rows = [...rows, ...pending.rows].slice(0, maxRows)
+}

@@ -1,0 +1,38 @@
+import type { Count, Facets } from '../api/events.ts'
+import { isFaulty, type Kind, publisherText, typeText, whyText } from './kind.ts'
+
+/** So many values of a property are told. */
+const maxValues = 50
+
+/** A sum for each text, the largest first. */
+export function tally(entries: Iterable<readonly [text: string | null, count: number]>, most = maxValues): Count[] {
+  const sums = new Map<string, number>()
+  for (const [text, count] of entries) if (text !== null) sums.set(text, (sums.get(text) ?? 0) + count)
+  return [...sums]
+    .map(([value, count]) => ({ value, count }))
+    .sort((one, other) => other.count - one.count || (one.value < other.value ? -1 : 1))
+    .slice(0, most)
+}
+
+interface Counted {
+  kind: Kind
+  count: number
+}
+
+/** What there is of each property. */
+export function facetsOf(kinds: readonly Counted[]): Omit<Facets, 'isAtLeast' | 'complete'> {
+  const by = (text: (kind: Kind) => string | null) =>
+    tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
+  return {
+    topic: by(({ topic }) => topic),
+    name: by(({ name }) => name),
+    type: by(typeText),
+    publisher: by(publisherText),
+    validity: by(({ validity }) => validity),
+    why: by(whyText),
+    total: kinds.reduce((sum, { count }) => sum + count, 0),
+  }
+}
+
+export const faultyCount = (kinds: readonly Counted[]): number =>
+  kinds.reduce((sum, { kind, count }) => sum + (isFaulty(kind) ? count : 0), 0)

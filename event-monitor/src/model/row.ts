@@ -1,0 +1,44 @@
+import type { EventRow, Place } from '../api/events.ts'
+import type { Body } from '../index/body.ts'
+import { idsOf } from './ids.ts'
+import type { Kind } from './kind.ts'
+
+/** A record as the index has it. */
+export interface Indexed {
+  seq: number
+  place: Place
+  /** When it reached the log, in milliseconds since 1970. */
+  at: number
+  bytes: number
+  kind: Kind
+  body: Body
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** CreationDate, when it is a date at all. */
+function createdAt(document: unknown): string | null {
+  const { CreationDate } = Object(document) as { CreationDate?: unknown }
+  const moment = typeof CreationDate === 'string' ? Date.parse(CreationDate) : Number.NaN
+  return Number.isNaN(moment) ? null : (CreationDate as string)
+}
+
+/** A record as a row of a list. */
+export function rowOf({ place, at, bytes, kind, body }: Omit<Indexed, 'seq'>): EventRow {
+  const { name, version, appId, appName, variant, validity, problem } = kind
+  return {
+    place,
+    at: iso(at),
+    createdAt: createdAt(body.document),
+    name,
+    version,
+    ...idsOf(body.document, body.origin ?? place),
+    appId,
+    appName,
+    variant,
+    validity,
+    problem,
+    bytes,
+    of: body.of ?? null,
+  }
+}

@@ -1,0 +1,9 @@
+/** Why something that was asked of the monitor is not done. */
+export class MonitorError extends Error {
+  readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready'
+  constructor(code: MonitorError['code'], message: string) {
+    super(message)
+    this.name = 'MonitorError'
+    this.code = code
+  }
+}

@@ -1,0 +1,100 @@
+import { fileURLToPath } from 'node:url'
+import type { Background, ServiceContext } from '@orderflow/service-kit'
+import { connectionOf } from '@orderflow/service-kit/kafka'
+import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
+import { Lookout, type Seen } from './health/look.ts'
+import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
+import { createLogAccess, type LogAccess } from './jobs/kafka.ts'
+import { createLedger, type Ledger } from './jobs/ledger.ts'
+import { createResends, type Resends } from './jobs/resends.ts'
+import { createLiveViews, type LiveViews } from './live/live-views.ts'
+import { typeText } from './model/kind.ts'
+import { Latencies } from './model/latency.ts'
+import { type MonitorSettings, type WatchedService, watchedServices } from './services.ts'
+
+const dayMs = 24 * 60 * 60 * 1_000
+const lookMs = 2_000
+
+/** All that the routes are made on. */
+export interface Monitor {
+  index: MonitorIndex
+  views: LiveViews
+  ledger: Ledger
+  log: LogAccess
+  resends: Resends
+  services: readonly WatchedService[]
+  trust: Trust
+  standingOf: (appId: string | null) => Standing
+  /** How broker and services were a moment ago; undefined until they were looked at. */
+  seen(): Seen | undefined
+  latencies: Latencies
+  tracePage: string
+  isSigned: boolean
+  now: () => Date
+}
+
+/** The monitor. It reads and opens nothing before it is started. */
+export function openMonitor(
+  root: URL,
+  context: Pick<ServiceContext<MonitorSettings>, 'settings' | 'log' | 'now' | 'newId'>,
+): Monitor & Background {
+  const { settings, log, now, newId } = context
+  const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
+  const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
+  const folder = fileURLToPath(new URL(own.Folder.endsWith('/') ? own.Folder : `${own.Folder}/`, root))
+  const services = watchedServices(root, own)
+  const trust = readTrust(root, trustSettings)
+  const ledger = createLedger(folder)
+  const index = openIndex(
+    {
+      kafka,
+      trust: trustSettings,
+      root: root.href,
+      folder,
+      segmentEvents: Math.max(1_000, Math.ceil(own.KeepEvents / 10)),
+      keepEvents: own.KeepEvents,
+      keepMs: own.KeepDays * dayMs,
+    },
+    (err) => {
+      log.error({ err }, 'a thread of the index failed')
+      // Ends the process: whoever supervises it starts it again, and what is stored is whole.
+      setImmediate(() => {
+        throw err
+      })
+    },
+  )
+  const views = createLiveViews(index, now)
+  const access = createLogAccess(kafka)
+  const resends = createResends({ index, ledger, log: access, trust, now, newId, tell: views.job })
+  const latencies = new Latencies()
+  index.onBatch(({ kinds }) => {
+    for (const { kind, delays } of kinds) for (const ms of delays) latencies.add(typeText(kind) ?? '', ms, Date.now())
+  })
+  const lookout = new Lookout(kafka, services)
+  let timer: NodeJS.Timeout | undefined
+
+  async function lookAgain(): Promise<void> {
+    await lookout.look().catch((err: unknown) => log.warn({ err }, 'the system could not be looked at'))
+    timer = setTimeout(lookAgain, lookMs).unref()
+  }
+
+  return {
+    ...{ index, views, ledger, log: access, resends, services, trust, latencies, now },
+    standingOf: readStanding(root, trustSettings),
+    seen: () => lookout.seen,
+    tracePage: Telemetry.TracePage,
+    isSigned: trustSettings.SigningKeys !== '',
+    start() {
+      index.start()
+      resends.resume()
+      lookAgain()
+    },
+    async stop() {
+      clearTimeout(timer)
+      views.stop()
+      await resends.close()
+      await Promise.all([index.close(), access.close(), lookout.close()])
+      ledger.close()
+    },
+  }
+}

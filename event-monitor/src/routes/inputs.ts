@@ -1,0 +1,183 @@
+import { type Input, invalid } from '@orderflow/service-kit'
+import { type EventFilter, type Place, type Validity, validities } from '../api/events.ts'
+import { isGuid } from '../model/ids.ts'
+
+type Query = Record<string, unknown>
+
+const text = { type: 'string' }
+const maxTexts = 50
+const maxText = 300
+
+function texts(query: Query, name: string): string[] | undefined {
+  const given = query[name]
+  if (given === undefined) return undefined
+  const all = Array.isArray(given) ? given : [given]
+  if (all.length <= maxTexts && all.every((one) => typeof one === 'string' && one.length <= maxText))
+    return all as string[]
+  throw invalid([{ pointer: name, detail: `is at most ${maxTexts} texts of at most ${maxText} characters` }])
+}
+
+function one(query: Query, name: string): string | undefined {
+  const all = texts(query, name)
+  if (all === undefined || all.length === 1) return all?.[0]
+  throw invalid([{ pointer: name, detail: 'is given once' }])
+}
+
+export function wholeNumber(query: Query, name: string, from: number, to: number): number | undefined {
+  const given = one(query, name)
+  if (given === undefined) return undefined
+  const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
+  if (value >= from && value <= to) return value
+  throw invalid([{ pointer: name, detail: `is a whole number from ${from} to ${to}` }])
+}
+
+function moment(query: Query, name: string): string | undefined {
+  const given = one(query, name)
+  if (given === undefined) return undefined
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(Date.parse(given))) return given
+  throw invalid([{ pointer: name, detail: 'is a date-time with an offset: 2026-01-31T12:00:00Z' }])
+}
+
+export function guidOf(name: string, value: unknown): string {
+  if (isGuid(value)) return value.toLowerCase()
+  throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
+}
+
+/** @throws {HttpProblem} 400 naming the parameter */
+export function readFilter(query: Query): EventFilter {
+  const validity = texts(query, 'validity')
+  for (const word of validity ?? []) {
+    if (!(validities as readonly string[]).includes(word))
+      throw invalid([{ pointer: 'validity', detail: `is one of ${validities.join(', ')}` }])
+  }
+  const version = texts(query, 'version')?.map((each) => (/^\d{1,9}$/.test(each) ? Number(each) : Number.NaN))
+  if (version?.some(Number.isNaN)) throw invalid([{ pointer: 'version', detail: 'is a whole number' }])
+  const guid = one(query, 'guid')
+  const found: { [K in keyof EventFilter]: EventFilter[K] | undefined } = {
+    topic: texts(query, 'topic'),
+    partition: wholeNumber(query, 'partition', 0, 1e6),
+    name: texts(query, 'name'),
+    version,
+    publisher: texts(query, 'publisher'),
+    validity: validity as Validity[] | undefined,
+    why: texts(query, 'why'),
+    from: moment(query, 'from'),
+    to: moment(query, 'to'),
+    guid: guid === undefined ? undefined : guidOf('guid', guid),
+    q: one(query, 'q'),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as EventFilter
+}
+
+const list = (name: string, description: string) => ({
+  name,
+  in: 'query' as const,
+  description,
+  schema: { type: 'array', items: text },
+})
+const single = (name: string, description: string, schema: object = text) => ({
+  name,
+  in: 'query' as const,
+  description,
+  schema: { ...schema },
+})
+
+export const filterInput: Input<EventFilter> = {
+  read: ({ query }) => readFilter(query as Query),
+  parameters: [
+    list('topic', 'Given several times, one must hold.'),
+    single('partition', 'Of each topic.', { type: 'integer' }),
+    list('name', 'An event’s Name, or `Name@Version`.'),
+    list('version', 'A Version.'),
+    list('publisher', 'AppId or AppName.'),
+    list('validity', 'How a receiver sees it.'),
+    list('why', 'Pointer of its first problem.'),
+    single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
+    single('to', 'Arrived before.', { type: 'string', format: 'date-time' }),
+    single('guid', 'Id, CorrelationId, TraceId, CausationId, or a GUID of the payload.', {
+      type: 'string',
+      format: 'uuid',
+    }),
+    single('q', 'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a place.'),
+  ],
+  problems: [400],
+}
+
+/** A whole number in the query, with what it is when it is left out. */
+export function numberInput(name: string, from: number, to: number, usual: number): Input<number> {
+  return {
+    read: ({ query }) => wholeNumber(query as Query, name, from, to) ?? usual,
+    parameters: [single(name, '', { type: 'integer', minimum: from, maximum: to, default: usual })],
+    problems: [400],
+  }
+}
+
+const cursorForm = /^\d{1,15}$/
+
+/** `limit` and `cursor` of a list whose entries are numbered. The cursor is the number of the last that was shown, or how many were. */
+export const pageInputs = {
+  limit: numberInput('limit', 1, 100, 50),
+  cursor: {
+    read({ query }) {
+      const given = one(query as Query, 'cursor')
+      if (given === undefined || cursorForm.test(given)) return given === undefined ? undefined : Number(given)
+      throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
+    },
+    parameters: [single('cursor', 'The `next` of the page before.')],
+    problems: [400],
+  } satisfies Input<number | undefined>,
+}
+
+export function textInput(name: string, description: string): Input<string | undefined> {
+  return { read: ({ query }) => one(query as Query, name), parameters: [single(name, description)], problems: [400] }
+}
+
+/** `{topic}/{partition}/{offset}` in the path. */
+export const placeInput: Input<Place> = {
+  read({ params }) {
+    const { topic, partition, offset } = params as unknown as Record<string, string>
+    if (/^\d{1,9}$/.test(partition ?? '') && /^\d{1,15}$/.test(offset ?? '')) {
+      return { topic: topic ?? '', partition: Number(partition), offset: String(Number(offset)) }
+    }
+    throw invalid([{ pointer: 'offset', detail: 'a place is a topic, the number of a partition and an offset' }])
+  },
+  parameters: ['topic', 'partition', 'offset'].map((name) => ({ name, in: 'path', required: true, schema: text })),
+  problems: [400, 404],
+}
+
+/** A JSON body that `read` takes apart. */
+export function bodyInput<T>(
+  name: string,
+  properties: Record<string, object>,
+  read: (body: Record<string, unknown>) => T,
+): Input<T> {
+  return {
+    read: ({ body }) => read(Object(body) as Record<string, unknown>),
+    body: { name, schema: { type: 'object', properties } },
+    problems: [400, 413, 415],
+  }
+}
+
+/** A body with events in it: 256 KiB, and what JSON text inside of JSON text takes more. */
+export function eventBody<T>(
+  name: string,
+  properties: Record<string, object>,
+  read: (body: Record<string, unknown>) => T,
+): Input<T> {
+  const maxBytes = 640 * 1024
+  return {
+    ...bodyInput(name, properties, read),
+    receives: { types: ['application/json'], maxBytes, maxHeldBytes: 32 * maxBytes },
+    read({ body }) {
+      return read(Object(parsed(body)) as Record<string, unknown>)
+    },
+  }
+}
+
+function parsed(body: unknown): unknown {
+  try {
+    return Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body
+  } catch {
+    throw invalid([{ pointer: '', detail: 'is not JSON' }])
+  }
+}

@@ -1,0 +1,59 @@
+import type { Route, Streams } from '@orderflow/service-kit'
+import type { Facets, Rates } from '../api/events.ts'
+import type { Me, Truth } from '../api/truth.ts'
+import type { Monitor } from '../monitor.ts'
+import { answer, nameOf } from './answer.ts'
+import { filterInput, numberInput } from './inputs.ts'
+
+const scopes = ['events:read', 'events:operate', 'events:reveal']
+const weekSeconds = 7 * 24 * 60 * 60
+const buckets = 120
+/** Steps are made of what events are counted by (index/segment.ts). */
+const finestMs = 5_000
+
+export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {
+  return [
+    answer({
+      path: '/v1/me',
+      summary: 'What whoever asks may do',
+      input: {},
+      handle: (_, context): Me => ({
+        ...(context.caller && { id: nameOf(context) }),
+        scopes: context.caller ? scopes.filter((scope) => context.caller?.scopes.has(scope)) : scopes,
+        recordedAs: nameOf(context),
+      }),
+    }),
+    streams.route({
+      path: '/v1/live',
+      scope: 'events:read',
+      summary: 'Watch events as they come',
+      description:
+        'Messages `hello`, `batch` and `job`: counts that are exact, and the newest few rows of each tenth of a second.',
+      input: { filter: filterInput },
+      body: { name: 'LiveMessages', schema: { type: 'object' } },
+      open: ({ filter }, send) => views.open(filter, send),
+    }),
+    answer({ path: '/v1/truth', summary: 'How complete the index is', input: {}, handle: (): Truth => index.truth() }),
+    answer({
+      path: '/v1/facets',
+      summary: 'Count events by their properties',
+      input: { filter: filterInput },
+      handle: async ({ filter }): Promise<Facets> => ({
+        ...(await index.ask('facets', filter)),
+        complete: index.truth(),
+      }),
+    }),
+    answer({
+      path: '/v1/rates',
+      summary: 'Count events by time',
+      input: { filter: filterInput, seconds: numberInput('seconds', 60, weekSeconds, 600) },
+      async handle({ filter, seconds }): Promise<Rates> {
+        const step = Math.max(finestMs, Math.ceil((seconds * 1_000) / buckets / finestMs) * finestMs)
+        const end = filter.to === undefined ? now().getTime() : Date.parse(filter.to)
+        const to = Math.ceil(end / step) * step
+        const from = to - Math.ceil((seconds * 1_000) / step) * step
+        return { ...(await index.ask('rates', filter, from, to, step)), complete: index.truth() }
+      },
+    }),
+  ]
+}

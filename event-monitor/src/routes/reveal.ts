@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer'
+import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
+import type { Audit } from '../api/dead-letters.ts'
+import type { Revealed } from '../api/events.ts'
+import type { Monitor } from '../monitor.ts'
+import { MonitorError } from '../monitor-error.ts'
+import { answer, nameOf } from './answer.ts'
+import { bodyInput, placeInput } from './inputs.ts'
+
+const reasonInput = bodyInput(
+  'RevealRequest',
+  { reason: { type: 'string', minLength: 3, maxLength: 200 } },
+  ({ reason }) => {
+    if (typeof reason === 'string' && reason.trim().length >= 3 && reason.length <= 200) return reason.trim()
+    throw invalid([{ pointer: '/reason', detail: 'is 3 to 200 characters: it is recorded' }])
+  },
+)
+
+/** Personal values are never in the index: whoever may see them, sees them in the log, and it is recorded first. */
+export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
+  return [
+    answer({
+      method: 'post',
+      path: '/v1/events/{topic}/{partition}/{offset}/reveal',
+      scope: 'events:reveal',
+      summary: 'See an event with its personal values',
+      input: { place: placeInput, reason: reasonInput },
+      refusals: ['not-in-log'],
+      async handle({ place, reason }, context): Promise<Revealed> {
+        const by = nameOf(context)
+        ledger.record({
+          at: now().toISOString(),
+          by,
+          what: 'PersonalDataViewed',
+          place,
+          reason,
+          as: null,
+          edited: null,
+        })
+        serviceLog.warn({ place, by }, 'personal values are shown')
+        const record = await log.read(async (reader) => ((await reader.has(place)) ? reader.at(place) : undefined))
+        if (!record) throw new MonitorError('not-in-log', 'The log has dropped it, or never had it.')
+        const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
+        const value = text(record.value)
+        return {
+          document: documentIn(value),
+          text: value,
+          key: record.key ? (text(record.key) ?? `0x${record.key.toString('hex')}`) : null,
+          headers: record.headers.map(([name, bytes]) => ({
+            name: name.toString(),
+            value: text(bytes) ?? `0x${bytes.toString('hex')}`,
+          })),
+        }
+      },
+    }),
+    answer({
+      path: '/v1/audit',
+      summary: 'List who saw personal values and who resent what',
+      input: {},
+      handle: (): Audit => ({ items: ledger.audit(200), complete: index.truth() }),
+    }),
+  ]
+}
+
+function documentIn(text: string | null): unknown {
+  try {
+    return text === null ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
+}

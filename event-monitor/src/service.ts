@@ -1,0 +1,63 @@
+import { createStreams, defineService, section } from '@orderflow/service-kit'
+import { openMonitor } from './monitor.ts'
+import { monitorPage } from './monitor-page.ts'
+import { conversationRoutes } from './routes/conversations.ts'
+import { deadLetterRoutes } from './routes/dead-letters.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { liveRoutes } from './routes/live.ts'
+import { revealRoutes } from './routes/reveal.ts'
+import { systemRoutes } from './routes/system.ts'
+import type { MonitorSettings } from './services.ts'
+
+const root = new URL('..', import.meta.url)
+
+export const service = defineService<MonitorSettings>({
+  root,
+  description:
+    'What happens on the stream: every event, how it is seen by whoever receives it, what broke, and how to mend it.',
+  sections: {
+    Monitor: section({
+      Folder: { type: 'string', minLength: 1 },
+      KeepEvents: { type: 'integer', minimum: 1_000 },
+      KeepDays: { type: 'integer', minimum: 1 },
+      Addresses: { type: 'string', pattern: '^([\\w-]+=https?://[^,\\s]+(,[\\w-]+=https?://[^,\\s]+)*)?$' },
+      DryRuns: {
+        type: 'string',
+        pattern: '^([\\w-]+=https?://[^,\\s]+ [\\w-]+(,[\\w-]+=https?://[^,\\s]+ [\\w-]+)*)?$',
+      },
+    }),
+  },
+  produces: [],
+  refusals: {
+    'not-kept': { status: 404, title: 'The index does not have it' },
+    'not-in-log': { status: 410, title: 'The log does not have it any more' },
+    'not-ready': { status: 409, title: 'It cannot be done now' },
+    refused: { status: 422, title: 'It would be set aside again' },
+  },
+  create(context) {
+    const monitor = openMonitor(root, context)
+    const streams = createStreams()
+    return {
+      routes: [
+        ...liveRoutes(monitor, streams),
+        ...eventRoutes(monitor),
+        ...conversationRoutes(monitor),
+        ...deadLetterRoutes(monitor),
+        ...revealRoutes(monitor, context.log),
+        ...systemRoutes(monitor),
+        ...healthRoutes(monitor),
+      ],
+      reactions: {},
+      rebuild: {},
+      ...monitorPage(),
+      background: {
+        start: () => monitor.start(),
+        async stop() {
+          streams.end()
+          await monitor.stop()
+        },
+      },
+    }
+  },
+})

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { validateBytes } from '@orderflow/envelope-schema'
+import { UntrustedError } from '@orderflow/service-kit/trust'
+import { expect } from 'chai'
+import { examine } from '../src/ingest/examine.ts'
+import { logRecord, orderCreated, trusting } from './support/records.ts'
+
+const folder = new URL('../../envelope-schema/fixtures/', import.meta.url)
+const fixtures = (kind: 'valid' | 'invalid') =>
+  readdirSync(new URL(kind, folder)).map((name) => ({ name, bytes: readFileSync(new URL(`${kind}/${name}`, folder)) }))
+
+describe('how the monitor sees a record', () => {
+  for (const { name, bytes } of [...fixtures('valid'), ...fixtures('invalid')]) {
+    it(`is how a receiver sees ${name}`, () => {
+      const { kind, body } = examine({ ...logRecord(''), value: bytes }, trusting)
+      const { code, errors, warnings } = validateBytes(bytes, 'receiver')
+      expect(kind.validity).to.equal(code ?? (warnings.length > 0 ? 'foreign' : 'valid'))
+      expect((body.faults ?? []).map(({ pointer }) => pointer)).to.deep.equal(errors.map(({ pointer }) => pointer))
+    })
+  }
+
+  it('tells of one whose publisher may not say it', () => {
+    const refusing = {
+      requireTrusted() {
+        throw new UntrustedError('its AppName is order-service, whose AppId is another')
+      },
+    }
+    const { kind } = examine(logRecord(orderCreated()), refusing)
+    expect([kind.validity, kind.problem?.message]).to.deep.equal([
+      'untrusted',
+      'its AppName is order-service, whose AppId is another',
+    ])
+  })
+
+  it('gives a reduced envelope the ids that its receivers give it, also once it was resent', () => {
+    const document = orderCreated()
+    const first = examine(logRecord(document, { offset: 3 }), trusting)
+    const resent = examine(
+      logRecord(document, { offset: 9, headers: { 'replayed-from': 'orderevents/0/3' } }),
+      trusting,
+    )
+    expect(resent.ids).to.deep.equal(first.ids)
+    expect(resent.body.origin).to.deep.equal({ topic: 'orderevents', partition: 0, offset: '3' })
+  })
+
+  it('of a tombstone is that it is none', () => {
+    const { kind, body } = examine(logRecord(''), trusting)
+    expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
+  })
+})

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { full, indexRecord, orderCreated, type TestIndex, testIndex } from '../support/records.ts'
+
+const second = 1_000
+const start = Date.UTC(2026, 0, 1)
+
+describe('what the index is asked', () => {
+  let index: TestIndex
+  beforeEach(() => {
+    index = testIndex({ segmentEvents: 20 })
+  })
+  afterEach(() => index.close())
+
+  const offsets = (found: { items: { place: { offset: string } }[] }) =>
+    found.items.map(({ place }) => Number(place.offset))
+
+  it('answers pages that have each event once, newest first, also over segments', () => {
+    for (let offset = 0; offset < 70; offset += 7) {
+      index.add(...Array.from({ length: 7 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
+    }
+    const seen: number[] = []
+    for (let cursor: number | undefined; ; ) {
+      const page = index.reads.events({}, 9, cursor)
+      seen.push(...offsets(page))
+      if (page.next === null) break
+      cursor = page.next
+    }
+    expect(seen).to.deep.equal(Array.from({ length: 70 }, (_, step) => 69 - step))
+  })
+
+  it('finds an event by each of its ids, in any case, and by no other', () => {
+    const [id, correlation, order, cause] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+    const document = full(
+      'OrderCreated',
+      (orderCreated({}, { OrderId: order }).Payload ?? {}) as Record<string, unknown>,
+      {
+        Id: id.toUpperCase(),
+        CorrelationId: correlation,
+        Headers: { CausationId: cause },
+      },
+    )
+    index.add(
+      indexRecord(orderCreated(), { offset: 0 }),
+      indexRecord(document, { offset: 1 }),
+      indexRecord(orderCreated(), { offset: 2 }),
+    )
+    for (const guid of [id, correlation, order, cause]) {
+      expect(offsets(index.reads.events({ guid }, 10, undefined)), guid).to.deep.equal([1])
+      expect(offsets(index.reads.events({ q: guid.toUpperCase() }, 10, undefined)), guid).to.deep.equal([1])
+    }
+    expect(index.reads.events({ guid: randomUUID() }, 10, undefined).items).to.be.empty
+    expect(index.reads.places(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
+  })
+
+  it('filters by what events are, and counts as many as it lists', () => {
+    index.add(
+      indexRecord(orderCreated(), { offset: 0 }),
+      indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
+      indexRecord(orderCreated({}, { Total: 'x' }), { offset: 2 }),
+      indexRecord(orderCreated({ Name: 'StockCounted' }), { offset: 3, partition: 1 }),
+      indexRecord('{"a', { offset: 4 }),
+    )
+    const cases: [object, number[]][] = [
+      [{ name: ['OrderCreated'] }, [2, 1, 0]],
+      [{ name: ['OrderCreated@1'], publisher: ['shop'] }, [1]],
+      [{ validity: ['invalid-payload', 'not-json'] }, [4, 2]],
+      [{ why: ['invalid-payload /Payload/Total'] }, [2]],
+      [{ q: 'stock' }, [3]],
+      [{ q: 'COUNTED foreign' }, [3]],
+      [{ q: 'payload/tot' }, [2]],
+      [{ q: 'orderevents/0/1' }, [1]],
+      [{ partition: 1 }, [3]],
+      [{ topic: ['paymentevents'] }, []],
+    ]
+    for (const [filter, expected] of cases) {
+      const found = index.reads.events(filter, 10, undefined)
+      expect(offsets(found), JSON.stringify(filter)).to.deep.equal(expected)
+      expect(found.total, JSON.stringify(filter)).to.equal(expected.length)
+    }
+  })
+
+  it('counts the events of a partition as they come, also when it was counted before', () => {
+    const totals = () => [
+      index.reads.events({ partition: 1 }, 1, undefined).total,
+      index.reads.events({ partition: 1, name: ['StockCounted'] }, 1, undefined).total,
+      index.reads.events({ partition: 1, to: new Date(start + second).toISOString() }, 1, undefined).total,
+    ]
+    index.add(indexRecord(orderCreated(), { offset: 0, partition: 1, at: start }))
+    expect([totals(), totals()]).to.deep.equal([
+      [1, 0, 1],
+      [1, 0, 1],
+    ])
+    index.add(
+      indexRecord(orderCreated({ Name: 'StockCounted' }), { offset: 1, partition: 1, at: start + 2 * second }),
+      indexRecord(orderCreated(), { offset: 0, partition: 2, at: start }),
+    )
+    expect(totals()).to.deep.equal([2, 1, 1])
+  })
+
+  it('filters by absolute times, and counts events by time', () => {
+    for (let step = 0; step < 60; step += 1)
+      index.add(indexRecord(orderCreated(), { offset: step, at: start + step * second }))
+    const from = new Date(start + 20 * second).toISOString()
+    const to = new Date(start + 30 * second).toISOString()
+    expect(offsets(index.reads.events({ from, to }, 100, undefined))).to.deep.equal(
+      Array.from({ length: 10 }, (_, step) => 29 - step),
+    )
+    expect(index.reads.rates({}, start, start + 60 * second, 10 * second)).to.deep.equal({
+      from: '2026-01-01T00:00:00.000Z',
+      step: 10,
+      counts: [10, 10, 10, 10, 10, 10],
+      invalid: [0, 0, 0, 0, 0, 0],
+    })
+  })
+
+  it('knows the causes and effects of an event, and its neighbours', () => {
+    const cause = full('OrderCreated', orderCreated().Payload as Record<string, unknown>)
+    const effect = full('Shipped', {}, { Headers: { CausationId: cause.Id }, CorrelationId: cause.CorrelationId })
+    index.add(indexRecord(cause, { offset: 0 }), indexRecord(effect, { offset: 1 }))
+    const [first, then] = [0, 1].map((offset) =>
+      index.reads.event({ topic: 'orderevents', partition: 0, offset: String(offset) }),
+    )
+    expect(first?.effects.map(({ id }) => id)).to.deep.equal([effect.Id])
+    expect(then?.cause?.id).to.equal(cause.Id)
+    expect([first?.previous, first?.following?.offset]).to.deep.equal([null, '1'])
+  })
+
+  it('lists what nobody has reacted to, until somebody has, in whatever order both come', () => {
+    const orders = Array.from({ length: 3 }, () => orderCreated())
+    const idOf = (place: number) => ((orders[place] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
+    const paid = (place: number) => full('PaymentApproved', { OrderId: idOf(place) })
+    index.add(indexRecord(paid(1), { topic: 'paymentevents', offset: 0, at: start }))
+    index.add(...orders.map((order, offset) => indexRecord(order, { offset, at: start + offset })))
+    const missing = () => index.reads.missing(start + 10 * second, 10).rows.map(({ place }) => Number(place.offset))
+    expect(missing()).to.deep.equal([0, 2])
+    index.add(indexRecord(paid(0), { topic: 'paymentevents', offset: 1, at: start }))
+    expect(missing()).to.deep.equal([2])
+    expect(index.reads.missing(start, 10).total).to.equal(0)
+  })
+
+  it('groups dead letters by what is wrong, and knows those that were resent', () => {
+    const story = (offset: number, over: Record<string, string> = {}) => ({
+      topic: 'orderevents.dead',
+      offset,
+      headers: {
+        'deadletter-app': 'payment-service',
+        'deadletter-reason': 'invalid-payload',
+        'deadletter-detail': JSON.stringify([{ pointer: '/Payload/Total', message: 'is missing' }]),
+        'deadletter-topic': 'orderevents',
+        'deadletter-partition': '0',
+        'deadletter-offset': String(offset),
+        ...over,
+      },
+    })
+    index.add(...[0, 1, 2].map((offset) => indexRecord(orderCreated({}, { Total: undefined }), story(offset))))
+    index.add(
+      indexRecord('', {
+        topic: 'orderevents.dead',
+        offset: 3,
+        headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
+      }),
+    )
+    const { groups, others } = index.reads.deadLetterGroups()
+    expect(others).to.equal(0)
+    expect(groups).to.have.length(1)
+    expect(groups[0]).to.include({
+      app: 'payment-service',
+      reason: 'invalid-payload',
+      pointer: '/Payload/Total',
+      message: 'is missing',
+      entries: 3,
+      open: 2,
+      name: 'OrderCreated',
+    })
+    expect(index.reads.deadLetterEntries(groups[0]?.id, 'open')).to.have.length(2)
+    const [resent] = index.reads.deadLetterEntries(undefined, 'resent')
+    expect(resent?.attempts[0]?.resent?.as.offset).to.equal('9')
+    const letter = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' })
+    expect(letter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[resent?.id, 'resent']])
+  })
+})

@@ -1,0 +1,135 @@
+import { readdirSync } from 'node:fs'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
+
+describe('the index', () => {
+  let index: TestIndex
+  afterEach(() => index.close())
+
+  const places = () =>
+    index.reads
+      .events({}, 100_000, undefined)
+      .items.map(({ place }) => `${place.topic}/${place.partition}/${place.offset}`)
+
+  it('goes on where its rows end, whenever it was killed: no gap and no duplicate', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            partition: fc.nat(2),
+            length: fc.integer({ min: 1, max: 40 }),
+            fate: fc.constantFrom('whole', 'killed', 'failed'),
+          }),
+          {
+            maxLength: 8,
+          },
+        ),
+        (batches) => {
+          index = testIndex({ segmentEvents: 50, keepEvents: 100_000 })
+          const ends = [0, 0, 0]
+          for (const { partition, length, fate } of batches) {
+            // Whoever reads the log asks the index where to go on.
+            const next = index.writer.positions().get(`orderevents/${partition}`)?.next ?? 0
+            expect(next).to.equal(ends[partition])
+            const records = Array.from({ length }, (_, step) =>
+              indexRecord(orderCreated(), { partition, offset: next + step }),
+            )
+            if (fate === 'failed') {
+              const broken = [...records, { ...(records[0] as (typeof records)[number]), at: Number.NaN }]
+              expect(() => index.writer.write(broken, positionAfter(records))).to.throw()
+            } else {
+              index.add(...records)
+              ends[partition] = next + length
+            }
+            if (fate === 'killed') index.reopen()
+          }
+          index.reopen()
+          const expected = ends.flatMap((end, partition) =>
+            Array.from({ length: end }, (_, offset) => `orderevents/${partition}/${offset}`),
+          )
+          expect(places()).to.have.members(expected)
+          expect(places()).to.have.length(expected.length)
+          expect(index.reads.events({}, 1, undefined).total).to.equal(expected.length)
+          index.close()
+        },
+      ),
+      { numRuns: 8 },
+    )
+    index = testIndex()
+  })
+
+  it('goes on with numbers that nobody has, after events and dead letters in turn', () => {
+    index = testIndex()
+    for (let offset = 0; offset < 6; offset += 1) {
+      const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'
+      index.add(indexRecord(orderCreated(), { topic, offset }))
+      index.reopen()
+    }
+    expect(places().map((place) => place.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
+  })
+
+  it('drops the oldest segments whole, and keeps as many of the newest events as it says', () => {
+    index = testIndex({ segmentEvents: 10, keepEvents: 30 })
+    for (let offset = 0; offset < 95; offset += 5) {
+      index.add(...Array.from({ length: 5 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
+    }
+    const kept = places()
+    expect(kept[0]).to.equal('orderevents/0/94')
+    expect(kept).to.have.length.within(20, 30)
+    expect(readdirSync(index.folder).filter((name) => /^events.*sqlite$/.test(name))).to.have.length.at.most(3)
+    expect(index.writer.positions().get('orderevents/0')?.next).to.equal(95)
+  })
+
+  it('drops what is older than it keeps, and dead letters later than events', () => {
+    let now = Date.UTC(2026, 0, 1)
+    index = testIndex({ now: () => now, segmentEvents: 10 })
+    const day = 86_400_000
+    index.add(
+      indexRecord(orderCreated(), { offset: 0, at: now }),
+      indexRecord('{}', { topic: 'orderevents.dead', offset: 0, at: now }),
+    )
+    for (let days = 1; days <= 9; days += 1) {
+      now += day + 1
+      index.add(indexRecord(orderCreated(), { offset: days, at: now }))
+    }
+    expect(places()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
+  })
+
+  it('tells what it never got, for as long as it keeps what came then', () => {
+    index = testIndex()
+    const gap = {
+      topic: 'orderevents',
+      partition: 0,
+      from: 3,
+      to: 9,
+      at: Date.UTC(2026, 0, 1),
+      why: 'truncated' as const,
+    }
+    index.writer.write([], [{ topic: 'orderevents', partition: 0, topicId: 'id', next: 9 }], [gap])
+    index.reopen()
+    expect(index.reads.gaps()).to.deep.equal([{ ...gap, from: '3', to: '9', at: '2026-01-01T00:00:00.000Z' }])
+    expect(index.writer.positions().get('orderevents/0')?.next).to.equal(9)
+  })
+
+  it('shows the newer event of a place where a topic was made anew', () => {
+    index = testIndex()
+    index.add(indexRecord(orderCreated({ AppName: 'before' })))
+    index.writer.write(
+      [indexRecord(orderCreated({ AppName: 'after' }))],
+      [{ topic: 'orderevents', partition: 0, topicId: 'new', next: 1 }],
+    )
+    index.reads.follow(index.writer.segments())
+    expect(index.reads.row({ topic: 'orderevents', partition: 0, offset: '0' })?.appName).to.equal('after')
+  })
+
+  it('counts publishers that choose many names under one name', () => {
+    index = testIndex({ segmentEvents: 5_000 })
+    index.add(
+      ...Array.from({ length: 2_100 }, (_, offset) => indexRecord(orderCreated({ Name: `Odd${offset}` }), { offset })),
+    )
+    const { total, name } = index.reads.facets({})
+    expect(total).to.equal(2_100)
+    expect(name[0]).to.deep.equal({ value: '(others)', count: 100 })
+  })
+})

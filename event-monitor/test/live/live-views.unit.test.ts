@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { LiveBatch } from '../../src/api/live.ts'
+import type { MonitorIndex } from '../../src/index/monitor-index.ts'
+import { liveBatch } from '../../src/ingest/live-batch.ts'
+import type { IngestBatch } from '../../src/ingest/messages.ts'
+import { createLiveViews, type LiveViews } from '../../src/live/live-views.ts'
+import { indexRecord, orderCreated } from '../support/records.ts'
+
+describe('a live view', () => {
+  let told: (batch: IngestBatch) => void
+  let views: LiveViews
+  const truth = { indexLag: 0, newest: null, oldestKept: null, kept: 0, gaps: [], isConnected: true }
+
+  beforeEach(() => {
+    const index: Pick<MonitorIndex, 'onBatch' | 'watch' | 'truth' | 'requireOpen'> = {
+      requireOpen() {},
+      onBatch(listener) {
+        told = listener
+        return () => {}
+      },
+      watch() {},
+      truth: () => truth,
+    }
+    views = createLiveViews(index as MonitorIndex, () => new Date(0))
+  })
+  afterEach(() => views.stop())
+
+  function batchOf(...documents: object[]): IngestBatch {
+    const records = documents.map((document, offset) => indexRecord(document, { offset, at: offset }))
+    return liveBatch(
+      records,
+      records.map(({ kind }) => kind),
+      { isLive: true, hashes: new Set() },
+    )
+  }
+
+  it('counts exactly what its filter lets through, and shows at most twenty rows, the newest first', async () => {
+    const batches: LiveBatch[] = []
+    views.open({ validity: ['valid'] }, (event, data) => {
+      if (event === 'batch') batches.push(data as LiveBatch)
+      return true
+    })
+    told(batchOf(...Array.from({ length: 500 }, () => orderCreated()), orderCreated({}, { Total: 'x' })))
+    told(batchOf(...Array.from({ length: 30 }, () => orderCreated({ AppName: 'shop' }))))
+    const sum = (of: (batch: LiveBatch) => number) => batches.reduce((total, batch) => total + of(batch), 0)
+    while (sum(({ received }) => received) < 531) await delay(10)
+    expect([sum(({ matched }) => matched), sum(({ invalid }) => invalid)]).to.deep.equal([530, 0])
+    const said = (publisher: string) =>
+      sum(({ added }) => added.publisher.find(({ value }) => value === publisher)?.count ?? 0)
+    expect([said('older-application'), said('shop')]).to.deep.equal([500, 30])
+    for (const { rows } of batches) {
+      expect(rows).to.have.length.at.most(20)
+      const times = rows.map(({ at }) => at)
+      expect(times).to.deep.equal(times.toSorted().reverse())
+    }
+    expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
+  })
+
+  it('loses batches of a client that is slow, and tells it what they counted', async () => {
+    const batches: LiveBatch[] = []
+    let isSlow = true
+    views.open({}, (event, data) => {
+      if (event !== 'batch') return true
+      if (!isSlow) batches.push(data as LiveBatch)
+      return !isSlow
+    })
+    told(batchOf(orderCreated(), orderCreated()))
+    while (views.dropped() === 0) await delay(10)
+    isSlow = false
+    told(batchOf(orderCreated()))
+    while (batches.length === 0) await delay(10)
+    expect(batches[0]?.lost).to.deep.include({ received: 2, matched: 2 })
+    expect(batches[0]?.received).to.equal(1)
+  })
+})

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { editableText, editedValue } from '../src/model/edited.ts'
+import { fixtureOf } from '../src/model/fixture.ts'
+import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
+
+/** Texts that are found again wherever they get to. */
+class Markers {
+  readonly #prefix = `Pii${randomBytes(6).toString('hex')}`
+  readonly #places: string[] = []
+  new(place: string): string {
+    return `${this.#prefix} ${this.#places.push(place)}.`
+  }
+  /** Where those were put that a text tells. */
+  in(told: string): string[] {
+    const numbers = [...told.matchAll(new RegExp(`${this.#prefix} (\\d+)`, 'g'))].map(([, number]) => Number(number))
+    return [...new Set(numbers.map((number) => this.#places[number - 1] ?? 'a part of one'))]
+  }
+}
+
+describe('personal values', () => {
+  let index: TestIndex
+  beforeEach(() => {
+    index = testIndex()
+  })
+  afterEach(() => index.close())
+
+  /** Wherever a publisher may put them. */
+  function marked(markers: Markers) {
+    const m = (place: string) => markers.new(place)
+    const named = orderCreated(
+      {},
+      { CustomerName: m('CustomerName'), CustomerTaxId: m('CustomerTaxId'), Note: m('another field') },
+    )
+    return [
+      indexRecord(named, {
+        offset: 0,
+        key: m('key'),
+        headers: { [m('header name')]: '1', note: m('header value'), signature: m('signature') },
+      }),
+      indexRecord(orderCreated({}, { CustomerNam: m('misspelt'), [m('name of a field')]: 1 }), { offset: 1 }),
+      indexRecord(orderCreated({ Extra: { deep: [m('deep')] } }, { Total: m('in a number') }), { offset: 2 }),
+      indexRecord(`{"CustomerName": "${m('half of JSON')}`, { offset: 3 }),
+      indexRecord(orderCreated({ Headers: { who: m('envelope header') } }), { offset: 4 }),
+      indexRecord(named, {
+        topic: 'orderevents.dead',
+        offset: 5,
+        headers: {
+          'deadletter-app': m('app'),
+          'deadletter-reason': m('reason'),
+          'deadletter-detail': m('detail'),
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': '0',
+        },
+      }),
+      indexRecord(
+        { ...orderCreated(), Name: 'StockCounted', Payload: { Person: m('event that nobody knows') } },
+        { offset: 6 },
+      ),
+    ]
+  }
+
+  it('are in nothing that the index answers, and not in its files', () => {
+    const markers = new Markers()
+    const records = marked(markers)
+    index.add(...records)
+    const events = index.reads.events({}, 100, undefined)
+    const told = [
+      events,
+      index.reads.facets({}),
+      index.reads.kinds(),
+      index.reads.deadLetterGroups(),
+      index.reads.deadLetterEntries(undefined, undefined),
+      ...events.items.map(({ place }) => index.reads.event(place)),
+      ...events.items.map(({ correlationId }) =>
+        index.reads.conversation(correlationId, [
+          { name: 'payment-service', consumes: ['orderevents'], positions: new Map([['orderevents/0', '100']]) },
+        ]),
+      ),
+      ...events.items.map(({ place, name, validity }) =>
+        fixtureOf({ place, name, validity, body: index.reads.body(place) ?? { document: null } }),
+      ),
+    ]
+    expect(events.items).to.have.length(records.length)
+    expect(markers.in(JSON.stringify(told))).to.deep.equal([])
+    const files = readdirSync(index.folder).map((name) => readFileSync(join(index.folder, name), 'latin1'))
+    expect(markers.in(files.join('\n'))).to.deep.equal([])
+  })
+
+  it('are found by nobody who looks for them', () => {
+    index.add(indexRecord(orderCreated({}, { CustomerName: 'Lovelace' })))
+    for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
+  })
+
+  it('stay what they are where an event is mended by somebody who does not see them', () => {
+    const broken = orderCreated({}, { CustomerName: undefined, CustomerNam: 'Ada', CustomerTaxId: 'GB-1', Total: '12' })
+    const original = Buffer.from(JSON.stringify(broken))
+    const text = editableText(original) ?? ''
+    expect(text).not.to.match(/Ada|GB-1/)
+    const mended = text.replace('"CustomerNam"', '"CustomerName"').replace('"Total": "12"', '"Total": 12')
+    expect((JSON.parse(editedValue(mended, original).toString()) as { Payload: object }).Payload).to.deep.include({
+      CustomerName: 'Ada',
+      CustomerTaxId: 'GB-1',
+      Total: 12,
+    })
+  })
+
+  it('cannot be copied to where they are shown under another pointer than their own', () => {
+    const original = Buffer.from(JSON.stringify(orderCreated()))
+    const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })
+    expect((JSON.parse(editedValue(text, original).toString()) as { Name: string }).Name).to.equal('***{/AppId}***')
+  })
+})

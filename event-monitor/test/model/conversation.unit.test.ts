@@ -1,0 +1,262 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { causalOrder } from '../../src/model/causal-order.ts'
+import { full, indexRecord, orderCreated, type TestIndex, testIndex } from '../support/records.ts'
+
+const consumed = { 'order-service': ['orderevents', 'paymentevents'], 'payment-service': ['orderevents'] }
+/** @param positions of groups, by service and partition */
+const rolesAt = (positions: Record<string, Record<string, string>>) =>
+  Object.entries(consumed).map(([name, consumes]) => ({
+    name,
+    consumes,
+    positions: new Map(Object.entries(positions[name] ?? {})),
+  }))
+const roles = rolesAt({})
+const start = Date.UTC(2026, 0, 1)
+
+describe('a conversation', () => {
+  let index: TestIndex
+  beforeEach(() => {
+    index = testIndex()
+  })
+  afterEach(() => index.close())
+
+  const correlation = randomUUID()
+  const order = full('OrderCreated', orderCreated().Payload as Record<string, unknown>, {
+    CorrelationId: correlation,
+    AppName: 'order-service',
+  })
+  const payment = (over: Record<string, unknown> = {}) => ({
+    ...full('PaymentApproved', {}, { CorrelationId: correlation, AppName: 'payment-service' }),
+    Headers: { CausationId: order.Id },
+    ...over,
+  })
+  const steps = () => index.reads.conversation(correlation, roles).steps
+
+  it('has effects after their causes, whatever clocks say, and says how far they are apart', () => {
+    index.add(indexRecord(payment(), { topic: 'paymentevents', at: start }), indexRecord(order, { at: start + 50 }))
+    const found = steps()
+    expect(found.map(({ kind, row }) => [kind, row.name])).to.deep.equal([
+      ['request', 'OrderCreated'],
+      ['event', 'OrderCreated'],
+      ['event', 'PaymentApproved'],
+    ])
+    expect(found[2]).to.deep.include({
+      cause: 1,
+      depth: 1,
+      skew: { ms: 50, by: 'broker' },
+      from: 'service:payment-service',
+      to: 'topic:paymentevents',
+    })
+    expect(found[1]?.consumers).to.deep.include({ lane: 'service:payment-service', handled: null, reaction: [2] })
+  })
+
+  it('says by how much a publisher’s clock is wrong', () => {
+    index.add(
+      indexRecord(order),
+      indexRecord(payment({ CreationDate: '2025-12-31T23:59:58Z' }), { topic: 'paymentevents', at: start + 5 }),
+    )
+    expect(steps()[2]?.skew).to.deep.equal({ ms: 2_000, by: 'publisher' })
+  })
+
+  it('goes over the dead letter, its edit and its resend', () => {
+    const document = { ...order, AppName: 'older-application' }
+    const letter = {
+      'deadletter-app': 'payment-service',
+      'deadletter-reason': 'invalid-payload',
+      'deadletter-topic': 'orderevents',
+      'deadletter-partition': '0',
+      'deadletter-offset': '0',
+    }
+    index.add(
+      indexRecord(document, { offset: 0, at: start }),
+      indexRecord(document, { topic: 'orderevents.dead', offset: 0, at: start + 1, headers: letter }),
+      indexRecord(document, { offset: 1, at: start + 2, headers: { 'replayed-from': 'orderevents/0/0' } }),
+      indexRecord('', {
+        topic: 'orderevents.dead',
+        offset: 1,
+        at: start + 3,
+        headers: { 'replay-of': 'orderevents/0/0', 'replayed-as': 'orderevents/0/1', 'replay-edited': 'true' },
+      }),
+    )
+    const { lanes, steps: found } = index.reads.conversation(correlation, roles)
+    expect(found.map(({ kind, from, to, cause, isEdited }) => [kind, from, to, cause, isEdited])).to.deep.equal([
+      ['event', 'app:older-application', 'topic:orderevents', null, false],
+      ['dead-letter', 'topic:orderevents', 'dead:orderevents', 0, false],
+      ['resend', 'dead:orderevents', 'topic:orderevents', 1, true],
+    ])
+    expect(found[0]?.consumers.map(({ lane, isSetAside = false }) => [lane, isSetAside])).to.deep.include.members([
+      ['service:order-service', false],
+      ['service:payment-service', true],
+    ])
+    expect(lanes.map(({ id }) => id)).to.include.members([
+      'app:older-application',
+      'topic:orderevents',
+      'dead:orderevents',
+      'service:payment-service',
+    ])
+  })
+
+  describe('beside the log', () => {
+    const way = (positions: Record<string, Record<string, string>>) => {
+      const { lanes, steps: found } = index.reads.conversation(correlation, rolesAt(positions))
+      return {
+        lanes: lanes.map(({ id }) => id),
+        way: found.map(({ kind, from, to, cause }) => [kind, from, to, cause]),
+      }
+    }
+    const letterOf = (offset: number, app: string) => ({
+      'deadletter-app': app,
+      'deadletter-reason': 'total-too-odd',
+      'deadletter-topic': 'orderevents',
+      'deadletter-partition': '0',
+      'deadletter-offset': String(offset),
+    })
+
+    it('begins with the request of a client, and has what each service is done with in its store', () => {
+      index.add(
+        indexRecord(order, { at: start, offset: 7 }),
+        indexRecord(payment(), { topic: 'paymentevents', at: start + 5, offset: 3 }),
+      )
+      const reached = { 'orderevents/0': '8', 'paymentevents/0': '3' }
+      expect(way({ 'order-service': reached, 'payment-service': reached })).to.deep.equal({
+        lanes: [
+          'client',
+          'service:order-service',
+          'state:order-service',
+          'topic:orderevents',
+          'topic:paymentevents',
+          'service:payment-service',
+          'state:payment-service',
+        ],
+        way: [
+          ['request', 'client', 'service:order-service', null],
+          ['event', 'service:order-service', 'topic:orderevents', null],
+          ['handled', 'service:order-service', 'state:order-service', 1],
+          ['handled', 'service:payment-service', 'state:payment-service', 1],
+          ['event', 'service:payment-service', 'topic:paymentevents', 1],
+        ],
+      })
+    })
+
+    it('says nothing of a service whose position is not known, or not behind the event', () => {
+      index.add(indexRecord(order, { offset: 7 }))
+      const { lanes, way: found } = way({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
+      expect(found.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
+      expect(lanes.filter((id) => id.startsWith('state:'))).to.deep.equal([])
+    })
+
+    it('has nothing of what a service set aside in its store, and the resend that it took', () => {
+      const foreign = { ...order, AppName: 'older-application' }
+      const all = { 'orderevents/0': '10' }
+      index.add(
+        indexRecord(foreign, { offset: 0, at: start }),
+        indexRecord(foreign, {
+          topic: 'orderevents.dead',
+          offset: 0,
+          at: start + 1,
+          headers: letterOf(0, 'payment-service'),
+        }),
+        indexRecord(foreign, { offset: 1, at: start + 2, headers: { 'replayed-from': 'orderevents/0/0' } }),
+      )
+      const { lanes, way: found } = way({ 'order-service': all, 'payment-service': all })
+      expect(found).to.deep.equal([
+        ['event', 'app:older-application', 'topic:orderevents', null],
+        ['handled', 'service:order-service', 'state:order-service', 0],
+        ['dead-letter', 'topic:orderevents', 'dead:orderevents', 0],
+        ['resend', 'dead:orderevents', 'topic:orderevents', 2],
+        ['handled', 'service:payment-service', 'state:payment-service', 3],
+      ])
+      expect(lanes).not.to.include('client')
+    })
+
+    it('says of nobody that he handled what somebody set aside who is not named', () => {
+      index.add(
+        indexRecord(order, { offset: 0 }),
+        indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: letterOf(0, 'no name of ours') }),
+      )
+      const all = { 'orderevents/0': '10' }
+      const kinds = way({ 'order-service': all, 'payment-service': all }).way.map(([kind]) => kind)
+      expect(kinds).not.to.include('handled')
+    })
+
+    it('has what came twice in a store once, and nothing of what nobody takes or of what has a cause that is not here', () => {
+      const lost = payment({ Headers: { CausationId: randomUUID() } })
+      index.add(
+        indexRecord(order, { offset: 0 }),
+        indexRecord(order, { offset: 1 }),
+        indexRecord({ ...order, Id: randomUUID(), Payload: {} }, { offset: 2 }),
+        indexRecord(lost, { topic: 'paymentevents', offset: 0 }),
+      )
+      const all = { 'orderevents/0': '10', 'paymentevents/0': '10' }
+      const kinds = way({ 'order-service': all, 'payment-service': {} }).way.map(([kind]) => kind)
+      expect(kinds.filter((kind) => kind === 'handled')).to.have.length(1)
+      expect(kinds.filter((kind) => kind === 'request')).to.have.length(1)
+    })
+  })
+
+  it('shows what came twice, and a cause that is not there', () => {
+    const lost = payment({ Headers: { CausationId: randomUUID() } })
+    index.add(
+      indexRecord(order, { offset: 0 }),
+      indexRecord(order, { offset: 1 }),
+      indexRecord(lost, { topic: 'paymentevents' }),
+    )
+    const found = steps()
+    expect(found.find(({ row }) => row.place.offset === '1')?.duplicateOf).to.equal(1)
+    expect(found.find(({ row }) => row.name === 'PaymentApproved')?.missingCause).to.equal(lost.Headers.CausationId)
+  })
+})
+
+describe('the order of cause and effect', () => {
+  interface Thing {
+    id: number
+    cause: number | undefined
+    lane: string
+    offset: number
+    time: number
+  }
+  const order = (things: Thing[]) =>
+    causalOrder(things, {
+      cause: ({ cause }) => (cause === undefined ? undefined : things[cause]),
+      lane: ({ lane }) => lane,
+      offset: ({ offset }) => offset,
+      time: ({ time }) => time,
+    })
+
+  it('has everything once, causes first and each lane in its order, whatever clocks say', () => {
+    const thing = fc.record({
+      cause: fc.option(fc.nat(30), { nil: undefined }),
+      lane: fc.constantFrom('a', 'b'),
+      time: fc.nat(100),
+    })
+    fc.assert(
+      fc.property(fc.array(thing, { maxLength: 30 }), (made) => {
+        const things = made.map(
+          ({ cause, ...rest }, id): Thing => ({
+            ...rest,
+            id,
+            offset: id,
+            cause: cause !== undefined && cause < id ? cause : undefined,
+          }),
+        )
+        const ordered = order(things)
+        expect(ordered).to.have.members(things).and.have.length(things.length)
+        for (const one of things) {
+          if (one.cause !== undefined)
+            expect(ordered.indexOf(one)).to.be.above(ordered.indexOf(things[one.cause] as Thing))
+        }
+        for (const lane of ['a', 'b']) {
+          const own = ordered.filter((one) => one.lane === lane).map(({ offset }) => offset)
+          expect(own).to.deep.equal(own.toSorted((one, other) => one - other))
+        }
+      }),
+    )
+  })
+
+  it('ends where causes go round in a circle', () => {
+    const things = [0, 1, 2].map((id): Thing => ({ id, cause: (id + 1) % 3, lane: String(id), offset: 0, time: id }))
+    expect(order(things)).to.have.members(things)
+  })
+})

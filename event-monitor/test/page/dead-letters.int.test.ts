@@ -1,0 +1,193 @@
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { entry, entryDetail, job } from './support/dead-sample.ts'
+import { eventDetail } from './support/event-sample.ts'
+import { pageTests } from './support/page-tests.ts'
+import { guid } from './support/sample.ts'
+
+describe('the dead letters', () => {
+  const tests = pageTests()
+  const path = `/dead/${guid(9, 4)}`
+  const checks = () => tests.monitor.asked.filter((each) => each.path.endsWith('/check'))
+
+  /** As somebody does: the quotes around the total go. */
+  async function mend(page: Page): Promise<void> {
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Control+End')
+    for (let line = 0; line < 2; line += 1) await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('End')
+    for (let character = 0; character < 6; character += 1) await page.keyboard.press('Backspace')
+    await page.keyboard.type('12.5')
+  }
+
+  it('are shown by group, and a group by its entries', async () => {
+    const page = await tests.open('/dead')
+    await page.locator('tr', { hasText: 'invalid-payload' }).first().getByRole('link').click()
+    await page.waitForURL('**/dead?group=g1')
+    await page.getByText('42 of 42 shown').waitFor()
+    expect(await page.locator('input[type=checkbox]').count()).to.equal(42)
+  })
+
+  it('are reached by keys alone, and Escape leaves the editor before it leaves the view', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    for (const key of ['g', 'd']) await page.keyboard.press(key)
+    await page.locator('tbody tr').first().waitFor()
+    for (const key of ['j', 'Enter']) await page.keyboard.press(key)
+    await page.getByText('42 of 42 shown').waitFor()
+    for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
+    await page.waitForURL(`**/dead/${guid(9, 5)}`)
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Escape')
+    expect(page.url()).to.contain(guid(9, 5))
+    await page.keyboard.press('Escape')
+    await page.waitForURL('**/dead?group=g1')
+  })
+
+  it('are edited with what differs shown, checked while somebody writes, and sent once', async () => {
+    const page = await tests.open(path)
+    await page.getByText('it would be refused again').waitFor()
+    expect(await page.getByRole('button', { name: 'Resend as it is' }).isDisabled()).to.equal(true)
+    await page.locator('.cm-lint-marker-error').waitFor()
+    const before = checks().length
+    await mend(page)
+    await page.getByText('ready: every receiver would take it').waitFor()
+    expect(checks().length - before).to.be.within(1, 3)
+    await page.locator('.cm-deletedChunk').waitFor()
+    await page.locator('.changes', { hasText: '/Payload/Total' }).waitFor()
+    await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
+    tests.monitor.answers.resends.items = []
+    tests.monitor.answers.started = job({
+      id: 'job-9',
+      total: 1,
+      resent: 0,
+      refused: 0,
+      done: 0,
+      state: 'running',
+      outcomes: [],
+      edited: true,
+    })
+    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    await page.locator('.job', { hasText: 'running' }).first().waitFor()
+    const [sent, ...others] = tests.monitor.asked.filter(
+      ({ path, method }) => path === '/v1/resends' && method === 'POST',
+    )
+    expect(others).to.deep.equal([])
+    expect(sent?.headers['idempotency-key']).to.match(/^[0-9a-f]{32}$/)
+    expect(sent?.body).to.have.deep.property('entries', [guid(9, 4)])
+    const as = { topic: 'orderevents', partition: 1, offset: '2301' }
+    const outcomes = [{ entry: guid(9, 4), result: 'resent' as const, as, why: [] }]
+    tests.monitor.send('job', job({ id: 'job-9', total: 1, resent: 1, refused: 0, done: 0, outcomes, edited: true }))
+    await page.locator('.job a[href="/e/orderevents/1/2301"]').waitFor()
+    // The index learns of it later than the job.
+    const [attempt] = entry(4).attempts
+    const attempts = attempt ? [{ ...attempt, resent: { as, at: attempt.at, edited: true } }] : []
+    tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'resent', attempts }) })
+    await page.getByText('resent, and has not failed since').waitFor()
+    await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
+    expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
+    expect(await page.getByRole('link', { name: 'What followed' }).getAttribute('href')).to.equal(`/c/${guid(2, 1)}`)
+  })
+
+  it('keep what somebody wrote over a reload, with placeholders and no personal value, until it is discarded', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-line').first().waitFor()
+    await mend(page)
+    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
+    await page.reload()
+    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
+    await page.getByText('ready: every receiver would take it').waitFor()
+    const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
+    expect(kept).to.contain('***{/Payload/CustomerName}***')
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByText('As it failed: edit what is wrong').waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
+  })
+
+  it('say where a text is no JSON', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Backspace')
+    await page.locator('.cm-lint-marker-error').first().waitFor()
+    await page.getByText('no JSON yet').waitFor()
+    await page.waitForTimeout(600)
+    expect(checks().filter(({ body }) => (body as { edited?: unknown }).edited)).to.deep.equal([])
+  })
+
+  it('are resent as a group, as fast as somebody says, with progress that survives a reload', async () => {
+    const running = job({
+      id: 'job-2',
+      state: 'running',
+      group: 'g1',
+      total: 42,
+      resent: 3,
+      refused: 0,
+      done: 0,
+      outcomes: [],
+      perSecond: 10,
+    })
+    const page = await tests.open('/dead?group=g1')
+    await page.getByRole('button', { name: 'Resend all 42 open' }).click()
+    await page.getByRole('spinbutton').fill('10')
+    await page.getByText('Takes about 4.2 s').waitFor()
+    tests.monitor.answers.started = running
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend 42 events' }).click()
+    await page.locator('.own-job', { hasText: '3 of 42' }).waitFor()
+    const sent = tests.monitor.asked.find(({ path, method }) => path === '/v1/resends' && method === 'POST')
+    expect(sent?.body).to.deep.equal({ group: 'g1', perSecond: 10 })
+    tests.monitor.send('job', { ...running, resent: 30 })
+    await page.locator('.own-job', { hasText: '30 of 42' }).waitFor()
+    tests.monitor.answers.resends = { items: [{ ...running, resent: 31 }] }
+    await page.reload()
+    await page.locator('.job', { hasText: '31 of 42' }).waitFor()
+    tests.monitor.answers.resend = { ...running, state: 'stopped', resent: 32 }
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.locator('.job', { hasText: 'stopped' }).waitFor()
+  })
+
+  it('are resent as chosen', async () => {
+    const page = await tests.open('/dead?group=g1')
+    for (const index of [0, 2]) await page.locator('input[type=checkbox]').nth(index).check()
+    await page.getByRole('button', { name: 'Resend 2 chosen' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend 2 events' }).click()
+    await eventually(
+      () => tests.monitor.asked.some(({ method, path }) => method === 'POST' && path === '/v1/resends'),
+      'it to be sent',
+    )
+    const sent = tests.monitor.asked.find(({ method, path }) => method === 'POST' && path === '/v1/resends')
+    expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
+  })
+
+  it('that are no JSON are written anew, by who may see what was sent', async () => {
+    const event = { ...eventDetail(), document: null, documentNote: 'It is no JSON.', masked: [] }
+    tests.monitor.answers.deadLetterEntry = entryDetail({
+      entry: entry(4, { reason: 'not-json' }),
+      editable: null,
+      event,
+    })
+    const page = await tests.open(path)
+    await page.getByText('Write the event anew').waitFor()
+    await page.getByText('it would be refused again').waitFor()
+    await page.locator('.cm-content').click()
+    await page.keyboard.insertText('{"Payload": {"Total": 12.5}}')
+    await page.getByText('ready: every receiver would take it').waitFor()
+    expect(checks().at(-1)?.body).to.deep.equal({ edited: { text: '{"Payload": {"Total": 12.5}}' } })
+    await page.getByText('The event, its headers').click()
+    await page.getByRole('button', { name: 'Reveal what was sent' }).click()
+    await page.getByRole('dialog', { name: 'Reveal personal values' }).waitFor()
+  })
+
+  it('that cannot be edited say why', async () => {
+    tests.monitor.answers.deadLetterEntry = entryDetail({ editable: null, event: null })
+    const page = await tests.open(path)
+    await page.getByText('It cannot be edited').waitFor()
+  })
+
+  it('say what would fill them when there are none', async () => {
+    tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, groups: [], others: 0, open: 0 }
+    const page = await tests.open('/dead')
+    await page.getByText('Nothing has failed').waitFor()
+  })
+})

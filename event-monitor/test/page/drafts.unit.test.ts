@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
+import { summedLags, troubles } from '../../page/lib/health-words.ts'
+import { nextStepOf } from '../../page/lib/problem-words.ts'
+import { health } from './support/system-sample.ts'
+
+describe('what somebody wrote and has not sent', () => {
+  const kept = new Map<string, string>()
+  const storage: Drafts = {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => kept.set(key, value),
+    removeItem: (key) => kept.delete(key),
+  }
+
+  it('is there again, for its entry alone, until it is as it was', () => {
+    expect(keepDraft(storage, 'one', 'edited', 'original')).to.equal(true)
+    expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal(['edited', null])
+    keepDraft(storage, 'one', 'original', 'original')
+    expect(kept.size).to.equal(0)
+  })
+
+  it('is said to be lost where the browser keeps nothing', () => {
+    const none: Drafts = {
+      getItem: () => {
+        throw new Error('no')
+      },
+      setItem: () => {
+        throw new Error('full')
+      },
+      removeItem: () => {},
+    }
+    expect([keepDraft(none, 'one', 'edited', 'original'), draftOf(none, 'one')]).to.deep.equal([false, null])
+  })
+})
+
+describe('health in words', () => {
+  it('sums the partitions of a group and topic, the one that is furthest behind first', () => {
+    const sums = summedLags(health().groups).map(({ group, topic, lag, partitions }) => [
+      group,
+      topic,
+      lag,
+      partitions.length,
+    ])
+    expect(sums).to.deep.equal([
+      ['payment-service', 'orderevents', 3612, 3],
+      ['order-service', 'paymentevents', 9, 3],
+      ['order-service', 'orderevents', 0, 3],
+    ])
+  })
+
+  it('names what is wrong, and nothing when all is well', () => {
+    expect(troubles(health())).to.deep.equal([
+      'payment-service is not-ready: orderevents is not consumed',
+      'The sidecar of payment-service is down',
+    ])
+    const well = { ...health(), services: health().services.slice(0, 1) }
+    expect(troubles(well)).to.deep.equal([])
+    expect(troubles({ ...well, kafka: { isUp: false, brokers: [], error: 'refused' } })).to.deep.equal([
+      'Kafka does not answer: refused',
+    ])
+  })
+})
+
+describe('a problem on the page', () => {
+  for (const status of [0, 400, 401, 403, 404, 409, 429, 503]) {
+    it(`says what to do about ${status}`, () => expect(nextStepOf({ status })).to.match(/\.$/))
+  }
+})

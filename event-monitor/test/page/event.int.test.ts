@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { eventDetail } from './support/event-sample.ts'
+import { pageTests } from './support/page-tests.ts'
+import { guid } from './support/sample.ts'
+
+describe('the view of an event', () => {
+  const tests = pageTests()
+  const path = '/e/orderevents/1/1204'
+
+  it('shows faults at their lines, with how to mend them, and what is masked as masked', async () => {
+    const page = await tests.open(path)
+    const wrong = page.locator('.json-line.is-wrong', { hasText: 'Total' })
+    await wrong.waitFor()
+    expect(await page.locator('.json-line.is-wrong:has-text("Total") + .fault-line').textContent()).to.contain(
+      'write it without quotes',
+    )
+    expect(await page.locator('.masked').count()).to.equal(2)
+    expect(await page.locator('.json').textContent()).not.to.contain('***')
+  })
+
+  it('leads to its cause, effects, dead letters, conversation, neighbours and trace', async () => {
+    const page = await tests.open(path)
+    await page.locator('.json-line').first().waitFor()
+    for (const href of ['/e/orderevents/0/1003', '/e/orderevents/1/1203', '/e/orderevents/1/1205']) {
+      expect(await page.locator(`a[href="${href}"]`).count(), href).to.be.at.least(1)
+    }
+    expect(await page.locator('a[href^="/c/"]').count()).to.equal(1)
+    expect(await page.getByRole('link', { name: 'mend it' }).getAttribute('href')).to.equal(`/dead/${guid(9, 4)}`)
+    expect(await page.locator('a[target=_blank]').getAttribute('href')).to.equal(
+      'http://localhost:16686/trace/00000002',
+    )
+    await page.keyboard.press('j')
+    await page.waitForURL('**/e/orderevents/1/1205')
+  })
+
+  it('says what each service would do, before and after', async () => {
+    const page = await tests.open(path)
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByText('would set it aside: invalid-payload').waitFor()
+    await page.getByText('would take it in').waitFor()
+    expect(await page.locator('.before-after pre').allTextContents()).to.deep.equal([
+      JSON.stringify({ status: 'Created', customerName: '***' }, null, 2),
+    ])
+    expect(tests.monitor.asked.find(({ method }) => method === 'POST')?.body).to.deep.equal({
+      place: eventDetail().row.place,
+    })
+  })
+
+  it('is saved as a fixture', async () => {
+    const page = await tests.open(path)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as fixture' }).click(),
+    ])
+    expect(download.suggestedFilename()).to.equal('order-created-with-total-as-text.json')
+  })
+
+  it('shows personal values to who says why, and keeps them nowhere', async () => {
+    const page = await tests.open(path)
+    await page.getByRole('button', { name: 'Reveal 2 masked' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('anybody on this machine').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Record and show' }).isDisabled()).to.equal(true)
+    await dialog.getByRole('textbox').fill('the customer asked')
+    await dialog.getByRole('button', { name: 'Record and show' }).click()
+    await page.locator('.revealed').getByText('GB-123456789').waitFor()
+    expect(tests.monitor.asked.find(({ path }) => path.endsWith('/reveal'))?.body).to.deep.equal({
+      reason: 'the customer asked',
+    })
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href]),
+    )
+    expect(kept).not.to.contain('GB-123456789')
+    await page.getByRole('button', { name: 'Hide' }).click()
+    expect(await page.locator('body').textContent()).not.to.contain('GB-123456789')
+  })
+
+  it('offers nothing that somebody may not do, and says which scope it needs', async () => {
+    tests.monitor.answers.me = { id: 'ada', scopes: ['events:read'], recordedAs: 'ada' }
+    const page = await tests.open(path)
+    const reveal = page.getByRole('button', { name: 'Reveal 2 masked' })
+    await reveal.waitFor()
+    expect([await reveal.isDisabled(), await reveal.getAttribute('title')]).to.deep.equal([
+      true,
+      'Needs the scope events:reveal',
+    ])
+    expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
+  })
+
+  it('leads from an Id to the one record that has it, and lists them when there are more', async () => {
+    tests.monitor.answers.id.places.splice(1)
+    const page = await tests.open('/id/00000001-0000-4000-8000-000000000004')
+    await page.waitForURL('**/e/orderevents/1/1204')
+  })
+
+  it('says that a record is not there, and what to do', async () => {
+    tests.monitor.problems.set('/v1/events/', { type: 'x', title: 'No such record is kept', status: 404 })
+    const page = await tests.open('/e/orderevents/1/99999')
+    await page.getByRole('alert').getByText('Search for it above').waitFor()
+  })
+})

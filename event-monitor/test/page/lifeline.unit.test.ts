@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import { barsAcross, isRecord, lifelineOf, notesOf, stepsBetween, titleOf } from '../../page/lib/lifeline.ts'
+import { scrolledTo, windowOf } from '../../page/lib/window.ts'
+import { aroundConversation, conversation, longConversation } from './support/conversation-sample.ts'
+
+describe('the lifeline', () => {
+  const short = conversation()
+
+  it('has steps one below the other, in their order', () => {
+    for (const isCompact of [true, false]) {
+      const tops = [...lifelineOf(short, 1000, isCompact).tops]
+      expect(tops).to.deep.equal(tops.toSorted((one, other) => one - other))
+      expect(new Set(tops)).to.have.length(short.steps.length + 1)
+    }
+  })
+
+  it('tells idle times in a line when it is compact, and gives them room when not', () => {
+    const [compact, wide] = [lifelineOf(short, 1000, true), lifelineOf(short, 1000, false)]
+    expect([...compact.idle.keys()]).to.deep.equal([2, 5])
+    expect(compact.idle).to.deep.equal(wide.idle)
+    expect(compact.height).to.be.below(wide.height)
+  })
+
+  it('has times from the first event on, also when a clock went back', () => {
+    const { steps } = short
+    const [first, second] = [steps[0], steps[1]]
+    if (!first || !second) throw new Error('no steps')
+    expect([...lifelineOf({ ...short, steps: [second, first] }, 1000, true).times]).to.deep.equal([45, 0])
+  })
+
+  it('keeps room for the names of many lanes in little room', () => {
+    expect(lifelineOf(short, 300, true).laneWidth).to.equal(140)
+    expect(lifelineOf(short, 300, true).width).to.be.above(300)
+  })
+
+  it('finds the steps that are in sight among 5,000', () => {
+    const life = lifelineOf(longConversation(5000), 1000, true)
+    const [first, end] = stepsBetween(life, life.tops[2500] ?? 0, (life.tops[2515] ?? 0) - 1)
+    expect([first, end]).to.deep.equal([2494, 2521])
+    expect(stepsBetween(life, 0, 10)[0]).to.equal(0)
+    expect(stepsBetween(life, life.height - 10, life.height + 500)[1]).to.equal(5000)
+  })
+
+  it('draws what crosses the sight, also when it begins and ends outside', () => {
+    const bars = barsAcross(short.steps, 3, 4)
+    expect(bars).to.deep.equal([
+      { lane: 'service:payment-service', from: 2, to: 3 },
+      { lane: 'service:payment-service', from: 2, to: 4 },
+    ])
+  })
+
+  it('says what is odd about a step', () => {
+    const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
+    expect(notes[0]?.[0]).to.match(/^its cause .* is not here$/)
+    expect(notes[4]).to.deep.equal(['again, first as step 4'])
+    expect(notes[6]).to.deep.equal(['its publisher’s clock says 120 ms before its cause'])
+    expect(short.steps.map(titleOf).slice(1, 3)).to.deep.equal([
+      'dead letter: invalid-payload',
+      'edited and resent: OrderCreated@1',
+    ])
+  })
+})
+
+describe('a lifeline with client and stores', () => {
+  it('draws a request, and what a service handled, as steps that are no records', () => {
+    const { steps, lanes } = aroundConversation()
+    expect(steps.map(titleOf)).to.deep.equal(['request', 'OrderCreated@1', 'handled: OrderCreated@1'])
+    expect(steps.map(isRecord)).to.deep.equal([false, true, false])
+    const drawn = lifelineOf({ ...conversation(), steps, lanes }, 1000, true).lanes.map(({ id }) => id)
+    for (const { from, to } of steps) expect(drawn).to.include.members([from, to])
+  })
+})
+
+describe('a list of which only the rows in sight exist', () => {
+  it('draws what is in sight and a little around', () => {
+    const list = { count: 2000, rowHeight: 30, height: 600 }
+    expect(windowOf({ ...list, top: 3000, around: 2 })).to.deep.equal({
+      first: 98,
+      end: 122,
+      before: 2940,
+      total: 60_000,
+    })
+    expect(windowOf({ ...list, top: 0 }).first).to.equal(0)
+    expect(windowOf({ ...list, top: 99_999 }).end).to.equal(2000)
+    expect(windowOf({ ...list, count: 0, top: 0 })).to.deep.equal({ first: 0, end: 0, before: 0, total: 0 })
+  })
+
+  it('scrolls no further than a row needs', () => {
+    const list = { rowHeight: 30, top: 300, height: 600 }
+    expect([scrolledTo(12, list), scrolledTo(5, list), scrolledTo(40, list)]).to.deep.equal([300, 150, 630])
+  })
+})

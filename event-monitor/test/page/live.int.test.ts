@@ -1,0 +1,191 @@
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import { pageTests } from './support/page-tests.ts'
+import { rowOf, truthOf } from './support/sample.ts'
+
+const none = { topic: [], type: [], publisher: [], validity: [] }
+
+describe('the live view', () => {
+  const tests = pageTests()
+  const rowsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
+  const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'somebody to listen')
+
+  it('shows what comes, counts it exactly, and says what has no row', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await isStreaming()
+    const added = { ...none, topic: [{ value: 'orderevents', count: 1000 }] }
+    tests.monitor.batch({ received: 1200, matched: 1000, rows: rowsOf(5000, 20), added })
+    await page.getByText('1,000 since opened').waitFor()
+    await page.getByText('980 rows left out').waitFor()
+    await page.getByText('980 more came in this time').waitFor()
+    await page.locator('.event-row', { hasText: '/6000' }).first().waitFor()
+    await page.locator('.facets button', { hasText: '32,204' }).waitFor()
+    await page.getByText('of 3,400 shown').waitFor()
+    tests.monitor.batch({ received: 3, matched: 3, invalid: 3, rows: rowsOf(5003, 3) })
+    await page.getByText('3 not valid').waitFor()
+    await page.getByText('1,003 since opened').waitFor()
+  })
+
+  it('says which rows were lost because the browser was too slow', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await isStreaming()
+    tests.monitor.batch({ matched: 10, rows: rowsOf(5000, 10), lost: { batches: 2, received: 90, matched: 70 } })
+    await page.getByText('80 since opened').waitFor()
+    await page.getByText('70 of them while this browser was too slow').waitFor()
+  })
+
+  it('stops with Space, keeps what is shown, counts what is new, and shows it when it goes on', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await isStreaming()
+    await page.keyboard.press('Space')
+    tests.monitor.batch({ matched: 30, rows: rowsOf(5000, 20) })
+    await page.getByRole('button', { name: '30 new: go on' }).waitFor()
+    expect(await page.locator('.event-row', { hasText: '/6000' }).count()).to.equal(0)
+    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/events').length
+    const before = asked()
+    await page.keyboard.press('Space')
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await eventually(() => asked() > before, 'the newest to be asked for')
+  })
+
+  it('stops when somebody scrolls down, and goes back in time, each row once', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    for (let step = 0; step < 4; step += 1) {
+      await page.locator('.grid').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight))
+      await page.waitForTimeout(150)
+    }
+    await page.getByRole('button', { name: /0 new: go on/ }).waitFor()
+    const pages = tests.monitor.asked.filter(({ path }) => path === '/v1/events')
+    expect(pages.length).to.be.at.least(3)
+    expect(pages.at(-1)?.query.get('cursor')).to.match(/^\d+$/)
+    const places = await page.locator('.event-row .place').allTextContents()
+    expect(new Set(places)).to.have.length(places.length)
+    expect(await page.locator('.event-row').count()).to.be.below(80)
+  })
+
+  it('has its filters in the address, and clicked away', async () => {
+    const page = await tests.open('/')
+    await page.locator('.facets button', { hasText: 'OrderCreated@1' }).click()
+    await page.waitForURL('**/?name=OrderCreated&version=1')
+    await page.locator('.facets button', { hasText: 'invalid-payload /Payload/Total' }).click()
+    await page.waitForURL(/why=%2FPayload%2FTotal/)
+    await page.locator('.facets button[aria-pressed=true]', { hasText: 'invalid-payload /Payload/Total' }).waitFor()
+    await eventually(
+      () => tests.monitor.asked.some(({ path, query }) => path === '/v1/live' && query.get('why') === '/Payload/Total'),
+      'the stream to be asked for these alone',
+    )
+    await page.getByRole('link', { name: 'Take away name: OrderCreated' }).click()
+    await page.waitForURL((url) => !url.search.includes('name='))
+    await page.goBack()
+    await page.getByRole('link', { name: 'Take away name: OrderCreated' }).waitFor()
+  })
+
+  it('asks for the part of the strip that somebody marks, in absolute times, and no stream once that is over', async () => {
+    const page = await tests.open('/')
+    const box = await page.locator('.strip .u-over').boundingBox()
+    if (!box) throw new Error('no strip')
+    await page.mouse.move(box.x + 100, box.y + 30)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 300, box.y + 40, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL(/from=.*&to=/)
+    const params = new URL(page.url()).searchParams
+    expect(Date.parse(params.get('to') ?? '')).to.be.above(Date.parse(params.get('from') ?? ''))
+    await page.getByText('A time that is over').waitFor()
+  })
+
+  it('searches with /, and opens a place at once', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('total shop')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/?q=total+shop')
+    await page.keyboard.press('/')
+    await page.keyboard.type('orderevents/1/1204')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/e/orderevents/1/1204')
+  })
+
+  it('is used by keys alone: j, Enter, Escape, c, g and a letter', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    expect(await page.locator('.event-row.is-active').getAttribute('aria-rowindex')).to.equal('3')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/e/**')
+    await page.locator('.json-line').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL((url) => url.pathname === '/')
+    await page.keyboard.press('g')
+    await page.keyboard.press('h')
+    await page.waitForURL('**/health')
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys and words' }).waitFor()
+  })
+
+  it('says when the connection is lost, connects again, and asks for what came meanwhile', async () => {
+    const page = await tests.open('/')
+    await page.locator('.truth', { hasText: 'live' }).waitFor()
+    await isStreaming()
+    tests.monitor.problems.set('/v1/live', { type: 'about:blank', title: 'not now', status: 503 })
+    tests.monitor.cutStreams()
+    await page.getByText('connection lost, trying again').waitFor()
+    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/events').length
+    const before = asked()
+    tests.monitor.problems.clear()
+    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    await eventually(() => asked() > before, 'the newest to be asked for')
+  })
+
+  it('says how complete it is: gaps, lag, and Kafka that does not answer', async () => {
+    const gap = {
+      topic: 'orderevents',
+      partition: 2,
+      from: '10',
+      to: '25',
+      at: new Date().toISOString(),
+      why: 'truncated' as const,
+    }
+    tests.monitor.answers.truth = truthOf({ gaps: [gap], indexLag: 1204 })
+    const page = await tests.open('/')
+    await page.locator('.truth').getByText('index 1,204 records behind').waitFor()
+    await page.locator('.gaps summary').click()
+    await page.getByText('orderevents/2/10 to 25: the log had dropped them').waitFor()
+    await isStreaming()
+    tests.monitor.batch({ truth: truthOf({ isConnected: false, indexLag: null }) })
+    await page.getByText('Kafka does not answer').waitFor()
+  })
+
+  it('says what fills it when there is nothing', async () => {
+    tests.monitor.answers.events = () => ({
+      items: [],
+      next: null,
+      complete: { ...truthOf({ kept: 0 }), shown: 0, total: 0, isAtLeast: false },
+    })
+    const page = await tests.open('/')
+    await page.getByText('No event has come yet').waitFor()
+    await page.locator('main').getByText('make demo').waitFor()
+  })
+
+  it('says what went wrong and what to do', async () => {
+    tests.monitor.problems.set('/v1/events', {
+      type: 'x',
+      title: 'The index is not open',
+      status: 503,
+      detail: 'Disk is full.',
+    })
+    const page = await tests.open('/')
+    const alert = page.getByRole('alert')
+    await alert.getByText('The index is not open').waitFor()
+    await alert.getByText('make logs SERVICE=event-monitor').waitFor()
+    tests.monitor.problems.clear()
+    await page.locator('.event-row .what').first().waitFor()
+    await alert.waitFor({ state: 'detached' })
+  })
+})

@@ -1,0 +1,47 @@
+import { expect } from 'chai'
+import { pageTests } from './support/page-tests.ts'
+import { rowOf } from './support/sample.ts'
+
+describe('a tab that stays open at 10,000 events a second', () => {
+  const tests = pageTests()
+
+  it('counts every event, and of three thousand batches holds what it holds of a thousand', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    const cdp = await page.context().newCDPSession(page)
+    /** Megabytes after so many batches. */
+    const heaps: number[] = []
+    for (let batch = 1; batch <= 3_000; batch += 1) {
+      const rows = Array.from({ length: 20 }, (_, index) => rowOf(batch * 1000 - index))
+      tests.monitor.batch({ received: 1000, matched: 1000, rows })
+      if (batch % 50 === 0) await page.getByText(`${(batch * 1000).toLocaleString('en')} since opened`).waitFor()
+      if (batch % 1_000 !== 0) continue
+      await cdp.send('HeapProfiler.collectGarbage')
+      heaps.push((await cdp.send('Runtime.getHeapUsage')).usedSize / 2 ** 20)
+    }
+    console.log(`      heap in MB: ${heaps.map((heap) => heap.toFixed(1)).join(', ')}`)
+    expect(Math.max(...heaps)).to.be.below(50)
+    expect((heaps[2] ?? Number.NaN) - (heaps[0] ?? Number.NaN)).to.be.below(2)
+    expect(await page.locator('.event-row').count()).to.be.below(80)
+  })
+})
+
+describe('the first view', () => {
+  const tests = pageTests()
+
+  it('is drawn once, and asks for what is in the first view of the bundle alone', async () => {
+    const { page } = await tests.tab('/')
+    await page.locator('.event-row .what').first().waitFor()
+    await page.reload()
+    await page.locator('.event-row .what').first().waitFor()
+    const seen = await page.evaluate(() => {
+      const [paint] = performance.getEntriesByName('first-contentful-paint')
+      return {
+        paint: paint?.startTime ?? 0,
+        files: performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+      }
+    })
+    console.log(`      first contentful paint of a second visit: ${seen.paint.toFixed(0)} ms`)
+    expect(seen.files.filter((path) => path.includes('code-editor'))).to.deep.equal([])
+  })
+})

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { hrefs, placeIn, placeText, routeOf } from '../../page/lib/route.ts'
+
+describe('the paths of the page', () => {
+  const place = { topic: 'order events/ä', partition: 2, offset: '9007199254740993' }
+
+  it('lead back to what they were made of', () => {
+    expect(routeOf(hrefs.event(place))).to.deep.equal({ view: 'event', place })
+    expect(routeOf(hrefs.conversation('a/b'))).to.deep.equal({ view: 'conversation', correlationId: 'a/b' })
+    expect(routeOf(hrefs.entry('x y'))).to.deep.equal({ view: 'dead-entry', entry: 'x y' })
+    expect(routeOf(hrefs.id('1%2'))).to.deep.equal({ view: 'id', id: '1%2' })
+  })
+
+  it('name each view', () => {
+    const views = ['/', '/dead', '/missing', '/publishers', '/schemas', '/health', '/audit'].map(
+      (path) => routeOf(path).view,
+    )
+    expect(views).to.deep.equal(['live', 'dead', 'missing', 'publishers', 'schemas', 'health', 'audit'])
+  })
+
+  for (const path of [
+    '/nowhere',
+    '/e/orderevents/x/1',
+    '/e/orderevents/1',
+    '/health/more',
+    '/c/',
+    '/%',
+    '/constructor',
+  ]) {
+    it(`lead nowhere when they are ${path}`, () => expect(routeOf(path)).to.deep.equal({ view: 'not-found', path }))
+  }
+
+  it('are read from what somebody types', () => {
+    expect(placeIn(' orderevents/2/12 ')).to.deep.equal({ topic: 'orderevents', partition: 2, offset: '12' })
+    expect(placeText(placeIn('/e/orderevents.dead/0/7') ?? place)).to.equal('orderevents.dead/0/7')
+    expect(placeIn('some/words')).to.equal(undefined)
+  })
+})

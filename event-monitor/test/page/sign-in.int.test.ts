@@ -1,0 +1,117 @@
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { violationsOf } from './support/axe.ts'
+import { pageTests } from './support/page-tests.ts'
+
+const key = `ofk_Ab3dEf9h_${'x'.repeat(43)}`
+const stranger = `ofk_Gone0000_${'x'.repeat(43)}`
+
+describe('the page of a stack that is closed', () => {
+  const tests = pageTests()
+  beforeEach(() => {
+    tests.monitor.keys = { [key]: ['events:read'], ofk_orders: ['orders:read'] }
+    tests.monitor.answers.me = { id: 'me', scopes: ['events:read'], recordedAs: 'me' }
+  })
+  const signIn = async (page: Page, typed = key) => {
+    await page.getByLabel('API key or token').fill(typed)
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  it('asks who somebody is, says where a key comes from, and then shows what the address says, live', async () => {
+    const page = await tests.open('/?topic=orderevents')
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByText('make api-key NAME=me').waitFor()
+    await page.locator('.truth', { hasText: 'not signed in' }).waitFor()
+    expect(tests.monitor.viewers).to.equal(0)
+    await signIn(page, `  Bearer ${key}\n`)
+    await page.locator('.event-row .what').first().waitFor()
+    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    expect(new URL(page.url()).search).to.equal('?topic=orderevents')
+    // That a stream was left, the monitor hears a moment later.
+    await eventually(() => tests.monitor.viewers === 1, 'one stream alone')
+    tests.monitor.batch({ matched: 4 })
+    await page.getByText('4 since opened').waitFor()
+    await page.getByRole('button', { name: 'Sign out me' }).waitFor()
+  })
+
+  it('says what is wrong with a key: that it is none, is not known, or lacks a scope', async () => {
+    const page = await tests.open('/dead')
+    const asked = () => tests.monitor.asked.filter(({ headers }) => headers.authorization).length
+    await signIn(page, 'not a key “at all”')
+    await page.getByText('That is no key or token').waitFor()
+    expect(asked()).to.equal(0)
+    await signIn(page, stranger)
+    await page.getByText('The key is not known here. It may have been revoked.').waitFor()
+    await signIn(page, 'ofk_orders')
+    await page.getByText('It needs the scope events:read, and has orders:read.').waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
+    await signIn(page)
+    await page.locator('main td').first().waitFor()
+  })
+
+  it('keeps the key in its tab alone, also over a reload, and forgets all of it when somebody signs out', async () => {
+    const page = await tests.open('/health')
+    await signIn(page)
+    await page.locator('.tile').first().waitFor()
+    await page.reload()
+    await page.locator('.tile').first().waitFor()
+    expect(await page.evaluate(() => document.cookie + JSON.stringify(localStorage) + location.href)).not.to.contain(
+      'ofk_',
+    )
+    const other = await page.context().newPage()
+    await other.goto(`${tests.monitor.url}/health`)
+    await other.getByRole('dialog', { name: 'Sign in' }).waitFor()
+    await page.evaluate(() => sessionStorage.setItem('draft:1', '{}'))
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
+    expect(await page.locator('.tile').count()).to.equal(0)
+  })
+
+  it('asks again when the key was revoked, says so, and does not lose where somebody was', async () => {
+    const page = await tests.open('/health')
+    await signIn(page)
+    await page.locator('.tile').first().waitFor()
+    tests.monitor.keys = { [stranger]: ['events:read'] }
+    await page.getByText('The key is not known here. It may have been revoked.').waitFor({ timeout: 15_000 })
+    await signIn(page, stranger)
+    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    expect(page.url()).to.equal(`${tests.monitor.url}/health`)
+  })
+
+  it('is let alone by somebody who does not sign in: it asks once, and says where to', async () => {
+    const page = await tests.open('/dead')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const before = tests.monitor.asked.length
+    await page.waitForTimeout(4000)
+    expect(tests.monitor.asked.length).to.equal(before)
+    await page.getByRole('alert').getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page)
+    await page.locator('main td').first().waitFor()
+  })
+
+  it('says of what a key may not do, which scope it takes', async () => {
+    const page = await tests.open('/e/orderevents/1/1204')
+    await signIn(page)
+    await page.locator('.json-line').first().waitFor()
+    await eventually(
+      async () => (await page.getByTitle('Needs the scope events:operate').count()) > 0,
+      'the word of it',
+    )
+    expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 400]) {
+      it(`has nothing that axe finds while it asks: ${colorScheme}, ${width} pixels`, async () => {
+        const page = await tests.open('/dead', { colorScheme, viewport: { width, height: 800 } })
+        await signIn(page, stranger)
+        await page.getByText('It may have been revoked').waitFor()
+        expect(await violationsOf(page)).to.deep.equal([])
+      })
+    }
+  }
+})

@@ -1,0 +1,45 @@
+import { openBrowser } from '@orderflow/stack/browser'
+import { after, afterEach, before, beforeEach } from 'mocha'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { buildPage } from '../../../page/build.ts'
+import { FakeMonitor } from './monitor.ts'
+import { openTab, type Tab } from './tab.ts'
+
+let isBuilt: Promise<unknown> | undefined
+
+/**
+ * A browser and a monitor that answers by the contract, for the tests of a suite; each test begins with the same answers.
+ * @returns what opens a path: its tab is closed after the test
+ */
+export function pageTests() {
+  const own = { monitor: undefined as unknown as FakeMonitor, browser: undefined as unknown as Browser }
+  const tabs: Tab[] = []
+  before(async () => {
+    isBuilt ??= buildPage()
+    await isBuilt
+    own.monitor = new FakeMonitor()
+    await own.monitor.start()
+    own.browser = await openBrowser(['--enable-precise-memory-info'])
+  })
+  after(async () => {
+    await own.browser?.close()
+    await own.monitor?.stop()
+  })
+  beforeEach(() => own.monitor.reset())
+  afterEach(async () => {
+    for (const tab of tabs.splice(0)) await tab.close()
+  })
+  return {
+    get monitor() {
+      return own.monitor
+    },
+    async open(path: string, options?: BrowserContextOptions): Promise<Page> {
+      return (await this.tab(path, options)).page
+    },
+    async tab(path: string, options?: BrowserContextOptions): Promise<Tab> {
+      const tab = await openTab(own.browser, own.monitor.url, path, options)
+      tabs.push(tab)
+      return tab
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai'
+import { pageTests } from './support/page-tests.ts'
+import { health } from './support/system-sample.ts'
+
+describe('the views of the system', () => {
+  const tests = pageTests()
+
+  it('say beside each name how much there is to look at', async () => {
+    const page = await tests.open('/audit')
+    const badges = page.locator('nav a', { has: page.locator('.badge') })
+    await badges.first().waitFor()
+    expect(await badges.allInnerTexts()).to.have.length(3)
+    expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,2 to look at')
+  })
+
+  it('name what is wrong with what runs, and show how far each group is behind', async () => {
+    const page = await tests.open('/health')
+    await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
+    await page.getByText('3,612 behind').click()
+    expect(await page.locator('.group table').first().locator('tbody tr').count()).to.equal(3)
+    await page.locator('.strip canvas').waitFor()
+    const { services, ...rest } = health()
+    tests.monitor.answers.health = { ...rest, services: services.slice(0, 1) }
+    await page.getByText('Everything that should run does').waitFor()
+  })
+
+  it('list what should have followed, why it probably did not, and lead to what mends it', async () => {
+    const page = await tests.open('/missing')
+    await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
+    expect(await page.getByRole('link', { name: 'mend it' }).getAttribute('href')).to.match(/^\/dead\//)
+    await page.getByRole('button', { name: '5 min' }).click()
+    await page.waitForURL('**/missing?seconds=300')
+    expect(
+      tests.monitor.asked
+        .filter(({ path }) => path === '/v1/missing')
+        .at(-1)
+        ?.query.get('seconds'),
+    ).to.equal('300')
+  })
+
+  it('say who publishes what, and lead to it', async () => {
+    const page = await tests.open('/publishers')
+    const shop = page.locator('tr', { hasText: 'shop with a name' })
+    await shop.getByText('59 (100 %)').waitFor()
+    await shop.getByRole('link').click()
+    await page.waitForURL(/\?publisher=/)
+  })
+
+  it('say who still sends an old version, and what a new one breaks', async () => {
+    const page = await tests.open('/schemas')
+    const old = page.getByRole('region', { name: 'OrderCreated@1' })
+    await old.getByText('old, and still sent').waitFor()
+    await old.getByText('not yet OrderCreated@2').waitFor()
+    await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
+  })
+
+  it('check a text that somebody pastes, while they write', async () => {
+    const page = await tests.open('/schemas')
+    await page.getByRole('button', { name: 'Check a text' }).click()
+    await page.locator('.cm-content').click()
+    await page.keyboard.insertText('{"Payload": {"Total": "1"}}')
+    await page.getByText('not valid').waitFor()
+    await page.locator('.cm-lint-marker-error').waitFor()
+    await page.getByRole('button', { name: 'As a publisher' }).click()
+    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/validate').map(({ body }) => body)
+    await page.waitForTimeout(600)
+    expect(asked().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
+  })
+
+  it('say who looked at personal values and who resent what', async () => {
+    const page = await tests.open('/audit')
+    await page.getByText('the customer asked by telephone').waitFor()
+    await page.getByText('edited and resent').waitFor()
+  })
+
+  it('are light or dark as somebody chose, also after a reload', async () => {
+    const page = await tests.open('/health', { colorScheme: 'light' })
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const light = await ground()
+    await page.getByRole('button', { name: 'Colours: as the system has them' }).click()
+    await page.getByRole('button', { name: 'Colours: light' }).click()
+    expect(await ground()).not.to.equal(light)
+    await page.reload()
+    await page.getByRole('button', { name: 'Colours: dark' }).waitFor()
+    expect(await ground()).not.to.equal(light)
+  })
+
+  it('are none at an unknown address, which says so, also to programs', async () => {
+    const page = await tests.open('/health')
+    const response = await page.goto(`${tests.monitor.url}/nowhere`)
+    expect(response?.status()).to.equal(404)
+    await page.getByRole('heading', { name: 'There is no such view' }).waitFor()
+  })
+
+  it('do what the policy of the page allows, and nothing else', async () => {
+    const page = await tests.open('/')
+    await page.locator('.event-row .what').first().waitFor()
+    const blocked = await page.evaluate(async () => {
+      const script = document.createElement('script')
+      script.textContent = 'globalThis.ran = true'
+      document.body.append(script)
+      const asked = await fetch('http://127.0.0.1:1/').catch((error: Error) => error.message)
+      return [(globalThis as { ran?: boolean }).ran, asked]
+    })
+    expect(blocked).to.deep.equal([undefined, 'Failed to fetch'])
+  })
+})

@@ -1,0 +1,53 @@
+import type { BadRequest, Subject } from '@orderflow/service-kit/testing'
+
+const get = (path: string) => ({ path, init: { method: 'GET' } })
+const post = (path: string, body: object) => ({
+  path,
+  init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+})
+const id = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
+
+const cases: Record<string, BadRequest> = {
+  'a moment without an offset': {
+    ...get('/v1/events?from=2026-01-01T00:00:00'),
+    status: 400,
+    pointers: ['from'],
+    tells: /offset/,
+  },
+  'an unknown validity': {
+    ...get('/v1/events?validity=odd'),
+    status: 400,
+    pointers: ['validity'],
+    tells: /invalid-payload/,
+  },
+  'a limit of none': { ...get('/v1/events?limit=0'), status: 400, pointers: ['limit'], tells: /1 to 100/ },
+  'an id that is none': { ...get('/v1/conversations/1'), status: 400, pointers: ['correlationId'], tells: /GUID/ },
+  'a place that is none': {
+    ...get('/v1/events/orderevents/x/0'),
+    status: 400,
+    pointers: ['offset'],
+    tells: /number of a partition/,
+  },
+  'a look without a reason': {
+    ...post('/v1/events/orderevents/0/0/reveal', {}),
+    status: 400,
+    pointers: ['/reason'],
+    tells: /recorded/,
+  },
+  'a resend of nothing': { ...post('/v1/resends', {}), status: 400, pointers: ['/entries'], tells: /list of ids/ },
+  'a resend too fast': {
+    ...post('/v1/resends', { entries: [id], perSecond: 0 }),
+    status: 400,
+    pointers: ['/perSecond'],
+    tells: /1 to 1000/,
+  },
+  'two edited at once': {
+    ...post('/v1/resends', { entries: [id, id], edited: { text: '{}' } }),
+    status: 400,
+    pointers: ['/edited'],
+    tells: /one entry/,
+  },
+}
+
+/** What the specs of every service (test/specs/every-service.ts) need to know of this one, which reacts to nothing. */
+export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

@@ -1,0 +1,21 @@
+import { openIndex } from '../../src/index/monitor-index.ts'
+
+// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and says how many events it has.
+
+const [port = '', folder = ''] = process.argv.slice(2)
+const index = openIndex(
+  {
+    kafka: { bootstrapBrokers: [`127.0.0.1:${port}`] },
+    trust: { File: '../components/trust/trust.json', SigningKeys: '', SignedSince: '' },
+    root: new URL('../..', import.meta.url).href,
+    folder,
+    segmentEvents: 4_000,
+    keepEvents: 1_000_000,
+    keepMs: 7 * 24 * 60 * 60 * 1_000,
+  },
+  (error) => {
+    throw error
+  },
+)
+index.start()
+setInterval(() => process.send?.(index.truth().kept), 100)

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { LogRecord } from '@orderflow/service-kit/log'
+import type { IndexRecord, Position } from '../../src/index/batch.ts'
+import { createReads, type Reads } from '../../src/index/read/reads.ts'
+import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
+import { examine } from '../../src/ingest/examine.ts'
+
+export const trusting = { requireTrusted() {} }
+
+/** An envelope of OrderCreated, reduced unless `over` says more. */
+export function orderCreated(
+  over: Record<string, unknown> = {},
+  payload: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003',
+    AppName: 'older-application',
+    Version: 1,
+    Name: 'OrderCreated',
+    CreationDate: '2026-01-01T00:00:00Z',
+    Payload: { OrderId: randomUUID(), CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10, ...payload },
+    ...over,
+  }
+}
+
+/** A full one, of any event. */
+export function full(
+  name: string,
+  payload: Record<string, unknown>,
+  over: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const trace = randomUUID()
+  const ids = { Headers: {}, Id: randomUUID(), CorrelationId: trace, TraceId: trace }
+  return { ...orderCreated(), ...ids, Name: name, Payload: payload, ...over }
+}
+
+export interface RecordOptions {
+  topic?: string
+  partition?: number
+  offset?: number
+  at?: number
+  key?: string
+  headers?: Record<string, string>
+}
+
+/** A record of the log that holds a document, or a text as it is. */
+export function logRecord(
+  document: unknown,
+  {
+    topic = 'orderevents',
+    partition = 0,
+    offset = 0,
+    at = Date.UTC(2026, 0, 1),
+    key,
+    headers = {},
+  }: RecordOptions = {},
+): LogRecord {
+  return {
+    topic,
+    partition,
+    offset: BigInt(offset),
+    timestamp: at,
+    key: key === undefined ? undefined : Buffer.from(key),
+    value: Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)),
+    headers: Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)]),
+  }
+}
+
+/** As the index takes it. */
+export function indexRecord(document: unknown, options: RecordOptions = {}): IndexRecord {
+  const record = logRecord(document, options)
+  const { kind, guids, body, subject } = examine(record, trusting)
+  const { topic, partition, offset, timestamp: at, value } = record
+  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
+}
+
+export const positionAfter = (records: readonly IndexRecord[]): Position[] => {
+  const last = new Map(records.map((record) => [`${record.topic}/${record.partition}`, record]))
+  return [...last.values()].map(({ topic, partition, offset }) => ({
+    topic,
+    partition,
+    topicId: 'id',
+    next: offset + 1,
+  }))
+}
+
+export interface TestIndex {
+  folder: string
+  writer: IndexWriter
+  reads: Reads
+  /** Writes records, with their positions, and lets the reader follow. */
+  add(...records: IndexRecord[]): void
+  /** As after kill -9: nothing is closed, and another one opens the files. */
+  reopen(): void
+  close(): void
+}
+
+export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
+  const folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
+  const all = {
+    folder,
+    segmentEvents: 1_000,
+    keepEvents: 10_000,
+    keepMs: 7 * 86_400_000,
+    now: () => Date.UTC(2026, 0, 1),
+    ...options,
+  }
+  const index: TestIndex = {
+    folder,
+    writer: openWriter(all),
+    reads: createReads(),
+    add(...records) {
+      index.writer.write(records, positionAfter(records))
+      index.reads.follow(index.writer.segments())
+    },
+    reopen() {
+      index.writer = openWriter(all)
+      index.reads.close()
+      index.reads = createReads()
+      index.reads.follow(index.writer.segments())
+    },
+    close() {
+      index.reads.close()
+      index.writer.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+  return index
+}

@@ -1,0 +1,19 @@
+/** The log as it is read: records, and what stands on topics of dead letters. Without the client, whose modules take 55 MB. */
+export { originOf } from '../stream/delivery.ts'
+export { type Place, parsePlace, placeText } from '../stream/place.ts'
+export { resentFrom } from '../stream/record-headers.ts'
+export { whileHandling } from '../telemetry/handling.ts'
+export { maskedText } from '../telemetry/mask.ts'
+export { checkResend } from './dead-letters/check.ts'
+export {
+  type Attempt,
+  type DeadLetters,
+  type Entry,
+  entriesOf,
+  newestAttempt,
+  openAttempt,
+} from './dead-letters/entries.ts'
+export { type FailedEvent, readEvent } from './dead-letters/event.ts'
+export { type Letter, type ResendNote, readRecord } from './dead-letters/letter.ts'
+export type { LogReader } from './log-reader.ts'
+export { headerOf, type LogRecord, recordsOf } from './log-record.ts'

@@ -1,0 +1,27 @@
+/**
+ * - `unavailable`: nobody answered, or not what was expected; the outcome of a write is unknown;
+ * - `conflict`: somebody else wrote first, nothing was written;
+ * - `refused`: too large or malformed for the sidecar, its store or its broker, and will be the next time too.
+ */
+export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
+
+/** A sidecar call failed. */
+export class SidecarError extends Error {
+  readonly code = 'sidecar'
+  readonly failure: SidecarFailure
+  constructor(what: string, cause: unknown, failure: SidecarFailure = 'unavailable') {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'SidecarError'
+    this.failure = failure
+  }
+}
+
+/** Whether another writer was faster. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'conflict'
+}
+
+/** Whether something in a batch must be the reason of the error, and not the platform. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'refused'
+}

@@ -1,0 +1,5 @@
+export { readTrust, type TrustSettings } from './read-trust.ts'
+export { signatureHeader, signatureIn } from './signature.ts'
+export { readStanding, type Standing } from './standing.ts'
+export type { Evidence, Trust } from './trust.ts'
+export { UntrustedError } from './untrusted-error.ts'

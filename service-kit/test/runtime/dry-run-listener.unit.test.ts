@@ -1,0 +1,79 @@
+import type { RequestListener } from 'node:http'
+import { expect } from 'chai'
+import { type DryRun, NoRecordError } from '../../src/runtime/dry-run.ts'
+import { withDryRun } from '../../src/runtime/dry-run-listener.ts'
+import { capturedLog } from '../../src/testing/captured-log.ts'
+import { withServer } from '../../src/testing/serve-app.ts'
+
+const token = 'k'.repeat(32)
+const known = { authorization: `Bearer ${token}` }
+const none: DryRun = async () => expect.fail('it was tried')
+const metrics: RequestListener = ({ url }, response) => response.writeHead(url === '/metrics' ? 200 : 404).end()
+
+describe('asking a service what it would do', () => {
+  const { log, records } = capturedLog()
+  beforeEach(() => records.splice(0))
+
+  async function ask(
+    headers: Record<string, string>,
+    { dryRun = none, own = token, body = '{"a":1}', path = '/dry-run', method = 'POST' } = {},
+  ) {
+    return await withServer(withDryRun(metrics, { dryRun, token: own, log }), async (url) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(method === 'POST' && { body }),
+      })
+      return { status: response.status, text: await response.text() }
+    })
+  }
+
+  it('answers what it would do with the record, which may have 256 KiB', async () => {
+    const value = Buffer.alloc(256 * 1024, 'x').toString('base64')
+    const dryRun: DryRun = async (record) => ({ result: 'unknown', why: String(JSON.stringify(record).length) })
+    const { status, text } = await ask(known, { dryRun, body: JSON.stringify({ value }) })
+    expect([status, JSON.parse(text)]).to.deep.equal([
+      200,
+      { result: 'unknown', why: String(value.length + '{"value":""}'.length) },
+    ])
+  })
+
+  for (const authorization of [undefined, '', 'Bearer', 'Bearer ', token, `Bearer ${token}x`, 'Bearer xxx']) {
+    it(`answers 401 with ${authorization === undefined ? 'no token' : `the header "${authorization}"`}, and reads nothing`, async () => {
+      const body = '{'
+      const { status, text } = await ask(authorization === undefined ? {} : { authorization }, { body })
+      expect([status, text, records]).to.deep.equal([401, '', []])
+    })
+  }
+
+  it('is not there without a token that somebody could have, or for a service that reacts to nothing', async () => {
+    expect((await ask({ authorization: 'Bearer ' }, { own: '' })).status).to.equal(404)
+    expect(withDryRun(metrics, { dryRun: undefined, token, log })).to.equal(metrics)
+  })
+
+  it('leaves all else as it was', async () => {
+    const other = (path: string, method: string) => ask({}, { path, method }).then(({ status }) => status)
+    expect(await Promise.all([other('/metrics', 'GET'), other('/', 'POST'), other('/dry-run', 'GET')])).to.deep.equal([
+      200, 404, 404,
+    ])
+  })
+
+  it('says what is wrong with a body by its status alone, and logs none of it', async () => {
+    const noRecord: DryRun = async () => {
+      throw new NoRecordError()
+    }
+    expect(await ask(known, { body: '{' })).to.deep.equal({ status: 400, text: '' })
+    expect(await ask(known, { dryRun: noRecord })).to.deep.equal({ status: 400, text: '' })
+    expect(await ask(known, { body: JSON.stringify('x'.repeat(600_000)) })).to.deep.equal({ status: 413, text: '' })
+    expect(records).to.deep.equal([])
+  })
+
+  it('logs what it could not do', async () => {
+    const broken: DryRun = async () => {
+      throw new RangeError('broken')
+    }
+    expect(await ask(known, { dryRun: broken })).to.deep.equal({ status: 500, text: '' })
+    expect(records).to.have.length(1)
+    expect(records[0]).to.include({ level: 'error', msg: 'a record could not be tried' })
+  })
+})

@@ -1,0 +1,116 @@
+import type { Envelope, FullEvent } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { createDryRun, type TriedRecord } from '../../src/runtime/dry-run.ts'
+import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import type { Publish } from '../../src/stream/publish.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { UntrustedError } from '../../src/trust/untrusted-error.ts'
+
+const place = { topic: 'orderevents', partition: 0, offset: '7' }
+const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
+const created = (payload: object = { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 }) => ({
+  AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003',
+  AppName: 'older-application',
+  Version: 1,
+  Name: 'OrderCreated',
+  CreationDate: '2026-01-01T00:00:00Z',
+  Payload: payload,
+})
+const record = (document: unknown): TriedRecord => ({
+  place,
+  value: Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)).toString('base64'),
+  arrivedAt: 0,
+  isVouchedFor: false,
+})
+
+class TooOddError extends Error {
+  readonly code = 'too-odd'
+}
+
+describe('what a service would do with a record', () => {
+  let sidecar: FakeSidecar
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+  })
+
+  /** Keeps the event by its order, and says so. */
+  function reactionsOn({ documents, publish }: { documents: DocumentsOf; publish: Publish }) {
+    return {
+      orderevents: {
+        'OrderCreated@1': async (event: FullEvent<'OrderCreated@1'>) => {
+          const { OrderId: id, Total } = event.Payload
+          if (Total === 13) throw new TooOddError('13 is too odd')
+          const key = `thing/${id}`
+          const isNew = await documents('').change({
+            key,
+            bytes: 100,
+            decide(view) {
+              if (view.get(key)) return false
+              view.write({ id, total: Total, customerName: event.Payload.CustomerName, Payload: event.Payload })
+              return true
+            },
+          })
+          if (isNew) await publish('paymentevents', id, { ...event, Name: 'PaymentApproved' } as unknown as Envelope)
+          return isNew
+        },
+      },
+    }
+  }
+
+  const dryRun = (document: unknown, refuse?: string) =>
+    createDryRun({
+      reactionsOn,
+      documents: createDocuments(sidecar, () => new Date(0)),
+      trust: {
+        requireTrusted() {
+          if (refuse) throw new UntrustedError(refuse)
+        },
+        vouch: () => undefined,
+      },
+      refusals: new Set(['too-odd']),
+    })(record(document))
+
+  it('is what it would store and publish, without doing either, and without what is personal', async () => {
+    const tried = await dryRun(created())
+    expect(tried).to.deep.include({
+      result: 'changes',
+      publishes: [{ topic: 'paymentevents', type: 'PaymentApproved@1' }],
+    })
+    const [change] = tried.result === 'changes' ? tried.changes : []
+    expect(change).to.deep.include({ key: `thing/${OrderId}`, before: null })
+    expect(change?.after).to.deep.include({ id: OrderId, total: 10, customerName: '***' })
+    expect(JSON.stringify(tried)).not.to.match(/Grace|US-1/)
+    expect([sidecar.documents.size, sidecar.published.length, sidecar.calls.transact]).to.deep.equal([0, 0, 0])
+  })
+
+  it('is nothing for what it knows already', async () => {
+    sidecar.documents.set(`thing/${OrderId}`, { value: { id: OrderId }, etag: '1' })
+    expect(await dryRun(created())).to.deep.equal({ result: 'no-effect', why: 'duplicate', publishes: [] })
+  })
+
+  it('is nothing for an event that it does not handle', async () => {
+    const tried = await dryRun({ ...created({}), Name: 'StockCounted' })
+    expect(tried).to.deep.equal({ result: 'no-effect', why: 'not-handled', publishes: [] })
+  })
+
+  it('is a dead letter with the reason and all problems, as if it were delivered', async () => {
+    const invalid = await dryRun(created({ OrderId }))
+    expect(invalid).to.include({ result: 'dead-letter', reason: 'invalid-payload' })
+    expect(invalid.result === 'dead-letter' && invalid.faults.map(({ pointer }) => pointer)).to.deep.equal([
+      '/Payload/CustomerName',
+      '/Payload/CustomerTaxId',
+      '/Payload/Total',
+    ])
+    expect(await dryRun('{')).to.include({ result: 'dead-letter', reason: 'not-json' })
+    const odd = created({ OrderId, CustomerName: 'n', CustomerTaxId: 't', Total: 13 })
+    expect(await dryRun(odd)).to.include({ result: 'dead-letter', reason: 'too-odd', detail: '13 is too odd' })
+    expect(await dryRun(created(), 'it is not listed')).to.include({ result: 'dead-letter', reason: 'untrusted' })
+  })
+
+  it('is not known while its store is away', async () => {
+    const away = new SidecarError('read state', 'gone')
+    for (const calls of ['read', 'readOne'] as const) sidecar.failures[calls].push(away)
+    expect((await dryRun(created())).result).to.equal('unknown')
+  })
+})

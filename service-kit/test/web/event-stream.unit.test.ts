@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'chai'
+import { withServer } from '../../src/testing/serve-app.ts'
+import { createStreams, type Send } from '../../src/web/event-stream.ts'
+import { call } from './support/call.ts'
+import { webWith } from './support/things.ts'
+
+describe('an operation that answers with messages', () => {
+  let send: Send
+  let closed: number
+  let begun: Promise<void>
+
+  function app() {
+    const streams = createStreams()
+    closed = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    begun = promise
+    const stream = streams.route({
+      path: '/v1/live',
+      scope: 'things:read',
+      summary: 'Watch',
+      input: {},
+      body: { name: 'Messages', schema: { type: 'object' } },
+      open(_input, given) {
+        send = given
+        resolve()
+        return () => {
+          closed += 1
+        }
+      },
+    })
+    return { streams, web: webWith({ routes: [stream] }) }
+  }
+
+  it('sends them as they come, and ends with its service', async () => {
+    const { streams, web } = app()
+    await withServer(web, async (url) => {
+      const response = await fetch(`${url}/v1/live`)
+      expect(response.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8')
+      await begun
+      expect(send('batch', { count: 1 })).to.equal(true)
+      streams.end()
+      expect(await response.text()).to.equal('event: batch\ndata: {"count":1}\n\n')
+      while (closed === 0) await delay(5)
+      expect(send('batch', {})).to.equal(false)
+    })
+  })
+
+  it('is told when its client has left', async () => {
+    await withServer(app().web, async (url) => {
+      const leave = new AbortController()
+      await fetch(`${url}/v1/live`, { signal: leave.signal })
+      await begun
+      leave.abort()
+      while (closed === 0) await delay(5)
+      expect(closed).to.equal(1)
+    })
+  })
+
+  it('keeps no more than a little for a client that does not read', async () => {
+    await withServer(app().web, async (url) => {
+      const client = request(`${url}/v1/live`).end()
+      const [response] = await once(client, 'response')
+      response.pause()
+      await begun
+      const message = { text: 'x'.repeat(100_000) }
+      let sent = 0
+      while (send('batch', message) && sent < 10_000) {
+        sent += 1
+        await delay(0)
+      }
+      expect(sent).to.be.below(10_000)
+      client.destroy()
+    })
+  })
+
+  it('answers HEAD without one', async () => {
+    const { status, text } = await call(app().web, '/v1/live', { method: 'HEAD' })
+    expect([status, text, closed]).to.deep.equal([200, '', 0])
+  })
+})

@@ -1,0 +1,73 @@
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import { withServer } from '../../src/testing/serve-app.ts'
+import type { SiteFile } from '../../src/web/site.ts'
+import { call } from './support/call.ts'
+import { thingRoutes, webWith } from './support/things.ts'
+
+const file = (text: string, over: Partial<SiteFile> = {}): SiteFile => ({
+  bytes: Buffer.from(text),
+  br: brotliCompressSync(text),
+  type: 'text/html; charset=utf-8',
+  etag: `"${text.length}"`,
+  immutable: false,
+  ...over,
+})
+
+describe('a page of a service’s own', () => {
+  const files: Record<string, SiteFile> = {
+    '/assets/a.js': file('run()', { type: 'text/javascript; charset=utf-8', immutable: true }),
+  }
+  const app = webWith({
+    routes: thingRoutes(),
+    refusals: { 'too-heavy': { status: 409, title: 'The thing is too heavy' } },
+    page: {
+      policy: "default-src 'none'; script-src 'self'",
+      read: (path) =>
+        files[path]
+          ? { status: 200, file: files[path] }
+          : path.startsWith('/assets/')
+            ? undefined
+            : { status: path === '/' ? 200 : 404, file: file('a page') },
+    },
+  })
+
+  it('is shown under its policy, and asked for again whenever it is shown', async () => {
+    const { status, headers, text } = await call(app, '/')
+    expect([status, text, headers['content-type']]).to.deep.equal([200, 'a page', 'text/html; charset=utf-8'])
+    expect(headers['content-security-policy']).to.equal("default-src 'none'; script-src 'self'")
+    expect(headers).to.include({ 'cache-control': 'no-cache', etag: '"6"', 'x-frame-options': 'DENY' })
+  })
+
+  it('has files that nobody asks for twice, compressed for whoever takes it', async () => {
+    await withServer(app, async (url) => {
+      const { headers, body } = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': 'gzip, br' } })
+      expect(headers.get('content-encoding')).to.equal('br')
+      expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable')
+      expect(await new Response(body).text()).to.equal('run()')
+    })
+    expect(brotliDecompressSync(file('run()').br).toString()).to.equal('run()')
+    const plain = await call(app, '/assets/a.js', { headers: { 'accept-encoding': 'identity' } })
+    expect([plain.headers['content-encoding'], plain.text]).to.deep.equal([undefined, 'run()'])
+  })
+
+  it('is not sent to a browser that has it', async () => {
+    const { status, text } = await call(app, '/', { headers: { 'if-none-match': '"1", "6"' } })
+    expect([status, text]).to.deep.equal([304, ''])
+  })
+
+  it('takes no path of the operations, and no file that there is not', async () => {
+    for (const path of ['/v1/nothing', '/v2', '/assets/b.js']) {
+      const { status, headers } = await call(app, path)
+      expect([status, headers['content-type']], path).to.deep.equal([404, 'application/problem+json; charset=utf-8'])
+    }
+    expect((await call(app, '/v1/things')).status).to.equal(200)
+    expect((await call(app, '/healthz')).json).to.deep.equal({ status: 'up' })
+  })
+
+  it('tells of a path that is no view with 404, as a page', async () => {
+    const { status, text } = await call(app, '/nothing', { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([status, text]).to.deep.equal([404, 'a page'])
+    expect((await call(app, '/nothing')).json.status).to.equal(404)
+  })
+})

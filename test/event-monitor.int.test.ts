@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createReads, segmentsIn } from '@orderflow/event-monitor/index'
+import { freePorts, testFolder, withAdmin } from '@orderflow/stack'
+import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
+import { Producer } from '@platformatic/kafka'
+import { expect } from 'chai'
+
+const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
+const orderCreated = (OrderId: string) => ({
+  AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003',
+  AppName: 'older-application',
+  Version: 1,
+  Name: 'OrderCreated',
+  CreationDate: '2026-01-01T00:00:00Z',
+  Payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
+})
+const total = 30_000
+const batch = 500
+
+describe('the index of a real log', function () {
+  this.timeout(240_000)
+  let stack: string
+  let folder: string
+  let ports: Awaited<ReturnType<typeof freePorts>>
+  let monitor: ChildProcess | undefined
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    stack = testFolder('monitor')
+    await claimFolder(stack)
+    ports = await freePorts()
+    await ensureRunning(await createPlan(stack, ports, 'sqlite'), ['kafka'], { onProgress: () => {} })
+  })
+  after(() => releaseFolder(stack))
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'monitor-kill-'))
+  })
+  afterEach(async () => {
+    monitor?.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  function start(): ChildProcess {
+    monitor = fork(program, [ports.kafka.toString(), folder], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    return monitor
+  }
+
+  async function publish(topic: string, count: number): Promise<void> {
+    const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'test', ...localKafka(ports.kafka) })
+    for (let at = 0; at < count; at += batch) {
+      const messages = Array.from({ length: Math.min(batch, count - at) }, (_, step) => ({
+        topic,
+        key: Buffer.from(`key-${at + step}`),
+        value: Buffer.from(JSON.stringify(orderCreated(randomUUID()))),
+      }))
+      await producer.send({ messages, acks: -1 })
+    }
+    await producer.close()
+  }
+
+  function places(): string[] {
+    const reads = createReads()
+    reads.follow([...segmentsIn(folder, 'events'), ...segmentsIn(folder, 'dead')])
+    const found: string[] = []
+    for (let cursor: number | undefined; ; ) {
+      const { items, next } = reads.events({ topic: ['orderevents'] }, 5_000, cursor)
+      found.push(...items.map(({ place }) => `${place.partition}/${place.offset}`))
+      if (next === null) break
+      cursor = next
+    }
+    reads.close()
+    return found
+  }
+
+  it('has each event once, however often the monitor is killed while it reads', async () => {
+    const publishing = publish('orderevents', total)
+    let kills = 0
+    for (; kills < 6; kills += 1) {
+      const running = start()
+      // Each time a little later: at its start, in its first transaction, in the middle of many.
+      await delay(900 + 250 * kills)
+      running.kill('SIGKILL')
+      await once(running, 'exit')
+    }
+    await publishing
+    const last = start()
+    for await (const [kept] of on(last)) if (kept === total) break
+    last.kill('SIGKILL')
+    await once(last, 'exit')
+    const found = places()
+    expect(new Set(found).size).to.equal(total)
+    expect(found).to.have.length(total)
+  })
+
+  it('tells of records that the log had dropped before they were read', async () => {
+    await withAdmin(localKafka(ports.kafka), async (admin) => {
+      await admin.createTopics({ topics: ['cut'], partitions: 1, replicas: 1 })
+    })
+    await publish('cut', 100)
+    const first = start()
+    for await (const [kept] of on(first)) if (kept === total + 100) break
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    await publish('cut', 100)
+    await withAdmin(localKafka(ports.kafka), (admin) =>
+      admin.deleteRecords({ topics: [{ name: 'cut', partitions: [{ partition: 0, offset: 150n }] }] }),
+    )
+    const second = start()
+    for await (const [kept] of on(second)) if (kept === total + 150) break
+    const reads = createReads()
+    reads.follow(segmentsIn(folder, 'events'))
+    expect(reads.gaps().map(({ topic, from, to, why }) => [topic, from, to, why])).to.deep.equal([
+      ['cut', '100', '150', 'truncated'],
+    ])
+    reads.close()
+  })
+})
+
+/** What the program says that it keeps, each time. */
+async function* on(running: ChildProcess): AsyncGenerator<[kept: number]> {
+  for (;;) yield (await once(running, 'message')) as [number]
+}

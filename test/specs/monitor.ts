@@ -1,0 +1,76 @@
+import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/clients/api'
+import { full } from '@orderflow/chaos/clients/envelopes'
+import { type RunningStack, urlOf } from '@orderflow/stack'
+import { openBrowser } from '@orderflow/stack/browser'
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { publish } from './every-service/effects.ts'
+
+const taxId = 'GB-MONITOR-4711'
+
+/** The monitor as somebody uses it who has its page and nothing else, in a real browser. */
+export function monitorPage(running: () => RunningStack): void {
+  describe('the monitor’s page', () => {
+    let stack: RunningStack
+    let browser: Browser
+    let page: Page
+    let errors: string[]
+    const monitor = () => urlOf(stack, 'event-monitor')
+    before(async () => {
+      stack = running()
+      browser = await openBrowser()
+      page = await browser.newPage()
+      page.on('pageerror', (error) => errors.push(error.message))
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+    })
+    beforeEach(() => {
+      errors = []
+    })
+    after(() => browser?.close())
+
+    async function publishOrder(AppName: string, payload: object) {
+      const envelope = { ...full({ CustomerTaxId: taxId, ...payload }), AppId: crypto.randomUUID(), AppName }
+      await publish(stack, { topic: 'orderevents', key: envelope.Payload.OrderId, envelope })
+      return { id: envelope.Payload.OrderId, correlationId: envelope.CorrelationId }
+    }
+
+    it('shows events as they come, and each as its receivers see it, without what is personal', async () => {
+      await page.goto(monitor())
+      await page.getByText('index up to date').waitFor()
+      const { id, correlationId } = await publishOrder('lively-shop', { Total: 12 })
+      await page.locator('[role=row]', { hasText: 'lively-shop' }).first().waitFor()
+      await orderWith(orderUrl(stack), id, 'Paid')
+      await page.goto(`${monitor()}/c/${correlationId}`)
+      await page.getByText('PaymentApproved@1').first().waitFor()
+      expect(await page.content())
+        .to.contain('lively-shop')
+        .and.not.contain(taxId)
+      expect(errors).to.deep.equal([])
+    })
+
+    it('leads from a broken event to its payment: it is found, mended, tried, resent, and seen to be paid', async () => {
+      const { id, correlationId } = await publishOrder('broken-shop', { Total: '42.5' })
+      await page.goto(`${monitor()}/dead`)
+      await page.locator('tr', { hasText: 'broken-shop' }).first().getByRole('link').first().click()
+      await page.waitForURL('**/dead?group=*')
+      await page.locator('tbody a.id').first().click()
+      await page.waitForURL('**/dead/*')
+      await page.getByText('it would be refused again').waitFor()
+      await page.locator('.cm-content').click()
+      const text = await page.locator('.cm-content').innerText()
+      expect(text).to.contain('"***{/Payload/CustomerTaxId}***"')
+      await page.keyboard.press('Control+a')
+      await page.keyboard.insertText(text.replace('"42.5"', '42.5'))
+      await page.getByText('ready: every receiver would take it').waitFor()
+      await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
+      await page.getByRole('button', { name: 'Resend as edited' }).click()
+      await page.getByText('resent, and has not failed since').waitFor()
+      await orderWith(orderUrl(stack), id, 'Paid')
+      expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
+      expect(await page.content()).not.to.contain(taxId)
+      await page.goto(`${monitor()}/c/${correlationId}`)
+      await page.getByText('edited and resent').first().waitFor()
+      expect(errors).to.deep.equal([])
+    })
+  })
+}
