@@ -6,7 +6,7 @@ import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { eventually, urlOf } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { failed, succeeded } from './specs/commands.ts'
@@ -181,7 +181,7 @@ describe('a closed stack', () => {
         'console',
         (message) => message.text().includes('Content Security Policy') && refused.push(message.text()),
       )
-      await page.goto(`${orderUrl(stack)}/docs/`)
+      await openPage(page, `${orderUrl(stack)}/docs/`, page.locator('.opblock').first())
       await page.locator('.auth-wrapper .authorize').click()
     })
     afterEach(() => page.close())
@@ -218,8 +218,8 @@ describe('a closed stack', () => {
       const monitor = urlOf(stack, 'event-monitor')
       const key = await newKey('NAME=looks', 'SCOPES=events:read')
       await until(`${monitor}/v1/me`, as(key), 200)
-      await page.goto(`${monitor}/?topic=orderevents`)
       const dialog = page.getByRole('dialog', { name: 'Sign in' })
+      await openPage(page, `${monitor}/?topic=orderevents`, dialog)
       await dialog.getByLabel('API key or token').fill(`${key}x`)
       await dialog.getByRole('button', { name: 'Sign in' }).click()
       await dialog.getByText('does not count').waitFor()

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core'
 import { findBrowser } from './provision/browser.ts'
 
 /** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
@@ -12,4 +12,37 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = findBrowser()
   if (!executablePath) throw new Error('no Chromium: run `make test`, which installs it, or set CHROMIUM_PATH')
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
+}
+
+/**
+ * What Chromium says of each request that is under way while a network of this machine comes or goes, on loopback too: containers that start
+ * beside the tests bring theirs. Whoever reads the page would load it again.
+ */
+const networkChanged = 'net::ERR_NETWORK_CHANGED'
+
+/** What a page goes on to complain of, in its console or by an error that nothing caught: the list grows. */
+export function watchErrors(page: Page): string[] {
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes(networkChanged)) errors.push(message.text())
+  })
+  return errors
+}
+
+/** Opens an address and waits until something is there, and loads it again where a part of it was lost to a change of the network. */
+export async function openPage(page: Page, address: string, shown: Locator): Promise<void> {
+  while (await isLost(page, address, shown)) {}
+}
+
+async function isLost(page: Page, address: string, shown: Locator): Promise<boolean> {
+  const predicate = (request: Request) => request.failure()?.errorText === networkChanged
+  const lost = page.waitForEvent('requestfailed', { predicate, timeout: 0 }).then(
+    () => true,
+    () => false,
+  )
+  await page.goto(address).catch((error: Error) => {
+    if (!error.message.includes(networkChanged)) throw error
+  })
+  return Promise.race([lost, shown.waitFor().then(() => false)])
 }

@@ -10,7 +10,7 @@ import { succeeded } from '../specs/commands.ts'
 import { openContainer } from './container.ts'
 import { expectPaidOnce } from './expect-paid-once.ts'
 import { openPayer } from './payer.ts'
-import { startPayingLoad } from './paying-load.ts'
+import { type PayingLoad, startPayingLoad } from './paying-load.ts'
 import type { RunningContainers } from './running-containers.ts'
 
 const service = 'payment-service'
@@ -23,8 +23,10 @@ const perSecond = 2
 export function replicas(running: () => RunningContainers): void {
   describe('four replicas of payment-service', () => {
     let stack: RunningContainers
+    let load: PayingLoad
     before(() => {
       stack = running()
+      load = startPayingLoad(stack, perSecond)
     })
 
     /** Waits until all partitions of orderevents have an owner, and each of so many replicas has as many of them as any other. */
@@ -44,17 +46,22 @@ export function replicas(running: () => RunningContainers): void {
         120_000,
       )
 
-    it('join while orders come in, share the partitions evenly, and lose nothing when some die and all are restarted', async function () {
-      const load = startPayingLoad(stack, perSecond)
+    it('join while orders come in, and share the partitions evenly', async () => {
       const printed = succeeded(await stack.make('scale', `SERVICE=${service}`, `N=${count}`))
       expect(printed).to.match(new RegExp(`${service}: runs ${count} times, members of its consumer group: [1-9]`))
       await untilShared(count)
+    })
+
+    it('share them again when some have died and all were restarted', async () => {
       // The partitions of the one wait until its session ends, those of the other until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
       const restarted = succeeded(await stack.make('restart', `SERVICE=${service}`))
       for (const name of names) expect(restarted).to.contain(`${name}: restarted`)
       await untilShared(count)
+    })
+
+    it('lost no order of all that came in meanwhile', async function () {
       const { orders } = await load.endsPaidOnce()
       if (this.test) this.test.title += ` (${orders} orders)`
     })

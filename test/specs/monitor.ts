@@ -1,7 +1,7 @@
 import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
 import { type RunningStack, urlOf } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage, watchErrors } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { publish } from './every-service/effects.ts'
@@ -20,13 +20,11 @@ export function monitorPage(running: () => RunningStack): void {
       stack = running()
       browser = await openBrowser()
       page = await browser.newPage()
-      page.on('pageerror', (error) => errors.push(error.message))
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
-    })
-    beforeEach(() => {
-      errors = []
+      errors = watchErrors(page)
     })
     after(() => browser?.close())
+
+    const open = (path: string) => openPage(page, monitor() + path, page.locator('main > *').first())
 
     async function publishOrder(AppName: string, payload: object) {
       const envelope = { ...full({ CustomerTaxId: taxId, ...payload }), AppId: crypto.randomUUID(), AppName }
@@ -35,12 +33,12 @@ export function monitorPage(running: () => RunningStack): void {
     }
 
     it('shows events as they come, and each as its receivers see it, without what is personal', async () => {
-      await page.goto(monitor())
+      await open('/')
       await page.getByText('index up to date').waitFor()
       const { id, correlationId } = await publishOrder('lively-shop', { Total: 12 })
       await page.locator('[role=row]', { hasText: 'lively-shop' }).first().waitFor()
       await orderWith(orderUrl(stack), id, 'Paid')
-      await page.goto(`${monitor()}/c/${correlationId}`)
+      await open(`/c/${correlationId}`)
       await page.getByText('PaymentApproved@1').first().waitFor()
       expect(await page.content())
         .to.contain('lively-shop')
@@ -50,7 +48,7 @@ export function monitorPage(running: () => RunningStack): void {
 
     it('leads from a broken event to its payment: it is found, mended, tried, resent, and seen to be paid', async () => {
       const { id, correlationId } = await publishOrder('broken-shop', { Total: '42.5' })
-      await page.goto(`${monitor()}/dead`)
+      await open('/dead')
       await page.locator('tr', { hasText: 'broken-shop' }).first().getByRole('link').first().click()
       await page.waitForURL('**/dead?group=*')
       await page.locator('tbody a.id').first().click()
@@ -68,7 +66,7 @@ export function monitorPage(running: () => RunningStack): void {
       await orderWith(orderUrl(stack), id, 'Paid')
       expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
       expect(await page.content()).not.to.contain(taxId)
-      await page.goto(`${monitor()}/c/${correlationId}`)
+      await open(`/c/${correlationId}`)
       await page.getByText('edited and resent').first().waitFor()
       expect(errors).to.deep.equal([])
     })

@@ -2,7 +2,7 @@ import { orderUrl, orderWith } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { entryOf, type RunningStack, urlOf } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage, watchErrors } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { execute } from '../support/browser.ts'
@@ -14,17 +14,15 @@ export function interactivePages(running: () => RunningStack): void {
     let browser: Browser
     let page: Page
     let errors: string[]
-    beforeEach(() => {
-      errors = []
-    })
     before(async () => {
       stack = running()
       browser = await openBrowser()
       page = await browser.newPage({ ignoreHTTPSErrors: true })
-      page.on('pageerror', (error) => errors.push(error.message))
-      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+      errors = watchErrors(page)
     })
     after(() => browser?.close())
+
+    const open = (url: string) => openPage(page, `${url}/`, page.locator('.opblock').first())
 
     /** Executes an operation with the examples as they stand, and reads the answer. */
     async function tryOut<T>(operation: string): Promise<{ status: number; body: T }> {
@@ -35,7 +33,7 @@ export function interactivePages(running: () => RunningStack): void {
     }
 
     it('creates and reads an order on order-service’s page, which / leads to, without an error in its console', async () => {
-      await page.goto(`${orderUrl(stack)}/`)
+      await open(orderUrl(stack))
       expect(page.url()).to.equal(`${orderUrl(stack)}/docs/`)
       const created = await tryOut<Order>('POST /v1/orders')
       expect(created.status).to.equal(201)
@@ -50,7 +48,7 @@ export function interactivePages(running: () => RunningStack): void {
     })
 
     it('publishes an envelope on event-gateway’s page, and judges it, without an error in its console', async () => {
-      await page.goto(`${urlOf(stack, 'event-gateway')}/`)
+      await open(urlOf(stack, 'event-gateway'))
       const published = await tryOut<{ items: { outcome: string }[] }>('POST /v1/events/{topic}')
       expect([published.status, published.body.items[0]?.outcome]).to.deep.equal([202, 'accepted'])
       const judged = await tryOut<{ items: { variant: string }[] }>('POST /v1/envelopes/validate')
@@ -59,7 +57,7 @@ export function interactivePages(running: () => RunningStack): void {
     })
 
     it('makes and reads a payment on payment-service’s page, over https, without an error in its console', async () => {
-      await page.goto(`${entryOf(stack.services, 'payment-service').httpsUrl}/`)
+      await open(entryOf(stack.services, 'payment-service').httpsUrl)
       const made = await tryOut<Payment>('POST /v1/payments')
       expect([made.status, made.body.status]).to.deep.equal([201, 'Approved'])
       const read = await tryOut<Payment>('GET /v1/payments/{id}')

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { orderEvents } from '@orderflow/envelope-schema'
 import { localKafka } from '@orderflow/stack/parts'
-import { orderEvents as envelopes } from './events.ts'
-import { openStream } from './stream.ts'
+import { orderEvents as envelopes } from '../support/events.ts'
+import { openStream } from '../support/stream.ts'
 
 // A thread that publishes so many events a second for so long, and says how many it were: who waits for answers meanwhile waits for nothing else.
 

@@ -1,0 +1,64 @@
+import { pay } from '../parts/outside.ts'
+import type { BenchStack } from '../support/bench-stack.ts'
+import { publishOrders } from '../support/events.ts'
+import { inTurn, type Run } from '../support/part.ts'
+import { countProcessorTime } from '../support/process-use.ts'
+import { median } from '../support/statistics.ts'
+import type { Stream } from '../support/stream.ts'
+import { catchUp, caughtUp, get, specsOf, type Truth, urlOf } from './catching-up.ts'
+
+/** What the services did meanwhile; medians. */
+export interface Beside {
+  name: string
+  perSecond: number
+  /** Of the monitor: processor time for each order, in microseconds, and the seconds that it needed afterwards until all was in the index. */
+  microseconds: number
+  behindSeconds: number
+}
+
+/**
+ * Orders that payment-service pays a second, by itself and with the monitor beside it, in turn. The monitor is suspended while orders are
+ * published, and goes on with the payments or after them: it runs all the time, as it does elsewhere, and has both events of each order to index.
+ */
+export async function beside(
+  run: Run,
+  stack: BenchStack,
+  stream: Stream,
+  rounds: number,
+  events: number,
+): Promise<Beside[]> {
+  const payers = [stack.specOf('payment-service'), stack.specOf('payment-sidecar')]
+  const contender = { name: 'payments', specs: payers, topic: 'paymentevents', database: 'payment' }
+  await publishOrders(stream, events)
+  await pay(stack, stream, contender, events)
+  await catchUp(stack)
+  const samples = await inTurn(
+    run,
+    [
+      { name: 'payments alone', isWatched: false },
+      { name: 'beside the monitor', isWatched: true },
+    ],
+    rounds,
+    async ({ isWatched }) => {
+      const { kept } = await get<Truth>(`${urlOf(stack)}/truth`)
+      stack.signal(specsOf(stack), 'SIGSTOP')
+      await publishOrders(stream, events)
+      const used = countProcessorTime(stack.plan.folder)
+      if (isWatched) stack.signal(specsOf(stack), 'SIGCONT')
+      const { perSecond } = await pay(stack, stream, contender, events, Math.floor(events / 10))
+      const endedAt = performance.now()
+      stack.signal(specsOf(stack), 'SIGCONT')
+      await caughtUp(stack, kept + 2 * events)
+      const behindSeconds = (performance.now() - endedAt) / 1_000
+      const microseconds = ((used()['event-monitor'] ?? 0) * 1_000) / events
+      return { perSecond, microseconds, behindSeconds }
+    },
+  )
+  await stack.stop(specsOf(stack))
+  return [...samples].map(([{ name }, found]) => ({
+    name,
+    perSecond: median(found.map(({ perSecond }) => perSecond)),
+    microseconds: median(found.map(({ microseconds }) => microseconds)),
+    behindSeconds: median(found.map(({ behindSeconds }) => behindSeconds)),
+  }))
+}

@@ -1,0 +1,51 @@
+import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
+import type { Beside } from './beside.ts'
+import { type Live, rate } from './live.ts'
+
+/** @param backlog events a second */
+export function findings(backlog: number, live: Live, paid: Beside[]): Findings {
+  const [alone, watched] = paid.map(({ perSecond }) => perSecond)
+  const share = (watched ?? Number.NaN) / (alone ?? Number.NaN)
+  const megabytes = live.memory / 1e6
+  return {
+    tables: [
+      {
+        title: 'The index',
+        head: ['', ''],
+        rows: [
+          ['from a backlog, events/s', number(backlog)],
+          ['published, events/s', number(live.perSecond)],
+          ['events', number(live.events)],
+          ['seconds behind at the end', number(live.behindSeconds, 1)],
+          ['broker to a browser’s pixels, p50 and p95 in ms', `${number(live.drawn.p50)} ${number(live.drawn.p95)}`],
+          ['batches that were drawn', number(live.drawn.batches)],
+          ['search meanwhile, p50 and p95 in ms', `${number(live.search.p50, 1)} ${number(live.search.p95, 1)}`],
+          ['memory at most, MB', number(megabytes)],
+          ['heap of the browser’s tab, MB', number(live.heapBytes / 1e6)],
+        ],
+      },
+      {
+        title: 'Orders paid a second, medians',
+        head: ['', 'orders/s', 'monitor, µs an order', 'seconds until it had all'],
+        rows: paid.map(({ name, perSecond, microseconds, behindSeconds }) => [
+          name,
+          number(perSecond),
+          number(microseconds),
+          number(behindSeconds, 1),
+        ]),
+      },
+    ],
+    goals: [
+      atLeast('from a backlog, events/s', backlog, 20_000),
+      atLeast('published and indexed, events/s', live.perSecond, 0.95 * rate),
+      atMost('seconds behind at the end', live.behindSeconds, 2, 1),
+      atMost('broker to pixels, p95 in ms', live.drawn.p95, 250),
+      atMost('search, p95 in ms', live.search.p95, 20, 1),
+      atMost('memory, MB', megabytes, 300),
+      atMost('heap of the tab, MB', live.heapBytes / 1e6, 50),
+      atLeast('paid beside the monitor / alone', share, 0.9, 2),
+    ],
+    charts: [],
+    figures: { backlog, live, paid },
+  }
+}
