@@ -7,12 +7,19 @@ import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 /** The header by which a test tells the ledger that a record was made to be refused: its value is the record's name. */
 export const poisonHeader = 'test-poison'
 
+/** A broker that answers sends a record of those that are unread sooner by far. */
+const silenceMs = 30_000
+
 const deadTopics = [deadLetterTopic(orderEvents), deadLetterTopic(paymentEvents)]
 const topics = [orderEvents, paymentEvents, ...deadTopics]
 
-/** Reads the whole log as a plain Kafka client does, up to where it ends now, into the book. */
+/**
+ * Reads the whole log as a plain Kafka client does, up to where it ends now, into the book.
+ * @throws {Error} saying what is unread, when nothing comes any more
+ */
 export async function readLog(kafka: KafkaConnection, book: Book): Promise<void> {
   const consumer = new Consumer({ groupId: `ledger-${randomUUID()}`, clientId: 'ledger', ...kafka })
+  let silence: NodeJS.Timeout | undefined
   try {
     const unread = new Map<string, bigint>()
     for (const [topic, ends] of await consumer.listOffsets({ topics })) {
@@ -20,8 +27,13 @@ export async function readLog(kafka: KafkaConnection, book: Book): Promise<void>
     }
     if (unread.size === 0) return
     const stream = await consumer.consume({ topics, mode: MessagesStreamModes.EARLIEST, autocommit: false })
+    silence = setTimeout(() => {
+      const places = [...unread].map(([place, end]) => `${place} until ${end}`)
+      stream.destroy(new Error(`nothing came for ${silenceMs} ms; unread: ${places.join(', ')}`))
+    }, silenceMs)
     await book.together(async () => {
       for await (const message of stream) {
+        silence?.refresh()
         const place = `${message.topic} ${message.partition}`
         if (deadTopics.includes(message.topic)) book.deadLetter(letterOf(message))
         else book.logged(eventOf(message))
@@ -30,6 +42,7 @@ export async function readLog(kafka: KafkaConnection, book: Book): Promise<void>
       }
     })
   } finally {
+    clearTimeout(silence)
     await consumer.close(true)
   }
 }

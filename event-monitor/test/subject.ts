@@ -41,6 +41,11 @@ const cases: Record<string, BadRequest> = {
     pointers: ['/perSecond'],
     tells: /1 to 1000/,
   },
+  'a resend of a dead letter that there is not': {
+    ...post('/v1/resends', { entries: [id] }),
+    status: 404,
+    tells: new RegExp(`no dead letter ${id}`),
+  },
   'two edited at once': {
     ...post('/v1/resends', { entries: [id, id], edited: { text: '{}' } }),
     status: 400,

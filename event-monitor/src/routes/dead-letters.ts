@@ -201,6 +201,8 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       async handle({ asked: { entries, group, perSecond, edited }, key }, context): Promise<Job> {
         const ids = entries ?? (await index.ask('deadLetterEntries', group, 'open')).map((entry) => entry.id).reverse()
         if (ids.length === 0) throw notKept('open dead letter of this group')
+        const unknown = await index.ask('unknownEntry', ids)
+        if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
         const change = edited === undefined ? null : await mendedEvent(ids[0] as string, edited)
         return resends.start({
           entries: ids,

@@ -11,8 +11,12 @@ export interface PollOptions {
 /** How long anything of ours takes to start, at most. */
 const startTimeoutMs = 60_000
 
+/** An answer is waited for as long, however little time there is. */
+const leastAnswerMs = 1_000
+
 /**
- * Asks `probe` until it answers something other than undefined or false, and returns that; undefined after `timeoutMs`.
+ * Asks `probe` until it answers something other than undefined or false, and returns that; undefined after `timeoutMs`. A question that
+ * was asked in time has that long for its answer, too: a connection may hang, and whoever waits is promised an end.
  * @throws {StackError} `interrupted` when the signal aborts; and whatever `probe` throws
  */
 export async function poll<Answer>(
@@ -23,12 +27,22 @@ export async function poll<Answer>(
   for (;;) {
     if (signal?.aborted) throw new StackError('interrupted', 'interrupted')
     const begun = Date.now()
-    const answer = await probe()
+    const answer = await within(Math.max(timeoutMs, leastAnswerMs), probe())
     if (answer !== undefined && answer !== false) return answer
     const now = Date.now()
     if (now > deadline) return undefined
     // A question that takes long is asked less often: what it waits for needs the processor, too.
     await sleep(Math.max(everyMs, 2 * (now - begun)))
+  }
+}
+
+/** Undefined when it takes longer. */
+async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Promise<Answer | undefined> {
+  const settled = new AbortController()
+  try {
+    return await Promise.race([answer, sleep(ms, undefined, { signal: settled.signal })])
+  } finally {
+    settled.abort()
   }
 }
 
@@ -48,7 +62,7 @@ export async function eventually<Answer>(
  * @throws {StackError} `not-ready` with the last error after a minute; at once what is a StackError already
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {
-  let cause: unknown
+  let cause: unknown = 'no answer'
   const attempt = async () => {
     try {
       return { result: await work() }

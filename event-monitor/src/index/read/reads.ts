@@ -172,6 +172,12 @@ export function createReads() {
         .map((entry) => ({ entry, facts: letters.factsOf(entry), view: entryView(entry, letters.factsOf(entry)) }))
     },
 
+    /** The first of these ids that no entry has. */
+    unknownEntry(ids: readonly string[]): string | undefined {
+      const known = new Set(letters.read(segments).entries.map(({ id }) => id))
+      return ids.find((id) => !known.has(id))
+    },
+
     gaps(): Gap[] {
       const rows = segments
         .all()
