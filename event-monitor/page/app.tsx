@@ -4,6 +4,7 @@ import { isSigningIn } from './data/access.ts'
 import { announced } from './data/announce.ts'
 import { useKeys } from './data/commands.ts'
 import { back, path } from './data/location.ts'
+import { connect } from './data/stream.ts'
 import { type Route, routeOf } from './lib/route.ts'
 import { ProblemBox } from './parts/answers.tsx'
 import { Header } from './parts/header.tsx'
@@ -51,6 +52,11 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
+  // What a view asks for it has asked for by now.
+  const isDrawn = View !== undefined || failed !== null
+  useEffect(() => {
+    if (isDrawn) connect()
+  }, [isDrawn])
   return (
     <>
       <a class="skip" href="#main">

@@ -46,10 +46,13 @@ export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving)
     if (document.hidden) leaving = setTimeout(leave, awayMs)
-    else if (!source && connection.value.state !== 'refused') open()
+    else connect()
   })
-  // A view asks for its own in the same moment.
-  queueMicrotask(() => source ?? open())
+}
+
+/** Unless the view that is drawn has asked for its own. */
+export function connect(): void {
+  if (!source && connection.value.state !== 'refused') open()
 }
 
 function leave(): void {

@@ -28,8 +28,8 @@ describe('the page of a stack that is closed', () => {
     await page.locator('.event-row .what').first().waitFor()
     await page.locator('.truth', { hasText: '● live' }).waitFor()
     expect(new URL(page.url()).search).to.equal('?topic=orderevents')
-    // That a stream was left, the monitor hears a moment later.
-    await eventually(() => tests.monitor.viewers === 1, 'one stream alone')
+    const streams = tests.monitor.asked.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
+    expect(streams.map(({ query }) => query.get('topic'))).to.deep.equal(['orderevents'])
     tests.monitor.batch({ matched: 4 })
     await page.getByText('4 since opened').waitFor()
     await page.getByRole('button', { name: 'Sign out me' }).waitFor()
