@@ -65,9 +65,12 @@ export function containersConfig(): string {
         (service) =>
           `      - { names: [${podsOf(service)}], type: A, port: ${portOf(service)}, refresh_interval: 5s }\n`,
       )
-      .join('')}    relabel_configs:
-      - { source_labels: [__meta_dns_name], regex: '(.+)-pods', target_label: service, replacement: '$1-service' }
-`
+      .join('')}    relabel_configs:\n${services
+      .map(
+        (service) =>
+          `      - { source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }\n`,
+      )
+      .join('')}`
   return configText(
     {
       services: at(({ name }) => entryOf(defaultPorts.services, name).metrics),

@@ -8,6 +8,7 @@ interface ScrapeConfig {
   job_name: string
   static_configs?: { targets: string[]; labels?: Record<string, string> }[]
   dns_sd_configs?: { names: string[]; port: number }[]
+  relabel_configs?: { regex: string; target_label: string; replacement: string }[]
 }
 
 describe('prometheus.yml', () => {
@@ -38,5 +39,13 @@ describe('prometheus.yml', () => {
     expect(found[0]?.dns_sd_configs?.map(({ names: [name], port }) => [name, port])).to.deep.equal(
       services.map(({ role }, place) => [`${role}-pods`, 3900 + place]),
     )
+  })
+
+  it('of containers calls each service by its own name, whether or not that ends with -service', () => {
+    const { scrape_configs: found } = parse(containersConfig()) as { scrape_configs: ScrapeConfig[] }
+    for (const { relabel_configs: rules = [] } of found.slice(0, 2)) {
+      const nameOf = (pods: string) => rules.find(({ regex }) => new RegExp(`^(?:${regex})$`).test(pods))?.replacement
+      expect(services.map(({ role }) => nameOf(`${role}-pods`))).to.deep.equal(services.map(({ name }) => name))
+    }
   })
 })
