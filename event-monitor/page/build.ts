@@ -76,9 +76,21 @@ export async function buildPage(folder = join(here, '../dist')): Promise<Manifes
     firstView: ['/index.html', entry('icon.svg'), ...firstView],
   }
   writeFileSync(join(fresh, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  rmSync(folder, { recursive: true, force: true })
-  renameSync(fresh, folder)
+  replaceFolder(folder, fresh)
   return manifest
+}
+
+/** Whoever bundles at the same time has put theirs there between the two steps: then again. */
+function replaceFolder(folder: string, fresh: string): void {
+  for (;;) {
+    rmSync(folder, { recursive: true, force: true })
+    try {
+      renameSync(fresh, folder)
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+  }
 }
 
 function compressed(bytes: Buffer): Buffer {

@@ -82,11 +82,11 @@ export const postgresql: Tool = {
 /** Chromium or Chrome, which the tests of pages drive. */
 export const browser: Tool = {
   label: 'Chromium',
-  command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium',
+  command: findBrowser() ?? process.env.CHROMIUM_PATH ?? 'chromium-headless-shell',
   args: ['--version'],
   version: /(\d+)\.(\d+)/,
   minimum: [100, 0],
-  apt: 'chromium',
+  apt: 'chromium-headless-shell',
   brew: '--cask chromium',
   otherwise: 'install Chromium or Chrome, or set CHROMIUM_PATH to it',
 }

@@ -50,7 +50,7 @@ describe('make doctor', () => {
     expect(lines).to.include('make up, as processes: ready')
     expect(lines.find((line) => line.startsWith('Go '))).to.match(/1\.21 +1\.22$/)
     expect(lines[lines.indexOf('make test: lacks Chromium, git, curl, Python with pip') + 1]).to.match(
-      /^ {4}(sudo )?apt-get install -y chromium git curl python3-pip$/,
+      /^ {4}(sudo )?apt-get install -y chromium-headless-shell git curl python3-pip$/,
     )
   })
 

@@ -14,7 +14,7 @@ export interface Asked {
   headers: IncomingMessage['headers']
 }
 
-/** A monitor without Kafka or index: it serves the page that was built, and answers as a test has it. */
+/** A monitor without Kafka or index: it serves a page that was built, and answers as a test has it. */
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
   asked: Asked[] = []
@@ -27,6 +27,11 @@ export class FakeMonitor {
   readonly #server = createServer((request, response) => void this.#answer(request, response))
   #sequence = 0
   #timer: ReturnType<typeof setInterval> | undefined
+  readonly #page: ReturnType<typeof readPage>
+
+  constructor(page = readPage()) {
+    this.#page = page
+  }
 
   async start(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
@@ -114,7 +119,6 @@ export class FakeMonitor {
     )
   }
 
-  readonly #page = readPage()
   #file(path: string, response: ServerResponse): void {
     const found = this.#page(path)
     if (!found) json(response, 404, {})
