@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { deadLetterTopic, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { KafkaConnection } from '@orderflow/stack'
-import { Consumer, type Message, MessagesStreamModes } from '@platformatic/kafka'
+import { Consumer, ListOffsetTimestamps, type Message, MessagesStreamModes } from '@platformatic/kafka'
 import type { Book, DeadLetter, LoggedEvent } from './book.ts'
 
 /** The header by which a test tells the ledger that a record was made to be refused: its value is the record's name. */
@@ -22,8 +22,12 @@ export async function readLog(kafka: KafkaConnection, book: Book): Promise<void>
   let silence: NodeJS.Timeout | undefined
   try {
     const unread = new Map<string, bigint>()
+    const begins = await consumer.listOffsets({ topics, timestamp: ListOffsetTimestamps.EARLIEST })
     for (const [topic, ends] of await consumer.listOffsets({ topics })) {
-      for (const [partition, end] of ends.entries()) if (end > 0n) unread.set(`${topic} ${partition}`, end)
+      // What a broker has dropped never comes.
+      const isThere = (end: bigint, partition: number) => end > (begins.get(topic)?.[partition] ?? 0n)
+      for (const [partition, end] of ends.entries())
+        if (isThere(end, partition)) unread.set(`${topic} ${partition}`, end)
     }
     if (unread.size === 0) return
     const stream = await consumer.consume({ topics, mode: MessagesStreamModes.EARLIEST, autocommit: false })
