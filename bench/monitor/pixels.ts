@@ -1,4 +1,4 @@
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 
 /** What somebody had who looked on. */
 export interface Seen {
@@ -44,8 +44,7 @@ export async function lookOn(url: string, work: () => Promise<void>): Promise<Se
   const browser = await openBrowser()
   try {
     const page = await browser.newPage()
-    await page.goto(url)
-    await page.locator('.event-row time').first().waitFor()
+    await openPage(page, url, page.locator('.event-row time').first())
     await page.evaluate(watching)
     await work()
     const ages: number[] = await page.evaluate('window.ages')

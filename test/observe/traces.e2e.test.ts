@@ -6,7 +6,7 @@ import { anOrder, orderUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
 import type { Order } from '@orderflow/order-service/domain'
 import { eventually, jaegerUrl, sidecarOf, storedServices } from '@orderflow/stack'
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
@@ -213,8 +213,7 @@ describe('the traces of a stack that make observe watches', () => {
       page.on('pageerror', ({ message }) => wrong.push(message))
       page.on('console', (message) => message.text().includes('Content Security Policy') && wrong.push(message.text()))
       const url = jaegerUrl(checkout.ports)
-      await page.goto(`${url}/`)
-      await page.locator('td', { hasText: 'POST /v1/orders' }).first().waitFor()
+      await openPage(page, `${url}/`, page.locator('td', { hasText: 'POST /v1/orders' }).first())
       for (const wanted of [traceId, id]) {
         await page.locator('input').fill(wanted)
         await page.locator('input').press('Enter')

@@ -3,6 +3,7 @@ import { useLoad } from '../data/load.ts'
 import { useTitle } from '../data/title.ts'
 import { counted } from '../lib/format.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
+import { Columns } from '../parts/columns.tsx'
 import { PlaceLink, Time } from '../parts/marks.tsx'
 import { TruthLine } from '../parts/truth-line.tsx'
 import type { View } from '../parts/view.ts'
@@ -28,15 +29,7 @@ export const AuditView: View<'audit'> = () => {
           ) : (
             <div class="table-box">
               <table class="stacked">
-                <thead>
-                  <tr>
-                    <th scope="col">When</th>
-                    <th scope="col">Who</th>
-                    <th scope="col">What</th>
-                    <th scope="col">Record</th>
-                    <th scope="col">Reason, or what came of it</th>
-                  </tr>
-                </thead>
+                <Columns of={['When', 'Who', 'What', 'Record', 'Reason, or what came of it']} />
                 <tbody>
                   {items.map((item, index) => (
                     <tr key={`${item.at}${index}`}>

@@ -6,6 +6,7 @@ import { duration, shownOf } from '../lib/format.ts'
 import { hrefs } from '../lib/route.ts'
 import { useActiveRow } from '../parts/active-row.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
+import { Columns } from '../parts/columns.tsx'
 import { ConversationLink, PlaceLink, State, TypeName } from '../parts/marks.tsx'
 import { TruthLine } from '../parts/truth-line.tsx'
 import type { View } from '../parts/view.ts'
@@ -66,17 +67,7 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Waiting
-            </th>
-            <th scope="col">For</th>
-            <th scope="col">Since</th>
-            <th scope="col">Probably because</th>
-            <th scope="col">Conversation</th>
-          </tr>
-        </thead>
+        <Columns of={[{ number: 'Waiting' }, 'For', 'Since', 'Probably because', 'Conversation']} />
         <tbody>
           {items.map(({ cause, waiting, expected, by, likely }, index) => (
             <tr key={cause.id + cause.place.offset} class={index === active ? 'is-active' : ''}>

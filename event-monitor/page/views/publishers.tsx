@@ -6,6 +6,7 @@ import { searchOf } from '../lib/filters.ts'
 import { count, counted } from '../lib/format.ts'
 import { useActiveRow } from '../parts/active-row.ts'
 import { Answer, Empty, TryDemo } from '../parts/answers.tsx'
+import { Columns } from '../parts/columns.tsx'
 import { publisherOf, State, Time } from '../parts/marks.tsx'
 import { TruthLine } from '../parts/truth-line.tsx'
 import type { View } from '../parts/view.ts'
@@ -50,21 +51,9 @@ function Table({ items }: { items: Publisher[] }) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">Publisher</th>
-            <th scope="col">Trust</th>
-            <th scope="col" class="number">
-              Events
-            </th>
-            <th scope="col" class="number">
-              Not valid
-            </th>
-            <th scope="col">Variant</th>
-            <th scope="col">Says</th>
-            <th scope="col">Last</th>
-          </tr>
-        </thead>
+        <Columns
+          of={['Publisher', 'Trust', { number: 'Events' }, { number: 'Not valid' }, 'Variant', 'Says', 'Last']}
+        />
         <tbody>
           {items.map((publisher, index) => (
             <Row key={`${publisher.appId}${publisher.appName}`} publisher={publisher} isActive={index === active} />

@@ -76,6 +76,19 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     throw notKept(`dead letter ${id}`)
   }
 
+  /** Ids of what is open in a group, the oldest first. */
+  async function openIn(group: string | undefined): Promise<string[]> {
+    const found = await index.ask('deadLetterEntries', group, 'open')
+    if (found.length === 0) throw notKept('open dead letter of this group')
+    return found.map(({ id }) => id).reverse()
+  }
+
+  async function known(ids: string[]): Promise<string[]> {
+    const unknown = await index.ask('unknownEntry', ids)
+    if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
+    return ids
+  }
+
   /** The event that an entry is about, as the log or its dead letter has it. */
   const eventOf = (entry: Entry) => log.read((reader) => readEvent(reader, openAttempt(entry) ?? newestAttempt(entry)))
 
@@ -199,10 +212,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       input: { key: idempotencyKey({ description: 'The same key is the same job.' }), asked: resendInput },
       refusals: ['not-kept', 'not-in-log', 'refused'],
       async handle({ asked: { entries, group, perSecond, edited }, key }, context): Promise<Job> {
-        const ids = entries ?? (await index.ask('deadLetterEntries', group, 'open')).map((entry) => entry.id).reverse()
-        if (ids.length === 0) throw notKept('open dead letter of this group')
-        const unknown = await index.ask('unknownEntry', ids)
-        if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
+        const ids = entries === undefined ? await openIn(group) : await known(entries)
         const change = edited === undefined ? null : await mendedEvent(ids[0] as string, edited)
         return resends.start({
           entries: ids,

@@ -1,4 +1,5 @@
 import { eventually } from '@orderflow/stack'
+import { openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { violationsOf } from './support/axe.ts'
@@ -60,8 +61,7 @@ describe('the page of a stack that is closed', () => {
       'ofk_',
     )
     const other = await page.context().newPage()
-    await other.goto(`${tests.monitor.url}/health`)
-    await other.getByRole('dialog', { name: 'Sign in' }).waitFor()
+    await openPage(other, `${tests.monitor.url}/health`, other.getByRole('dialog', { name: 'Sign in' }))
     await page.evaluate(() => sessionStorage.setItem('draft:1', '{}'))
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('dialog', { name: 'Sign in' }).waitFor()

@@ -37,12 +37,16 @@ const extraOf = (job: Job) =>
 `
     : ''
 
+/** Lines of all services, one after the other. */
+const ofEach = (lineOf: (service: Service) => string) =>
+  services.map((service) => `      - ${lineOf(service)}\n`).join('')
+
 /** For processes of this machine. */
 export function localConfig(ports: StackPorts, rules: string, seconds = usualInterval): string {
   const at = (portOf: (service: Service) => number) =>
-    `    static_configs:\n${services
-      .map((service) => `      - { targets: ['127.0.0.1:${portOf(service)}'], labels: { service: ${service.name} } }\n`)
-      .join('')}`
+    `    static_configs:\n${ofEach(
+      (service) => `{ targets: ['127.0.0.1:${portOf(service)}'], labels: { service: ${service.name} } }`,
+    )}`
   return configText(
     {
       services: at(({ name }) => entryOf(ports.services, name).metrics),
@@ -59,18 +63,15 @@ export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods
 
 /** For containers, where a service has as many pods as there are replicas now. */
 export function containersConfig(): string {
-  const at = (portOf: (service: Service) => number) =>
-    `    dns_sd_configs:\n${services
-      .map(
-        (service) =>
-          `      - { names: [${podsOf(service)}], type: A, port: ${portOf(service)}, refresh_interval: 5s }\n`,
-      )
-      .join('')}    relabel_configs:\n${services
-      .map(
-        (service) =>
-          `      - { source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }\n`,
-      )
-      .join('')}`
+  const names = ofEach((service) => {
+    return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`
+  })
+  const at = (portOf: (service: Service) => number) => {
+    const found = ofEach((service) => {
+      return `{ names: [${podsOf(service)}], type: A, port: ${portOf(service)}, refresh_interval: 5s }`
+    })
+    return `    dns_sd_configs:\n${found}    relabel_configs:\n${names}`
+  }
   return configText(
     {
       services: at(({ name }) => entryOf(defaultPorts.services, name).metrics),

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { Conversation, Step } from '../../../src/api/index.ts'
 import { since } from '../../lib/format.ts'
 import { isRecord, notesOf, titleOf } from '../../lib/lifeline.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { PlaceLink, ValidityMark } from '../../parts/marks.tsx'
 
 interface Props {
@@ -22,17 +23,7 @@ export function StepTable({ conversation: { steps, lanes }, active, open }: Prop
   return (
     <div class="table-box">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">After</th>
-            <th scope="col">What</th>
-            <th scope="col">From, to</th>
-            <th scope="col">Because of</th>
-            <th scope="col">Taken by</th>
-            <th scope="col">Record</th>
-          </tr>
-        </thead>
+        <Columns of={['Step', 'After', 'What', 'From, to', 'Because of', 'Taken by', 'Record']} />
         <tbody>
           {steps.slice(0, Math.max(shown.value, active + 1)).map((step, index) => (
             <tr key={index} class={index === active ? 'is-active' : ''}>

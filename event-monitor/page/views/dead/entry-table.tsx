@@ -2,6 +2,7 @@ import type { DeadLetterEntry } from '../../../src/api/index.ts'
 import { go } from '../../data/location.ts'
 import { hrefs } from '../../lib/route.ts'
 import { useActiveRow } from '../../parts/active-row.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { PlaceLink, Time } from '../../parts/marks.tsx'
 
 interface Props {
@@ -17,20 +18,9 @@ export function EntryTable({ items, chosen, choose }: Props) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <thead>
-          <tr>
-            {choose && (
-              <th scope="col">
-                <span class="only-read">Choose</span>
-              </th>
-            )}
-            <th scope="col">Entry</th>
-            <th scope="col">Event stands at</th>
-            <th scope="col">Problem</th>
-            <th scope="col">Failed</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
+        <Columns
+          of={[...(choose ? [{ unseen: 'Choose' }] : []), 'Entry', 'Event stands at', 'Problem', 'Failed', 'State']}
+        />
         <tbody>
           {items.map((entry, index) => (
             <tr key={entry.id} class={active === index ? 'is-active' : ''}>

@@ -3,6 +3,7 @@ import { go } from '../../data/location.ts'
 import { count } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { useActiveRow } from '../../parts/active-row.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { State, Time } from '../../parts/marks.tsx'
 
 /** What failed alike, the largest open group first. */
@@ -11,21 +12,7 @@ export function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chos
   return (
     <div class="table-box">
       <table class="stacked">
-        <thead>
-          <tr>
-            <th scope="col">Why</th>
-            <th scope="col">Event</th>
-            <th scope="col">Publisher</th>
-            <th scope="col">Set aside by</th>
-            <th scope="col" class="number">
-              Open
-            </th>
-            <th scope="col" class="number">
-              All
-            </th>
-            <th scope="col">Newest</th>
-          </tr>
-        </thead>
+        <Columns of={['Why', 'Event', 'Publisher', 'Set aside by', { number: 'Open' }, { number: 'All' }, 'Newest']} />
         <tbody>
           {groups.map((group, index) => (
             <tr

@@ -8,6 +8,7 @@ import { bytes, count, duration, rate } from '../../lib/format.ts'
 import { troubles } from '../../lib/health-words.ts'
 import { stripOf } from '../../lib/strip.ts'
 import { Answer } from '../../parts/answers.tsx'
+import { Columns } from '../../parts/columns.tsx'
 import { State, Time } from '../../parts/marks.tsx'
 import { RateStrip } from '../../parts/rate-strip.tsx'
 import { TruthLine } from '../../parts/truth-line.tsx'
@@ -117,20 +118,7 @@ function Latency({ latency }: { latency: HealthView['latency'] }) {
       ) : (
         <div class="table-box">
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Reaction</th>
-                <th scope="col" class="number">
-                  Half within
-                </th>
-                <th scope="col" class="number">
-                  95 % within
-                </th>
-                <th scope="col" class="number">
-                  Count
-                </th>
-              </tr>
-            </thead>
+            <Columns of={['Reaction', { number: 'Half within' }, { number: '95 % within' }, { number: 'Count' }]} />
             <tbody>
               {latency.map(({ reaction, p50, p95, count: many }) => (
                 <tr key={reaction}>

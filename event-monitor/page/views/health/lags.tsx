@@ -1,6 +1,7 @@
 import type { GroupLag } from '../../../src/api/index.ts'
 import { count } from '../../lib/format.ts'
 import { summedLags } from '../../lib/health-words.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { State } from '../../parts/marks.tsx'
 
 /** How far each consumer group is behind, by topic; its partitions within. */
@@ -25,20 +26,7 @@ export function Lags({ groups }: { groups: GroupLag[] }) {
                   )}
                 </summary>
                 <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Partition</th>
-                      <th scope="col" class="number">
-                        Position
-                      </th>
-                      <th scope="col" class="number">
-                        End
-                      </th>
-                      <th scope="col" class="number">
-                        Behind
-                      </th>
-                    </tr>
-                  </thead>
+                  <Columns of={['Partition', { number: 'Position' }, { number: 'End' }, { number: 'Behind' }]} />
                   <tbody>
                     {partitions.map(({ partition, position, end, lag: behind }) => (
                       <tr key={partition}>

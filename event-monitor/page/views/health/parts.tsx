@@ -1,4 +1,5 @@
 import type { HealthView } from '../../../src/api/index.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { State } from '../../parts/marks.tsx'
 
 /** What runs. */
@@ -8,13 +9,7 @@ export function Parts({ health: { services, kafka } }: { health: HealthView }) {
       <h2>Services and Kafka</h2>
       <div class="table-box">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Part</th>
-              <th scope="col">State</th>
-              <th scope="col">Sidecar</th>
-            </tr>
-          </thead>
+          <Columns of={['Part', 'State', 'Sidecar']} />
           <tbody>
             {services.map(({ name, state, reason, sidecar, url }) => (
               <tr key={name}>

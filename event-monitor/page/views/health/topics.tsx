@@ -1,5 +1,6 @@
 import type { TopicHealth } from '../../../src/api/index.ts'
 import { count, rate } from '../../lib/format.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { State } from '../../parts/marks.tsx'
 
 /** Topics, how much stands in them, and how much comes. */
@@ -10,20 +11,7 @@ export function Topics({ topics }: { topics: TopicHealth[] }) {
       <h2>Topics</h2>
       <div class="table-box">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Topic</th>
-              <th scope="col" class="number">
-                Partitions
-              </th>
-              <th scope="col" class="number">
-                Records
-              </th>
-              <th scope="col" class="number">
-                Rate
-              </th>
-            </tr>
-          </thead>
+          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records' }, { number: 'Rate' }]} />
           <tbody>
             {topics.map((topic) => (
               <tr key={topic.topic}>

@@ -1,15 +1,14 @@
 // stack/node event-monitor/test/page/support/look.ts FOLDER: pictures of each view with made-up answers, wide and narrow.
 import { join } from 'node:path'
 import { openBrowser } from '@orderflow/stack/browser'
-import { buildPage } from '../../../page/build.ts'
 import { type Picture, takePictures } from '../../../page/screenshots.ts'
+import { builtPage } from './built-page.ts'
+import { FakeMonitor } from './monitor.ts'
 import { views } from './views.ts'
 
 const folder = process.argv[2] ?? '/tmp/pictures'
 const only = process.argv.slice(3)
-await buildPage()
-const { FakeMonitor } = await import('./monitor.ts')
-const monitor = new FakeMonitor()
+const monitor = new FakeMonitor(await builtPage())
 await monitor.start()
 const browser = await openBrowser()
 try {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts'
-import { type PageFile, pagePolicy, readPage } from '../../../src/page-files.ts'
+import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
 /** What a page asked a monitor for, but for its files. */
@@ -29,7 +29,7 @@ export class FakeMonitor {
   #timer: ReturnType<typeof setInterval> | undefined
   readonly #page: ReturnType<typeof readPage>
 
-  constructor(page = readPage()) {
+  constructor(page: ReturnType<typeof readPage>) {
     this.#page = page
   }
 

@@ -1,26 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openBrowser } from '@orderflow/stack/browser'
 import { after, afterEach, before, beforeEach } from 'mocha'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { buildPage } from '../../../page/build.ts'
-import { readPage } from '../../../src/page-files.ts'
+import { builtPage } from './built-page.ts'
 import { FakeMonitor } from './monitor.ts'
 import { openTab, type Tab } from './tab.ts'
-
-let built: ReturnType<typeof buildOwn> | undefined
-
-/** The page of this process: others test theirs, and run a monitor, at the same time. */
-async function buildOwn() {
-  const folder = mkdtempSync(join(tmpdir(), 'page-'))
-  try {
-    await buildPage(folder)
-    return readPage(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
 
 /**
  * A browser and a monitor that answers by the contract, for the tests of a suite; each test begins with the same answers.
@@ -30,8 +13,7 @@ export function pageTests() {
   const own = { monitor: undefined as unknown as FakeMonitor, browser: undefined as unknown as Browser }
   const tabs: Tab[] = []
   before(async () => {
-    built ??= buildOwn()
-    own.monitor = new FakeMonitor(await built)
+    own.monitor = new FakeMonitor(await builtPage())
     await own.monitor.start()
     own.browser = await openBrowser(['--enable-precise-memory-info'])
   })
