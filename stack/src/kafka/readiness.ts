@@ -3,18 +3,27 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Group } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { doesConsume, serviceNamed, services } from '../lib/services.ts'
+import { extentsOf } from './positions.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
 /** What a probe found missing; undefined when it is ready. */
 export type Missing = string | undefined
 
-/** Kafka answers a metadata request. */
+/**
+ * Kafka answers, and so does the leader of every partition it has. One that has just started says for a while who led before it ended,
+ * and refuses records: the slower the disk, the longer.
+ */
 export async function kafkaMissing(kafka: KafkaConnection): Promise<Missing> {
+  let missing = 'the broker does not answer yet'
   try {
-    await withAdmin(kafka, (admin) => admin.listTopics())
+    await withAdmin(kafka, async (admin) => {
+      const names = await admin.listTopics()
+      missing = 'the partitions have no leader yet'
+      await extentsOf(admin, names)
+    })
     return undefined
   } catch {
-    return 'the broker does not answer yet'
+    return missing
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { eventually } from '../lib/poll.ts'
 import { withAdmin } from './topics.ts'
 
 /** Days that events are kept, or `forever`. */
@@ -12,6 +13,7 @@ const [set, remove] = [0, 1] as const
 /**
  * Has Kafka keep what is in these topics for some time and no longer. A broker forgets whole segments, the newest of which grows for a
  * week by default; so they begin anew each day, and an event is gone a day after its time at the latest, and five minutes until the broker looks.
+ * Returns when the brokers do as they are told.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const configs =
@@ -26,6 +28,9 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
         ]
   const resources = names.map((resourceName) => ({ resourceType: topicResource, resourceName, configs }))
   await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
+  const wanted = kept === 'forever' ? -1 : kept * dayMs
+  const areTold = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === wanted)
+  await eventually(areTold, 'the brokers keep what they are told to')
 }
 
 /** For how long Kafka keeps what is in each of these topics, in milliseconds: -1 is for ever. */

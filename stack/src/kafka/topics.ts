@@ -3,6 +3,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { partitions, type Surroundings, services } from '../lib/services.ts'
+import { extentsOf } from './positions.ts'
 
 export interface TopicSpec {
   name: string
@@ -69,7 +70,8 @@ export async function withAdmin<Result>(
 
 /**
  * Creates the topics that are missing and returns a warning for each that exists with other partitions. Returns only when
- * the broker tells clients of all of them: a sidecar that asks too early consumes nothing until its next refresh.
+ * every partition has its leader and clients are told: a sidecar that asks too early consumes nothing until its next refresh, and an
+ * application that publishes too early is refused.
  */
 export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   return await withAdmin(kafka, async (admin) => {
@@ -79,6 +81,7 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
       // -1: as many replicas as the brokers make by default.
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
+    await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
     return partitionWarnings(specs, await partitionCounts(admin, namesOf(specs)))
   })
 }

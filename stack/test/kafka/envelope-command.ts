@@ -6,7 +6,7 @@ import { createEnvelope } from '@orderflow/envelope-schema'
 import { Consumer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
-import { withAdmin } from '../../src/kafka/topics.ts'
+import { ensureTopics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
@@ -36,8 +36,8 @@ export function envelopeCommand(planned: () => Plan): void {
     before(async () => {
       const kafka = localKafka(planned().ports.kafka)
       brokers = kafka.bootstrapBrokers.join()
-      const configs = [{ name: 'max.message.bytes', value: '262144' }]
-      await withAdmin(kafka, (admin) => admin.createTopics({ topics: [topic], partitions: 2, replicas: 1, configs }))
+      const configs = { 'max.message.bytes': '262144' }
+      await ensureTopics(kafka, [{ name: topic, partitions: 2, consumerGroups: [], configs }])
     })
 
     async function run(args: string[], input = '') {

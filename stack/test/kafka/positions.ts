@@ -5,8 +5,7 @@ import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { arrivalsOf, extentsOf, positionsOf } from '../../src/kafka/positions.ts'
-import { withAdmin } from '../../src/kafka/topics.ts'
-import { withRetries } from '../../src/lib/poll.ts'
+import { ensureTopics, withAdmin } from '../../src/kafka/topics.ts'
 import { streamMetrics } from '../../src/observe/stream-metrics.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
@@ -19,17 +18,11 @@ export function positions(planned: () => Plan): void {
     const ask = <T>(work: (admin: Admin) => Promise<T>) => withAdmin(localKafka(planned().ports.kafka), work)
     const publish = () => send(localKafka(planned().ports.kafka), { topic, key: 'k', value: Buffer.from('{}') })
 
-    before(async () => {
-      await ask((admin) =>
-        admin.createTopics({
-          topics: [topic],
-          partitions: 2,
-          replicas: 1,
-          configs: [{ name: 'message.timestamp.type', value: 'LogAppendTime' }],
-        }),
-      )
-      // Its partitions get their leader a moment later.
-      await withRetries('Kafka', () => ask((admin) => extentsOf(admin, [topic])))
+    before(() => {
+      const configs = { 'message.timestamp.type': 'LogAppendTime' }
+      return ensureTopics(localKafka(planned().ports.kafka), [
+        { name: topic, partitions: 2, consumerGroups: [], configs },
+      ])
     })
 
     it('is told of each partition: what there is, and what a group that never came has still to handle', async () => {

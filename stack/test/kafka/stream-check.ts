@@ -3,6 +3,7 @@ import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
+import { kafkaMissing, untilNothingMissing } from '../../src/kafka/readiness.ts'
 import { withAdmin } from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
@@ -52,6 +53,8 @@ export function streamCheck(planned: () => Plan): void {
         await kill('kafka', 'SIGCONT')
       }
       await comesToBe((missing) => missing === undefined, 'the broker is back')
+      // It has missed its own session and elects leaders.
+      await untilNothingMissing('Kafka', () => kafkaMissing(localKafka(plan.ports.kafka)))
       await consumer.close(true)
     })
 
