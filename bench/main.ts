@@ -3,9 +3,9 @@ import { relative } from 'node:path'
 import { repository, StackError, saysYes } from '@orderflow/stack'
 import { timed } from '@orderflow/stack/parts'
 import { type PartName, parts } from './parts/index.ts'
-import { environment } from './support/environment.ts'
-import { markdownOf } from './support/markdown.ts'
-import { describeEnvironment, type Result, writeResult } from './support/results.ts'
+import { environment } from './report/environment.ts'
+import { markdownOf } from './report/markdown.ts'
+import { describeEnvironment, type Result, writeResult } from './report/results.ts'
 
 const names = Object.keys(parts) as PartName[]
 const tell = timed()

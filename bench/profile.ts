@@ -1,7 +1,7 @@
 /** Where a Node process's time went: `stack/node bench/profile.ts FILE.cpuprofile ...`, as `--cpu-prof` leaves them. */
 import { readFileSync } from 'node:fs'
-import { number } from './support/findings.ts'
-import { markdownTable } from './support/markdown.ts'
+import { number } from './report/findings.ts'
+import { markdownTable } from './report/markdown.ts'
 import { type CpuProfile, profileShares } from './support/profile.ts'
 
 const shown = 20

@@ -3,8 +3,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { parts } from './parts/index.ts'
-import { chartFile, readResult, resultsFolder } from './support/results.ts'
-import { sectionOf, withSection } from './support/section.ts'
+import { chartFile, readResult, resultsFolder } from './report/results.ts'
+import { sectionOf, withSection } from './report/section.ts'
 
 const document = join(repository, 'docs/performance.md')
 const chartsFolder = join(repository, 'docs/performance')

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sig
 import { createEnvelope, orderEvents, parseEnvelope } from '@orderflow/envelope-schema'
 import { readTrust, type TrustSettings } from '@orderflow/service-kit'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import { median } from './support/statistics.ts'
+import { median } from './report/statistics.ts'
 
 const rounds = 9
 const perRound = 20_000

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { entryOf } from '@orderflow/stack'
-import { readBacklog } from './backlog.ts'
-import { type Breakable, inflict } from './faults.ts'
+import { readBacklog } from './faults/backlog.ts'
+import { type Breakable, inflict } from './faults/faults.ts'
+import { describeFault, faultName, type Step } from './faults/schedule.ts'
 import type { Book } from './ledger/book.ts'
 import { startHttpLoad } from './load/http-load.ts'
 import { httpOrder } from './load/orders.ts'
 import { createTally } from './load/tally.ts'
-import { startOutsideLoad } from './outside-load.ts'
-import { createProbe } from './recovery.ts'
-import type { FaultReport, LoadReport } from './report.ts'
-import { describeFault, faultName, type Step } from './schedule.ts'
+import { startOutsideLoad } from './outside/load.ts'
+import { createProbe } from './report/recovery.ts'
+import type { FaultReport, LoadReport } from './report/report.ts'
 
 export interface BreakOptions {
   seed: string

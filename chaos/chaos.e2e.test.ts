@@ -1,9 +1,9 @@
 import { storedServices, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
-import { formatReport } from './format.ts'
-import type { Report } from './report.ts'
+import type { Step } from './faults/schedule.ts'
+import { formatReport } from './report/format.ts'
+import type { Report } from './report/report.ts'
 import { runChaos } from './run.ts'
-import type { Step } from './schedule.ts'
 
 /** A small part of what `make chaos` does, one after the other; each process of the system is killed in one of them. */
 const steps: Step[] = [

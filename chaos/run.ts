@@ -1,18 +1,18 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entryOf, storedServices, topics } from '@orderflow/stack'
-import { settle } from './backlog.ts'
 import { type BreakOptions, breakIt } from './break-it.ts'
-import { isReplicaOf } from './cluster.ts'
+import { isReplicaOf } from './cluster/cluster.ts'
+import { openSite, type SiteOptions } from './cluster/site.ts'
+import { supervise } from './cluster/supervisor.ts'
+import { settle } from './faults/backlog.ts'
 import { audit } from './ledger/audit.ts'
 import { openBook } from './ledger/book.ts'
 import { readApi } from './ledger/read-api.ts'
 import { readLog } from './ledger/read-log.ts'
 import { readStores, storedPrefixes } from './ledger/read-stores.ts'
 import { approveUpTo } from './load/orders.ts'
-import { isClean, makeReport, type Report, thisMachine } from './report.ts'
-import { openSite, type SiteOptions } from './site.ts'
-import { supervise } from './supervisor.ts'
+import { isClean, makeReport, type Report, thisMachine } from './report/report.ts'
 
 export type ChaosOptions = SiteOptions & BreakOptions
 

@@ -3,8 +3,8 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import standalone from 'ajv/dist/standalone/index.js'
-import { sharedAjv } from './src/ajv.ts'
-import { envelopeSchemas, eventSchemas } from './src/schemas.ts'
+import { envelopeSchemas, eventSchemas } from './src/schemas/schemas.ts'
+import { sharedAjv } from './src/validation/ajv.ts'
 
 /*
  * Builds what others install. Node strips no types below node_modules, so it holds JavaScript; and it lies in a folder of its own with
@@ -31,7 +31,7 @@ export function buildPackage(folder: string): void {
   // Links to the rest of the repository lead nowhere there.
   const readme = readFileSync(join(source, 'README.md'), 'utf8').replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1')
   writeFileSync(join(folder, 'README.md'), readme)
-  writeFileSync(join(folder, 'dist/validators.js'), compiledValidators())
+  writeFileSync(join(folder, 'dist/validation/validators.js'), compiledValidators())
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 }
 
@@ -40,7 +40,7 @@ function emit(folder: string): void {
   execFileSync(process.execPath, [tsc, '-p', join(source, 'tsconfig.build.json'), '--outDir', folder], {
     stdio: 'inherit',
   })
-  rmSync(join(folder, 'ajv.d.ts'))
+  rmSync(join(folder, 'validation/ajv.d.ts'))
   for (const file of globSync('**/*.d.ts', { cwd: folder })) {
     const path = join(folder, file)
     // tsc leaves these as they are, and what others compile with may not know what they mean.
@@ -50,10 +50,10 @@ function emit(folder: string): void {
   }
 }
 
-/** src/validators.ts with all that Ajv would compile when it is loaded. What it needs of Ajv is CommonJS. */
+/** src/validation/validators.ts with all that Ajv would compile when it is loaded. What it needs of Ajv is CommonJS. */
 function compiledValidators(): string {
   const ajv = sharedAjv()
-  // src/validators.ts may have been loaded by whoever builds.
+  // src/validation/validators.ts may have been loaded by whoever builds.
   for (const schema of Object.values(envelopeSchemas)) if (!ajv.getSchema(schema.$id as string)) ajv.addSchema(schema)
   const ids = [...Object.values(envelopeSchemas), ...eventSchemas.values()].map(({ $id }) => $id as string)
   const code = standalone.default(ajv, Object.fromEntries(ids.map((id, index) => [`schema_${index}`, id])))

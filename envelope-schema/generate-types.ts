@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { compile } from 'json-schema-to-typescript'
-import { inline } from './src/inline.ts'
+import { inline } from './src/schemas/inline.ts'
 
 type Schema = Parameters<typeof compile>[0]
 
 const schemas = new URL('schemas/', import.meta.url)
-export const generatedFile = new URL('src/types.gen.ts', import.meta.url)
+export const generatedFile = new URL('src/schemas/types.gen.ts', import.meta.url)
 
 const banner = '// Generated from schemas/ by `npm run types -w @orderflow/envelope-schema`. Do not edit.\n'
 
@@ -43,7 +43,7 @@ async function compilePayload(schema: Schema, name: string): Promise<string> {
 }
 
 /**
- * The text of src/types.gen.ts: an interface for each variant of the envelope, a type for each version of a payload, and
+ * The text of src/schemas/types.gen.ts: an interface for each variant of the envelope, a type for each version of a payload, and
  * EventPayloads, which has them all by event type.
  */
 export async function generateTypes(): Promise<string> {

@@ -11,7 +11,7 @@ import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { failed, succeeded } from './specs/commands.ts'
 import { execute } from './support/browser.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
 import { testedServices } from './support/tested-services.ts'
 

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
 import { repository, services } from '@orderflow/stack'
 import { expect } from 'chai'
-import { anchorsOf, linksIn, makeTargetsIn, markdownFiles } from './support/markdown.ts'
+import { anchorsOf, linksIn, makeTargetsIn, markdownFiles } from './support/documents/markdown.ts'
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
 const make = (...args: string[]) => execFileSync('make', ['-C', repository, ...args], { encoding: 'utf8' })

@@ -5,8 +5,8 @@ import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { deliverHostile } from './support/deliver-hostile.ts'
-import { endOf, type HostileRecord, hostileRecords } from './support/hostile.ts'
+import { deliverHostile } from './support/hostile/deliver-hostile.ts'
+import { endOf, type HostileRecord, hostileRecords } from './support/hostile/hostile.ts'
 import { documentsIn, World } from './support/world.ts'
 
 describe('any hostile record that event-gateway lets in', () => {

@@ -6,9 +6,9 @@ import { serviceSpecs } from './specs/every-service.ts'
 import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { trustedPublishers } from './specs/trust.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
-import { localOperator } from './support/local-operator.ts'
-import { startOperator } from './support/operate.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
+import { localOperator } from './support/operators/local-operator.ts'
+import { startOperator } from './support/operators/operate.ts'
 import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()

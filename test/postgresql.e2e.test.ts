@@ -7,9 +7,9 @@ import { kills } from './specs/every-service/kills.ts'
 import { killedStore } from './specs/faults.ts'
 import { theOrderFlow } from './specs/flow.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/local-checkout.ts'
-import { localOperator } from './support/local-operator.ts'
-import { startOperator } from './support/operate.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
+import { localOperator } from './support/operators/local-operator.ts'
+import { startOperator } from './support/operators/operate.ts'
 import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = reacting(await testedServices())

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'
+import { copyRepository, type RepositoryCopy } from './support/checkouts/repository-copy.ts'
 
 describe('a copy of the repository', () => {
   let copy: RepositoryCopy

@@ -4,6 +4,17 @@ import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type Sou
 
 /** The rooms of a package: folders, and which others of them each may use. */
 const rooms: Record<string, Record<string, string[]>> = {
+  'envelope-schema/src': {
+    schemas: [],
+    validation: ['schemas'],
+    personal: ['schemas', 'validation'],
+    envelope: ['schemas', 'validation'],
+    'cloud-events': ['schemas', 'validation', 'personal', 'envelope'],
+    asyncapi: ['schemas'],
+    compat: ['schemas', 'validation'],
+    kafka: [],
+    cli: ['schemas', 'validation', 'personal', 'envelope', 'compat', 'kafka'],
+  },
   'service-kit/src': {
     telemetry: [],
     auth: [],
@@ -47,6 +58,15 @@ const rooms: Record<string, Record<string, string[]>> = {
     data: ['../src/api', 'lib'],
     parts: ['../src/api', 'lib', 'data'],
     views: ['../src/api', 'lib', 'data', 'parts'],
+  },
+  chaos: {
+    clients: [],
+    ledger: ['clients'],
+    load: ['clients', 'ledger'],
+    outside: ['clients', 'ledger', 'load'],
+    cluster: ['ledger'],
+    faults: ['load', 'cluster'],
+    report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
   release: { image: [], src: ['image'], test: ['image', 'src'] },
   'release/src': {

@@ -16,9 +16,9 @@ import type { Order } from '@orderflow/order-service/domain'
 import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type Documents, type Operator, type Role, roles } from './specs/rebuild.ts'
-import { localOperator } from './support/local-operator.ts'
-import { type Operate, operatorOf } from './support/operate.ts'
-import { copyRepository, type RepositoryCopy } from './support/repository-copy.ts'
+import { copyRepository, type RepositoryCopy } from './support/checkouts/repository-copy.ts'
+import { localOperator } from './support/operators/local-operator.ts'
+import { type Operate, operatorOf } from './support/operators/operate.ts'
 import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
 
 const version1 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total })

@@ -1,9 +1,9 @@
 import { pay } from '../parts/outside.ts'
+import { inTurn, type Run } from '../report/part.ts'
+import { median } from '../report/statistics.ts'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
-import { inTurn, type Run } from '../support/part.ts'
 import { countProcessorTime } from '../support/process-use.ts'
-import { median } from '../support/statistics.ts'
 import type { Stream } from '../support/stream.ts'
 import { catchUp, caughtUp, get, specsOf, type Truth, urlOf } from './catching-up.ts'
 

@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
+import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import type { Beside } from './beside.ts'
 import { type Live, rate } from './live.ts'
 

@@ -1,6 +1,6 @@
 import { partitions } from '@orderflow/stack'
-import { atLeast, atMost, type Findings, type Goal, number } from '../support/findings.ts'
-import { median } from '../support/statistics.ts'
+import { atLeast, atMost, type Findings, type Goal, number } from '../report/findings.ts'
+import { median } from '../report/statistics.ts'
 import { type OrderCell, steadyRate } from './orders.ts'
 import type { Cell, Started } from './payments.ts'
 

@@ -1,10 +1,10 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { entryOf } from '@orderflow/stack'
 import { serviceMissing } from '@orderflow/stack/parts'
+import { percentile } from '../report/statistics.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'
 import { countBusyShare } from '../support/process-use.ts'
-import { percentile } from '../support/statistics.ts'
 import type { Store } from './store.ts'
 import { type Site, type StoredVariant, specOf } from './system.ts'
 

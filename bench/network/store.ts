@@ -2,7 +2,7 @@ import { StackError, storedServices } from '@orderflow/stack'
 import { ensureDatabases, inDatabase } from '@orderflow/stack/parts'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
-import { median } from '../support/statistics.ts'
+import { median } from '../report/statistics.ts'
 
 /** What a service has stored under a key, and when: milliseconds since 1970, NaN where the store does not say. */
 export interface Stored {

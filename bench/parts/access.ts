@@ -1,14 +1,14 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { startIssuer } from '@orderflow/service-kit/testing'
+import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { median, medianRatio } from '../report/statistics.ts'
 import { beforeFolder } from '../support/before.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
-import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
-import { inTurn, type Part } from '../support/part.ts'
 import { startOrderService } from '../support/programs.ts'
-import { median, medianRatio } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
 
 const connections = 256

@@ -1,11 +1,12 @@
 import { partitions } from '@orderflow/stack'
 import { provisionTools } from '@orderflow/stack/parts'
+import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
+import { inTurn, type Part, type Run } from '../report/part.ts'
+import { median, medianRatio } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { type Contender, withContenders } from '../support/contenders.ts'
 import { publishOrders } from '../support/events.ts'
-import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Ledger, requireComplete } from '../support/ledger.ts'
-import { inTurn, type Part, type Run } from '../support/part.ts'
 import {
   ledgersSince,
   type Mark,
@@ -18,7 +19,6 @@ import {
   total,
 } from '../support/paying.ts'
 import { peers } from '../support/peers.ts'
-import { median, medianRatio } from '../support/statistics.ts'
 import { openStream } from '../support/stream.ts'
 
 /** What became of the events of a contender that was killed in the middle, every time together. */

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createEnvelope } from '@orderflow/envelope-schema'
 import { repository } from '@orderflow/stack'
-import { atLeast, atMost, type Findings, mebibytes, number } from '../support/findings.ts'
-import { inTurn, type Part } from '../support/part.ts'
-import { median } from '../support/statistics.ts'
+import { atLeast, atMost, type Findings, mebibytes, number } from '../report/findings.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { median } from '../report/statistics.ts'
 
 interface Contender {
   name: string

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { entryOf } from '@orderflow/stack'
+import { type Findings, number } from '../report/findings.ts'
+import type { Part } from '../report/part.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
-import { type Findings, number } from '../support/findings.ts'
-import type { Part } from '../support/part.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 
 const programs = ['event-gateway', 'event-gateway-sidecar']

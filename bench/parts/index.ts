@@ -1,4 +1,4 @@
-import type { Part } from '../support/part.ts'
+import type { Part } from '../report/part.ts'
 import { access } from './access.ts'
 import { compare } from './compare.ts'
 import { envelope } from './envelope.ts'

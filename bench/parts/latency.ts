@@ -1,10 +1,10 @@
+import { atMost, type Findings, mebibytes, number } from '../report/findings.ts'
+import type { Part } from '../report/part.ts'
+import { percentile } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { atMost, type Findings, mebibytes, number } from '../support/findings.ts'
 import { type PlacedOrder, placeOrders } from '../support/load.ts'
 import { orderProcesses } from '../support/order-processes.ts'
-import type { Part } from '../support/part.ts'
 import { countProcessorTime, type ProcessUse, processUse } from '../support/process-use.ts'
-import { percentile } from '../support/statistics.ts'
 import { watchStore } from '../support/store.ts'
 import { numbersFrom } from '../support/variables.ts'
 

@@ -1,13 +1,13 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { startPrometheus } from '@orderflow/stack/parts'
+import { atMost, type Findings, number } from '../report/findings.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { median, medianRatio, percentile } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
-import { atMost, type Findings, number } from '../support/findings.ts'
 import { placeOrders } from '../support/load.ts'
 import { orderProcesses } from '../support/order-processes.ts'
-import { inTurn, type Part } from '../support/part.ts'
 import { countProcessorTime } from '../support/process-use.ts'
-import { median, medianRatio, percentile } from '../support/statistics.ts'
 import { openStream, type Stream } from '../support/stream.ts'
 
 /** Orders a second: a third of what the stack can do, so that nobody waits, and what one of them takes is always the same work. */

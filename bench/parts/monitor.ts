@@ -3,9 +3,9 @@ import { beside } from '../monitor/beside.ts'
 import { catchUp, specsOf } from '../monitor/catching-up.ts'
 import { findings } from '../monitor/findings.ts'
 import { live, rate } from '../monitor/live.ts'
+import type { Part } from '../report/part.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
-import type { Part } from '../support/part.ts'
 import { openStream } from '../support/stream.ts'
 
 /** Does the monitor keep up, does whoever asks it wait, and what does it take from the services beside it? */

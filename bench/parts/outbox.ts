@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { orderEvents } from '@orderflow/envelope-schema'
 import { repository } from '@orderflow/stack'
+import { type Findings, number } from '../report/findings.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { percentile } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { type Findings, number } from '../support/findings.ts'
 import { placeOrders } from '../support/load.ts'
-import { inTurn, type Part } from '../support/part.ts'
 import { startOrders } from '../support/programs.ts'
-import { percentile } from '../support/statistics.ts'
 import { copyTopic, openStream, type Stream } from '../support/stream.ts'
 
 interface Contender {

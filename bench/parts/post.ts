@@ -1,11 +1,11 @@
 import { orderEvents } from '@orderflow/envelope-schema'
+import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
+import { inTurn, type Part } from '../report/part.ts'
+import { median } from '../report/statistics.ts'
 import { withBenchStack } from '../support/bench-stack.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
-import { atLeast, atMost, type Findings, number } from '../support/findings.ts'
 import { type Load, postOrders } from '../support/load.ts'
-import { inTurn, type Part } from '../support/part.ts'
 import { startOrders } from '../support/programs.ts'
-import { median } from '../support/statistics.ts'
 import { copyTopic, openStream } from '../support/stream.ts'
 
 const connections = 256

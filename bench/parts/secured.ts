@@ -10,10 +10,10 @@ import {
   stackUsers,
   streamSettings,
 } from '@orderflow/stack/parts'
+import { atLeast, type Findings, number } from '../report/findings.ts'
+import type { Part } from '../report/part.ts'
+import { medianRatio } from '../report/statistics.ts'
 import { type BenchStack, withBenchStack } from '../support/bench-stack.ts'
-import { atLeast, type Findings, number } from '../support/findings.ts'
-import type { Part } from '../support/part.ts'
-import { medianRatio } from '../support/statistics.ts'
 import { type Contender, payInTurn, type Sample, summariesOf, withTheirSum } from './outside.ts'
 
 const service = 'payment-service'

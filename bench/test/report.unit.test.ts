@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { svgOf } from '../support/chart.ts'
-import { atLeast, atMost, number } from '../support/findings.ts'
-import { markdownTable } from '../support/markdown.ts'
-import { withSection } from '../support/section.ts'
+import { svgOf } from '../report/chart.ts'
+import { atLeast, atMost, number } from '../report/findings.ts'
+import { markdownTable } from '../report/markdown.ts'
+import { withSection } from '../report/section.ts'
 
 describe('a goal', () => {
   it('is reached at its value, and not by what could not be measured', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { median, percentile } from '../support/statistics.ts'
+import { median, percentile } from '../report/statistics.ts'
 
 describe('percentile', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)

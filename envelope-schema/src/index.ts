@@ -1,23 +1,19 @@
 export { asyncApiDocument, type Traffic } from './asyncapi/document.ts'
 export { asyncApiPage, asyncApiPageSources } from './asyncapi/page.ts'
 export type { AsyncApiDocument } from './asyncapi/types.ts'
-export { isForeignName } from './check.ts'
-export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-event-messages.ts'
-export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events.ts'
-export { createEnvelope, type NewEvent } from './create.ts'
-export { describeProblem, EnvelopeError, type EnvelopeErrorCode, envelopeErrorCodes, type Problem } from './error.ts'
-export { typeOf } from './event-type.ts'
-export { eventTypes, fieldSchema, payloadFields } from './field-schema.ts'
-export { fieldValidator, isGuidField } from './field-validator.ts'
-export { completeEnvelope, deterministicId, type Origin } from './ids.ts'
-export { isPlainKey, pointerOf } from './limits.ts'
-export { maskedEvent } from './masked-event.ts'
-export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './parse.ts'
-export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal.ts'
-export { bundle, schemaDocuments } from './schema-documents.ts'
-export { selectEvent } from './select.ts'
-export { noTenant, type Tenant, tenantOf } from './tenant.ts'
-export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
+export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
+export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
+export { createEnvelope, type NewEvent } from './envelope/create.ts'
+export { completeEnvelope, deterministicId, type Origin } from './envelope/ids.ts'
+export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './envelope/parse.ts'
+export { selectEvent } from './envelope/select.ts'
+export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
+export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
+export { maskedEvent } from './personal/masked-event.ts'
+export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
+export { typeOf } from './schemas/event-type.ts'
+export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
+export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export type {
   Envelope,
   EventName,
@@ -27,5 +23,15 @@ export type {
   FullEvent,
   KnownEvent,
   ReceivedEnvelope,
-} from './types.ts'
-export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './verdict.ts'
+} from './schemas/types.ts'
+export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
+export { isForeignName } from './validation/check.ts'
+export {
+  describeProblem,
+  EnvelopeError,
+  type EnvelopeErrorCode,
+  envelopeErrorCodes,
+  type Problem,
+} from './validation/error.ts'
+export { fieldValidator, isGuidField } from './validation/field-validator.ts'
+export { isPlainKey, pointerOf } from './validation/limits.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { dateTimeHint, guidHint, missingFieldHint, typeHint } from '../src/hints.ts'
+import { dateTimeHint, guidHint, missingFieldHint, typeHint } from '../src/validation/hints.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 const hex = guid.replaceAll('-', '')

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { fold, isWithinOneEdit, nearMissIn } from '../src/near-miss.ts'
+import { fold, isWithinOneEdit, nearMissIn } from '../src/validation/near-miss.ts'
 
 const names = ['OrderCreated', 'OrderCancelled', 'PaymentApproved']
 const nearMiss = nearMissIn(names)

@@ -10,7 +10,7 @@ import {
   type ReceivedEnvelope,
   selectEvent,
 } from '../src/index.ts'
-import type { NameOf, VersionOf } from '../src/types.ts'
+import type { NameOf, VersionOf } from '../src/schemas/types.ts'
 import { bytesOf, reduced } from './support/documents.ts'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false

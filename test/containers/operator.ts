@@ -1,6 +1,6 @@
 import { storedServices } from '@orderflow/stack'
 import type { Operator } from '../specs/rebuild.ts'
-import { domainDocuments } from '../support/documents.ts'
+import { domainDocuments } from '../support/documents/documents.ts'
 import { openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'
 

@@ -5,7 +5,7 @@ import { defaultPorts, entryOf, freePorts, services, testFolder } from '@orderfl
 import { docker } from '@orderflow/stack/containers'
 import { getContainerRuntimeClient, getReaper } from 'testcontainers'
 import type { OperatedStack } from '../specs/commands.ts'
-import { copyRepository } from '../support/repository-copy.ts'
+import { copyRepository } from '../support/checkouts/repository-copy.ts'
 import { openStores, type Stores } from '../support/stores.ts'
 import { inspectContainers, openContainer } from './container.ts'
 import { controlContainers } from './container-control.ts'

@@ -1,4 +1,4 @@
-import { followDocument } from '../support/follow-document.ts'
+import { followDocument } from '../support/documents/follow-document.ts'
 
 describe('docs/outside.md', () => {
   followDocument('docs/outside.md')

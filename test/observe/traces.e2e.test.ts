@@ -9,7 +9,7 @@ import { eventually, jaegerUrl, sidecarOf, storedServices } from '@orderflow/sta
 import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { type JaegerSpan, jaegerAt, linesOf } from './jaeger.ts'
 import { prometheusAt } from './prometheus.ts'
 

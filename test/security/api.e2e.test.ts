@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { testedServices } from '../support/tested-services.ts'
 import { bringTools, schemathesis } from './support/tools.ts'
 

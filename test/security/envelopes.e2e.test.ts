@@ -1,8 +1,8 @@
 import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { table } from '@orderflow/service-kit/terminal'
 import { expect } from 'chai'
-import { deliverHostile } from '../support/deliver-hostile.ts'
-import { endOf, type HostileRecord } from '../support/hostile.ts'
+import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
+import { endOf, type HostileRecord } from '../support/hostile/hostile.ts'
 import { documentsIn } from '../support/world.ts'
 import { mutants } from './support/mutants.ts'
 

@@ -1,8 +1,8 @@
 import { forgottenCustomers } from '../specs/forgotten.ts'
 import { personalData } from '../specs/personal-data.ts'
-import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/local-checkout.ts'
-import { localOperator } from '../support/local-operator.ts'
-import { startOperator } from '../support/operate.ts'
+import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
+import { localOperator } from '../support/operators/local-operator.ts'
+import { startOperator } from '../support/operators/operate.ts'
 import { testedServices } from '../support/tested-services.ts'
 
 const tested = await testedServices()

@@ -7,7 +7,7 @@ import { reduced } from '@orderflow/chaos/clients/envelopes'
 import type { Order } from '@orderflow/order-service/domain'
 import { eventually, type RunningStack, services, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Ended } from '../support/operate.ts'
+import type { Ended } from '../support/operators/operate.ts'
 
 /** The stack of a checkout, started with `make up`, however it runs. */
 export interface OperatedStack extends RunningStack {

@@ -8,7 +8,7 @@ import { createProducer, type OutsideRecord } from '@orderflow/chaos/clients/kaf
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { Ended, Operate } from '../support/operate.ts'
+import type { Ended, Operate } from '../support/operators/operate.ts'
 
 /** Dead letters as an operator sees them, on a local stack. */
 export function deadLetterCommands(running: () => RunningStack, operate: () => Operate): void {

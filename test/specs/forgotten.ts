@@ -5,7 +5,7 @@ import type { Order } from '@orderflow/order-service/domain'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
-import { Markers } from '../support/markers.ts'
+import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
 import type { Operator } from './rebuild.ts'
 

@@ -12,7 +12,7 @@ import { eventually, type RunningStack } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { endOf, type HostileRecord, hostileRecords } from '../support/hostile.ts'
+import { endOf, type HostileRecord, hostileRecords } from '../support/hostile/hostile.ts'
 import { type Operator, type Role, roles } from './rebuild.ts'
 
 const partitions = [0, 1, 2]

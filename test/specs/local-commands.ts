@@ -4,7 +4,7 @@ import { send } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
 import { processNamesWith, storeOf } from '@orderflow/stack/parts'
 import { expect } from 'chai'
-import type { LocalCheckout, StartedCheckout } from '../support/local-checkout.ts'
+import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, succeeded } from './commands.ts'
 
 /** What an operator is told of a stack of processes that does not run. */

@@ -9,7 +9,7 @@ import type { Order } from '@orderflow/order-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { eventually, newSecret, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { StartedCheckout } from '../support/local-checkout.ts'
+import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { settled } from '../support/settled.ts'
 import { failed, succeeded } from './commands.ts'
 

@@ -1,6 +1,6 @@
 import { type Envelope, orderEvents } from '@orderflow/envelope-schema'
 import { publisherOf } from '@orderflow/service-kit/testing'
-import type { HostileRecord } from './hostile.ts'
+import type { HostileRecord } from './hostile/hostile.ts'
 import { trust } from './world.ts'
 
 /** A hostile record's headers. The signature of our services, if it has one, comes last, and so is the one that counts. */

@@ -1,5 +1,5 @@
-import type { Problem } from '../error.ts'
-import type { Verdict } from '../verdict.ts'
+import type { Verdict } from '../envelope/verdict.ts'
+import type { Problem } from '../validation/error.ts'
 
 /** A problem as a line that editors can follow: `file:line: pointer what is wrong; how to mend it`. */
 export function problemLine(source: string, { pointer, message, hint }: Problem, kind = ''): string {

@@ -1,4 +1,4 @@
-import type { Problem } from '../error.ts'
+import type { Problem } from '../validation/error.ts'
 import { Held } from './held.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { nearMissIn } from '../near-miss.ts'
+import { nearMissIn } from '../validation/near-miss.ts'
 
 /** The command line asks for something that there is not, or lacks something. */
 export class UsageError extends Error {

@@ -1,5 +1,5 @@
 import { isLoopback } from '../auth/loopback.ts'
-import type { Limits } from '../web/rate-limits.ts'
+import type { Limits } from '../web/limits/rate-limits.ts'
 import type { BaseSettings } from './settings.ts'
 
 /** The limits of senders; none on loopback, where only this machine's own programs are, such as a benchmark. */

@@ -5,8 +5,8 @@ import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
 import { traceProblems } from '../telemetry/traces/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
-import { guid } from '../web/guid.ts'
-import type { Limits } from '../web/rate-limits.ts'
+import type { Limits } from '../web/limits/rate-limits.ts'
+import { guid } from '../web/requests/guid.ts'
 
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {

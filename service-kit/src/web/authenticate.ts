@@ -4,7 +4,7 @@ import type { Auth } from '../auth/auth.ts'
 import { type Caller, callerOf, identify } from '../auth/caller.ts'
 import { IssuerError } from '../auth/issuer.ts'
 import { TokenError } from '../auth/tokens.ts'
-import { HttpProblem, unavailable } from './problem.ts'
+import { HttpProblem, unavailable } from './problems/problem.ts'
 
 /**
  * Takes nobody in without a token or a key that counts (RFC 6750): 401 with `WWW-Authenticate`.

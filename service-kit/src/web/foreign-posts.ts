@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { HttpProblem } from './problem.ts'
+import { HttpProblem } from './problems/problem.ts'
 
 /**
  * A page of another site can make a visitor's browser send a POST without asking first (no preflight) when it has no JSON

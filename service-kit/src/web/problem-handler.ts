@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler } from 'express'
 import type { Logger } from '../telemetry/log.ts'
 import { maskedFields } from '../telemetry/mask.ts'
-import { problemOf } from './problem-of.ts'
-import type { Refusals } from './refusals.ts'
+import { problemOf } from './problems/problem-of.ts'
+import type { Refusals } from './problems/refusals.ts'
 import type { ShownPath } from './shown-path.ts'
 
 /**

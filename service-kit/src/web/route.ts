@@ -3,8 +3,8 @@ import type { Request, Response } from 'express'
 import { type Caller, callerOf } from '../auth/caller.ts'
 import type { Scope } from '../auth/scope.ts'
 import { handled } from '../telemetry/handling.ts'
-import { type Input, type Inputs, readInputs, type Values } from './input.ts'
-import type { Model } from './model.ts'
+import { type Input, type Inputs, readInputs, type Values } from './requests/input.ts'
+import type { Model } from './requests/model.ts'
 
 /** What a handler answers: the body as JSON, and where to find what was made. */
 export interface Answer<S extends number, T> {

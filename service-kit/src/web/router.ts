@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import { requireScope } from './authenticate.ts'
-import { readBody, readRawBody } from './body.ts'
-import { HttpProblem, notFound } from './problem.ts'
+import { HttpProblem, notFound } from './problems/problem.ts'
+import { readBody, readRawBody } from './requests/body.ts'
 import type { Route } from './route.ts'
 import { type ShownPath, shownPath } from './shown-path.ts'
 

@@ -1,4 +1,4 @@
-import { guid } from './guid.ts'
+import { guid } from './requests/guid.ts'
 import type { Route } from './route.ts'
 
 /** A request's path as it may be told, in a problem or in the log. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Request } from 'express'
-import { networkOf, networkOfSender } from '../../src/web/address.ts'
+import { networkOf, networkOfSender } from '../../src/web/limits/address.ts'
 
 describe('the network that an address stands for', () => {
   const networks: Record<string, string> = {

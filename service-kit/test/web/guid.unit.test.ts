@@ -1,6 +1,6 @@
 import { fieldValidator } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { guid } from '../../src/web/guid.ts'
+import { guid } from '../../src/web/requests/guid.ts'
 
 describe('a GUID of a path, a query or a setting', () => {
   const problems = fieldValidator({ id: ['OrderCreated@1', 'OrderId'] })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { OverloadError } from '../../src/sidecar/overload-error.ts'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
 import { UncertainError } from '../../src/sidecar/uncertain-error.ts'
-import { notFound } from '../../src/web/problem.ts'
+import { notFound } from '../../src/web/problems/problem.ts'
 import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 

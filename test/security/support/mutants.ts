@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { type HostileRecord, hostileRecords } from '../../support/hostile.ts'
+import { type HostileRecord, hostileRecords } from '../../support/hostile/hostile.ts'
 
 /** Larger ones are kept as they are, and come once: most of the time would go into their bytes. */
 const maxMutatedBytes = 4_000

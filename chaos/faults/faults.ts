@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Link } from '@orderflow/bench/link'
+import { type Cluster, isServer } from '../cluster/cluster.ts'
+import type { Disk } from '../cluster/disks.ts'
+import type { Supervisor } from '../cluster/supervisor.ts'
+import type { Fault, NetworkFault, Step } from './schedule.ts'
+
+export interface Breakable {
+  cluster: Cluster
+  supervisor: Supervisor
+  disks: { state: Disk; kafka: Disk } | undefined
+}
+
+/** Does all faults of a step; returns when the last one has ended and what it stopped is started again. */
+export async function inflict(step: Step, breakable: Breakable): Promise<void> {
+  const [first, second] = step.faults
+  await Promise.all([
+    inflictOne(first, breakable),
+    second && delay(step.apartMs).then(() => inflictOne(second, breakable)),
+  ])
+}
+
+async function inflictOne(fault: Fault, { cluster, supervisor, disks }: Breakable): Promise<void> {
+  switch (fault.kind) {
+    case 'kill':
+      return supervisor.without(fault.members, async () => {
+        await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGKILL')))
+        await delay(fault.ms)
+        for (const member of fault.members) cluster.start(member)
+      })
+    case 'freeze':
+      await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGSTOP')))
+      await delay(fault.ms)
+      await Promise.all(fault.members.map((member) => cluster.signal(member, 'SIGCONT')))
+      return
+    case 'restart':
+      return supervisor.without([fault.member], async () => {
+        await cluster.end(fault.member)
+        cluster.start(fault.member)
+        await cluster.serversReady()
+      })
+    case 'lock':
+      return cluster.store.lock(fault.store, fault.ms)
+    case 'cut':
+    case 'half-open':
+    case 'slow':
+    case 'cut off':
+      return spoil(
+        fault,
+        fault.replicas.map((replica) => cluster.network.link(replica, fault.server)),
+      )
+    case 'full disk':
+      await disks?.[fault.disk].fill()
+      await delay(fault.ms)
+      await disks?.[fault.disk].relieve()
+      return
+    case 'restart all':
+      return restartAll(cluster, supervisor)
+  }
+}
+
+/** How long connections last between two cuts, and how long they are refused. */
+const connectedMs = 250
+const refusedMs = 50
+const slowMs = 500
+
+/** Does to some links what is done to the network. */
+async function spoil({ kind, ms }: NetworkFault, links: Link[]): Promise<void> {
+  const each = (change: (link: Link) => Promise<void>) => Promise.all(links.map(change))
+  switch (kind) {
+    case 'cut':
+      // Again and again, each time amid what has begun since.
+      for (let left = ms; left > 0; left -= refusedMs + connectedMs) {
+        await each((link) => link.cut())
+        await delay(refusedMs)
+        await each((link) => link.open())
+        await delay(connectedMs)
+      }
+      return
+    case 'slow':
+      await each((link) => link.setRoundTrip(slowMs))
+      await delay(ms)
+      await each((link) => link.setRoundTrip(0))
+      return
+    case 'half-open':
+      await each((link) => link.hold())
+      await delay(ms)
+      // The other side knows nothing of these connections any more.
+      await each((link) => link.cut())
+      await each((link) => link.open())
+      return
+    case 'cut off':
+      await each((link) => link.hold())
+      await delay(ms)
+      // What was sent meanwhile arrives now, and what was done upon it.
+      await each((link) => link.open())
+  }
+}
+
+/** As `make down` and `make up` do: services and sidecars end first, the servers start first. */
+async function restartAll(cluster: Cluster, supervisor: Supervisor): Promise<void> {
+  const servers = cluster.members.filter(isServer)
+  const others = cluster.members.filter((member) => !isServer(member))
+  await supervisor.without(cluster.members, async () => {
+    await Promise.all(others.map(cluster.end))
+    await Promise.all(servers.map(cluster.end))
+    servers.forEach(cluster.start)
+    await cluster.serversReady()
+    others.forEach(cluster.start)
+  })
+}

@@ -1,0 +1,184 @@
+import { sidecarOf, storedServices } from '@orderflow/stack'
+import type { LocalStore } from '@orderflow/stack/parts'
+import type { Member } from '../cluster/cluster.ts'
+import type { Server } from '../cluster/network.ts'
+import { createRandom, type Random } from '../load/random.ts'
+
+/** Something that happens to the system, and for how long; times in milliseconds. */
+export type Fault =
+  | { kind: 'kill'; members: Member[]; ms: number }
+  | { kind: 'freeze'; members: Member[]; ms: number }
+  | { kind: 'restart'; member: Member }
+  | { kind: 'lock'; store: string; ms: number }
+  | { kind: 'full disk'; disk: 'state' | 'kafka'; ms: number }
+  | { kind: 'restart all' }
+  | NetworkFault
+
+/** Something that happens to the network between replicas, which are services with their sidecars, and a server. */
+export interface NetworkFault {
+  kind: 'cut' | 'half-open' | 'slow' | 'cut off'
+  server: Server
+  replicas: Member[]
+  ms: number
+}
+
+/** One fault, or two of which the second begins while the first goes on; then a rest. */
+export interface Step {
+  faults: [Fault] | [Fault, Fault]
+  /** How much later the second one begins. */
+  apartMs: number
+  restMs: number
+}
+
+/** What there is to break. */
+export interface Targets {
+  replicas: number
+  store: LocalStore
+  /** Whether disks can be full here. */
+  disks: boolean
+  /** How long a frozen process stays so. */
+  freezeMs: number
+  /** How long an outsider holds a database. */
+  lockMs: number
+}
+
+const processes: readonly Member[] = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
+
+/**
+ * Faults without end: each alone and, after every second one, a pair. All single ones come once before any comes again.
+ * The same random numbers give the same steps.
+ */
+export function* schedule(random: Random, targets: Targets): Generator<Step> {
+  for (;;) {
+    for (const [index, fault] of random.shuffle(allFaults(random, targets)).entries()) {
+      yield { faults: [fault], apartMs: 0, restMs: random.between(2_000, 8_000) }
+      if (index % 2 === 0) continue
+      yield { faults: pair(random, targets), apartMs: random.between(0, 3_000), restMs: random.between(2_000, 8_000) }
+    }
+  }
+}
+
+function allFaults(random: Random, targets: Targets): Fault[] {
+  const all: Fault[] = [...pairable(random, targets), { kind: 'restart all' }]
+  if (!targets.disks) return all
+  const full = (disk: 'state' | 'kafka'): Fault => ({ kind: 'full disk', disk, ms: random.between(5_000, 12_000) })
+  return [...all, full('state'), full('kafka')]
+}
+
+/** Faults that can go on at the same time as another of them. */
+function pairable(random: Random, { replicas, store, freezeMs, lockMs }: Targets): Fault[] {
+  const kill = (members: Member[]): Fault => ({ kind: 'kill', members, ms: random.between(0, 4_000) })
+  const some = (name: Member) => someOf(random, name, replicas)
+  return [
+    kill(['kafka']),
+    ...processes.map((name) => kill(some(name))),
+    ...processes.map((name): Fault => ({ kind: 'freeze', members: some(name), ms: freezeMs })),
+    ...storedServices.map(({ name }): Fault => ({ kind: 'lock', store: name, ms: lockMs })),
+    cutOff(random, replicas, 'kafka'),
+    ...(store === 'sqlite' ? [] : serverFaults(random, replicas)),
+  ]
+}
+
+/** Of a store that is a server. */
+function serverFaults(random: Random, replicas: number): Fault[] {
+  const all = storedServices.flatMap(({ name }) => replicasOf(name, replicas))
+  const some = () => random.pick([all, ...storedServices.map(({ name }) => someOf(random, name, replicas))])
+  const between = (kind: NetworkFault['kind'], ms: number): Fault => ({ kind, server: 'store', replicas: some(), ms })
+  return [
+    { kind: 'kill', members: ['postgresql'], ms: random.between(0, 4_000) },
+    { kind: 'restart', member: 'postgresql' },
+    between('cut', random.between(1_000, 5_000)),
+    between('half-open', random.between(...outageMs)),
+    between('slow', random.between(...outageMs)),
+    cutOff(random, replicas, 'store'),
+  ]
+}
+
+/** Shorter and longer than a request waits. */
+const outageMs = [4_000, 25_000] as const
+
+/** One replica alone: the others go on, perhaps with its partitions. */
+function cutOff(random: Random, replicas: number, server: Server): Fault {
+  const replica = random.pick(storedServices.flatMap(({ name }) => replicasOf(name, replicas)))
+  return { kind: 'cut off', server, replicas: [replica], ms: random.between(...outageMs) }
+}
+
+const replicasOf = (name: Member, replicas: number): Member[] => (replicas > 1 ? [name, `${name}-2`] : [name])
+
+/** One of the replicas, or all. */
+function someOf(random: Random, name: Member, replicas: number): Member[] {
+  const all = replicasOf(name, replicas)
+  return random.pick([...all.map((one) => [one]), all])
+}
+
+function pair(random: Random, targets: Targets): [Fault, Fault] {
+  for (;;) {
+    const [one, other] = random.shuffle(pairable(random, targets))
+    if (one && other && targetsOf(one).every((target) => !targetsOf(other).includes(target))) return [one, other]
+  }
+}
+
+/** Two faults with one of these in common cannot go on at the same time. */
+function targetsOf(fault: Fault): string[] {
+  switch (fault.kind) {
+    case 'kill':
+    case 'freeze':
+      return fault.members
+    case 'restart':
+      return [fault.member]
+    case 'lock':
+      // Who holds a lock is a client of the server.
+      return [fault.kind, 'postgresql']
+    case 'cut':
+    case 'half-open':
+    case 'slow':
+    case 'cut off':
+      return fault.replicas.map((replica) => `${replica} to ${fault.server}`)
+    default:
+      return [fault.kind]
+  }
+}
+
+/** What a fault is about, without the replica and the duration. */
+export function faultName(fault: Fault): string {
+  switch (fault.kind) {
+    case 'kill':
+    case 'freeze':
+      return `${fault.kind} ${fault.members[0]?.replace('-2', '')}`
+    case 'restart':
+      return `restart ${fault.member}`
+    case 'lock':
+      return `lock store of ${fault.store}`
+    case 'cut':
+    case 'half-open':
+    case 'slow':
+    case 'cut off':
+      return `${fault.kind} ${fault.server}`
+    case 'full disk':
+      return `full disk of ${fault.disk}`
+    case 'restart all':
+      return 'restart all'
+  }
+}
+
+/** The names of all faults that a schedule has. */
+export const faultNames = (targets: Targets): string[] => allFaults(createRandom(), targets).map(faultName)
+
+/** As it stands in the report. */
+export function describeFault(fault: Fault): string {
+  const seconds = 'ms' in fault ? ` ${(fault.ms / 1_000).toFixed(1)} s` : ''
+  switch (fault.kind) {
+    case 'kill':
+    case 'freeze':
+      return `${fault.kind} ${fault.members.join(' and ')}${seconds}`
+    case 'cut':
+    case 'half-open':
+    case 'slow':
+    case 'cut off':
+      return `${faultName(fault)} from ${fault.replicas.join(' and ')}${seconds}`
+    case 'restart all':
+      return 'restart all in order'
+    default:
+      return `${faultName(fault)}${seconds}`
+  }
+}

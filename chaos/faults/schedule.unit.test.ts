@@ -1,0 +1,104 @@
+import { sidecarOf, storedServices } from '@orderflow/stack'
+import { expect } from 'chai'
+import { createRandom } from '../load/random.ts'
+import { describeFault, faultName, faultNames, type Step, schedule, type Targets } from './schedule.ts'
+
+const targets: Targets = { replicas: 2, store: 'sqlite', disks: true, freezeMs: 30_000, lockMs: 10_000 }
+function take(count: number, seed: string, changes: Partial<Targets> = {}): Step[] {
+  const steps = schedule(createRandom(seed), { ...targets, ...changes })
+  return Array.from({ length: count }, () => steps.next().value)
+}
+const texts = (steps: Step[]) => steps.map(({ faults }) => faults.map(describeFault).join(' and '))
+const alone = (steps: Step[]) => steps.filter(({ faults }) => faults.length === 1).map(({ faults: [fault] }) => fault)
+
+const processes = storedServices.flatMap((service) => [service.name, sidecarOf(service)])
+const every = [
+  ...processes.flatMap((name) => [`freeze ${name}`, `kill ${name}`]),
+  ...storedServices.map(({ name }) => `lock store of ${name}`),
+  'cut off kafka',
+  'full disk of kafka',
+  'full disk of state',
+  'kill kafka',
+  'restart all',
+].sort()
+
+const ofServer = [
+  'cut off store',
+  'cut store',
+  'half-open store',
+  'kill postgresql',
+  'restart postgresql',
+  'slow store',
+]
+
+describe('the schedule of faults', () => {
+  it('is the same for the same seed, and another one for another', () => {
+    expect(take(60, 'a')).to.deep.equal(take(60, 'a'))
+    expect(texts(take(60, 'a'))).not.to.deep.equal(texts(take(60, 'b')))
+  })
+
+  it('has every fault alone before any comes again, and pairs between them', () => {
+    const pairsInARound = Math.floor(every.length / 2)
+    const steps = take(2 * (every.length + pairsInARound), 'a')
+    const [first, second] = [alone(steps).slice(0, every.length), alone(steps).slice(every.length)]
+    expect(first.map(faultName).sort()).to.deep.equal(every)
+    expect(second.map(faultName).sort()).to.deep.equal(every)
+    expect(steps.filter(({ faults }) => faults.length === 2)).to.have.length(2 * pairsInARound)
+    expect(faultNames(targets).sort()).to.deep.equal(every)
+  })
+
+  it('never breaks the same process in both ways of a pair', () => {
+    for (const { faults } of take(600, 'a')) {
+      const members = faults.flatMap((fault) => ('members' in fault ? fault.members : []))
+      expect(new Set(members).size).to.equal(members.length)
+    }
+  })
+
+  it('kills one replica, the other, or both', () => {
+    const killed = alone(take(300, 'a')).filter((fault) => faultName(fault) === 'kill payment-sidecar')
+    const choices = new Set(killed.map((fault) => ('members' in fault ? fault.members.join() : '')))
+    expect(choices).to.deep.equal(
+      new Set(['payment-sidecar', 'payment-sidecar-2', 'payment-sidecar,payment-sidecar-2']),
+    )
+  })
+
+  it('has the network to a store that is a server, and the server itself, too', () => {
+    const networked = { ...targets, store: 'postgresql' } as const
+    expect(faultNames(networked).sort()).to.deep.equal([...every, ...ofServer].sort())
+    const steps = take(300, 'a', networked)
+    expect(new Set(steps.flatMap(({ faults }) => faults.map(faultName)))).to.deep.equal(
+      new Set([...every, ...ofServer]),
+    )
+  })
+
+  it('cuts off one replica alone, and spoils the network of one, of a service, or of all', () => {
+    const steps = alone(take(1_000, 'a', { store: 'postgresql' }))
+    const replicas = (name: string) =>
+      new Set(
+        steps.flatMap((fault) => (faultName(fault) === name && 'replicas' in fault ? [fault.replicas.join()] : [])),
+      )
+    const each = storedServices.flatMap(({ name }) => [name, `${name}-2`])
+    const both = storedServices.map(({ name }) => `${name},${name}-2`)
+    expect(replicas('cut off store')).to.deep.equal(new Set(each))
+    expect(replicas('cut off kafka')).to.deep.equal(new Set(each))
+    expect(replicas('half-open store')).to.deep.equal(new Set([...each, ...both, each.join()]))
+  })
+
+  it('never has two faults at the same time that know of each other: on one network, or a lock in a server that is killed', () => {
+    for (const { faults } of take(2_000, 'a', { store: 'postgresql' })) {
+      const links = faults.flatMap((fault) =>
+        'replicas' in fault ? fault.replicas.map((name) => `${name} ${fault.server}`) : [],
+      )
+      expect(new Set(links).size).to.equal(links.length)
+      const names = faults.map(faultName).join()
+      expect(/lock/.test(names) && /postgresql/.test(names), names).to.equal(false)
+    }
+  })
+
+  it('keeps to what there is', () => {
+    const steps = take(300, 'a', { replicas: 1, disks: false })
+    const all = steps.flatMap(({ faults }) => faults)
+    expect(new Set(all.map(faultName))).to.deep.equal(new Set(every.filter((fault) => !fault.startsWith('full'))))
+    expect(all.flatMap((fault) => ('members' in fault ? fault.members : [])).join()).not.to.contain('-2')
+  })
+})

@@ -1,0 +1,47 @@
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { full, reduced } from '../clients/envelopes.ts'
+import { poison } from '../clients/poison.ts'
+import type { Random } from '../load/random.ts'
+
+export interface PoisonRecord {
+  topic: string
+  value: string | Buffer | null
+}
+
+const event = () => JSON.stringify(full())
+
+/** Ways in which a record is no event, or one that can never be handled. None of them may become an order. */
+const values: (string | Buffer | null)[] = [
+  ...Object.values(poison).map(({ value }) => value),
+  '',
+  'null',
+  JSON.stringify(event()),
+  event().slice(0, 100),
+  event().replace(/"Total":\d+/, '"Total":1e999'),
+  JSON.stringify(reduced({}, { Payload: undefined })),
+]
+
+/** Records that only order-service gets to see. */
+const paymentValues = [
+  '{',
+  JSON.stringify(reduced({}, { Name: 'PaymentApproved' })),
+  JSON.stringify(reduced({}, { Name: 'PaymentApproved', Version: 7 })),
+]
+
+export interface KnownOrder {
+  id: string
+  name: string
+  total: number
+}
+
+/** Another order under the id of one that is known. */
+export function contradiction({ id, name, total }: KnownOrder): PoisonRecord {
+  return { topic: orderEvents, value: JSON.stringify(full({ OrderId: id, CustomerName: name, Total: total + 1 })) }
+}
+
+/** A record to be refused, of any kind. */
+export function poisonRecord(random: Random): PoisonRecord {
+  return random.chance(0.15)
+    ? { topic: paymentEvents, value: random.pick(paymentValues) }
+    : { topic: orderEvents, value: random.pick(values) }
+}

@@ -1,0 +1,95 @@
+import { markdownTable } from '@orderflow/bench/markdown'
+import type { Death } from '../cluster/supervisor.ts'
+import type { Recovery } from './recovery.ts'
+import { type Report, silentSources } from './report.ts'
+
+/** From the restart of whatever was killed until events flow again. */
+const goalMs = 5_000
+
+/** The report for people: what was done, how soon the system recovered, what was counted, and the verdict. */
+export function formatReport(report: Report): string {
+  return [loadText(report), faultTable(report), countTables(report), verdictText(report)].join('\n')
+}
+
+const table = (head: string[], rows: string[][]) => `${markdownTable({ head, rows })}\n`
+
+const perSecond = (count: number, seconds: number) => `${count} (${(count / seconds).toFixed(0)}/s)`
+
+function loadText({ machine, rate, seed, replicas, store, load }: Report): string {
+  const answers = Object.entries(load.answers).map(([answer, count]) => `${answer}: ${count}`)
+  const { at, processors, node, loadAverage } = machine
+  return [
+    `${at.toISOString()}, ${processors}, Node ${node}, load average ${loadAverage.toFixed(1)} before`,
+    `seed ${seed}, ${rate} + ${rate} orders/s asked for ${load.seconds.toFixed(0)} s, ${replicas} of each service, store ${store}`,
+    `reached through HTTP ${perSecond(load.http, load.seconds)}, from outside ${perSecond(load.outside, load.seconds)}`,
+    `answers: ${answers.join(', ')}; failures of the broker outside: ${load.brokerFailures}`,
+    '',
+  ].join('\n')
+}
+
+function faultTable({ faults }: Report): string {
+  const seconds = (ms: number | undefined) => (ms === undefined ? 'never' : (ms / 1_000).toFixed(1))
+  const rows = faults.map(({ what, behind, recovery, deaths }) => [
+    what,
+    String(behind ?? '?'),
+    seconds(recovery.accepted),
+    seconds(recovery.paid),
+    seconds(recovery.outsidePaid),
+    isWithinGoal(recovery) ? 'yes' : 'no',
+    deathText(deaths),
+  ])
+  const head = [
+    'fault',
+    'behind',
+    'accepted, s',
+    'paid, s',
+    'outside paid, s',
+    `within ${goalMs / 1_000} s`,
+    'ended by itself',
+  ]
+  return table(head, rows)
+}
+
+function deathText(deaths: Death[]): string {
+  const counts = Object.groupBy(deaths, ({ member, exit }) => `${member} (${exit})`)
+  const texts = Object.entries(counts).map(([death, { length } = []]) => (length > 1 ? `${length} x ${death}` : death))
+  return texts.join(', ')
+}
+
+function isWithinGoal({ accepted, paid, outsidePaid }: Recovery): boolean {
+  return [accepted, paid, outsidePaid].every((ms) => ms !== undefined && ms <= goalMs)
+}
+
+function countTables({ counts }: Report): string {
+  const text = (...cells: (string | number)[]) => cells.map(String)
+  const { asked, accepted, refunded } = counts.cancellations
+  return [
+    table(
+      ['orders', 'attempted', 'accepted', 'in the log', 'stored', 'paid'],
+      counts.orders.map((row) => text(row.source, row.attempted, row.accepted, row.inLog, row.stored, row.paid)),
+    ),
+    `cancellations: ${asked} asked for, ${accepted} accepted; refunds: ${refunded}\n`,
+    table(
+      ['event', 'records', 'orders'],
+      counts.events.map(({ name, records, orders }) => text(name, records, orders)),
+    ),
+    `poison: ${counts.poison.attempted} sent, ${counts.poison.inLog} records in the log\n`,
+    table(
+      ['dead letters', 'reason', 'records', 'letters'],
+      counts.deadLetters.map((row) => text(`${row.app}, ${row.topic}`, row.reason, row.records, row.letters)),
+    ),
+  ].join('\n')
+}
+
+function verdictText(report: Report): string {
+  const { totals, findings, behind } = report
+  const { lost, duplicated, stuck, wrong } = totals
+  return [
+    ...findings.map(
+      ({ finding, count, examples }) => `${count} ${finding}: ${Object.keys(examples).slice(0, 3).join(', ')}`,
+    ),
+    ...(behind > 0 ? [`${behind} records were not handled when nothing moved any more`] : []),
+    ...silentSources(report).map((source) => `no order of ${source} was accepted`),
+    `lost ${lost}, duplicated ${duplicated}, stuck ${stuck}, wrong ${wrong}`,
+  ].join('\n')
+}

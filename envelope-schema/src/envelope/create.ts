@@ -1,0 +1,53 @@
+import { v4 } from 'uuid'
+import { partsOf } from '../schemas/event-type.ts'
+import type { Envelope, EventOf, EventPayloads, EventType } from '../schemas/types.ts'
+import { eventFault, limitFault, together } from '../validation/check.ts'
+import { refuse } from '../validation/error.ts'
+import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
+import type { Tenant } from './tenant.ts'
+
+/** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
+export interface NewEvent<T extends EventType> {
+  /** The publishing application: AppId, which never changes, and AppName. */
+  app: { id: string; name: string }
+  /** Name and Version of the event, such as `OrderCreated@1`: the payload is held against the schema of this version. */
+  type: T
+  payload: EventPayloads[T]
+  /** When the event happened; written as ISO 8601 in UTC with milliseconds. */
+  creationDate: Date
+  /** Default: a new UUID v4. Give one that derives from the cause, so that a retry publishes the same event. */
+  id?: string | undefined
+  /** Default: the trace id. A reaction gives its cause's. */
+  correlationId?: string | undefined
+  /** Default: a new UUID v4. A reaction gives its cause's. */
+  traceId?: string | undefined
+  /** For whom: TenantID and TenantUserID, each left out when empty. A reaction gives its cause's. */
+  tenant?: Tenant | undefined
+  headers?: Record<string, unknown> | undefined
+}
+
+/**
+ * A full envelope, its fields always in the same order, so that the same event is the same bytes; GUIDs in lower case,
+ * as every receiver sees them.
+ * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
+ */
+export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelope & EventOf<T> {
+  const { Name, Version } = partsOf(event.type)
+  const traceId = event.traceId ?? v4()
+  const envelope = {
+    ...(event.headers && { Headers: event.headers }),
+    Id: event.id ?? v4(),
+    CorrelationId: event.correlationId ?? traceId,
+    TraceId: traceId,
+    AppId: event.app.id,
+    AppName: event.app.name,
+    Version,
+    Name,
+    CreationDate: event.creationDate.toJSON(), // null for an invalid date, where toISOString throws a RangeError
+    Payload: event.payload,
+    ...(event.tenant?.id && { TenantID: event.tenant.id }),
+    ...(event.tenant?.userId && { TenantUserID: event.tenant.userId }),
+  }
+  refuse(together(limitFault(envelope), eventFault(envelope, 'full')))
+  return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
+}

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { AnySchemaObject } from 'ajv/dist/2020.js'
+import { versionsByName } from './event-type.ts'
+import { inline } from './inline.ts'
+
+const folder = new URL('../../schemas/', import.meta.url)
+
+function read(path: string): AnySchemaObject {
+  return JSON.parse(readFileSync(new URL(path, folder), 'utf8')) as AnySchemaObject
+}
+
+export const commonSchema = read('common.json')
+export const envelopeSchemas = { full: read('envelope.full.json'), received: read('envelope.received.json') } as const
+
+/** Of each Payload, by event type, from the files `events/<Name>.<Version>.json`. */
+export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
+  readdirSync(new URL('events/', folder))
+    .sort()
+    .map((file) => {
+      const [name, version] = file.split('.')
+      return [`${name}@${version}`, read(`events/${file}`)]
+    }),
+)
+
+/** Rules of common.json by name. */
+export const sharedRules = commonSchema.$defs as Record<
+  'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank',
+  AnySchemaObject
+>
+
+/** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
+export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
+  (field: string) => !envelopeSchemas.received.required.includes(field),
+)
+
+/** The schema of each field of the envelope; see `fieldsOf`. */
+export const envelopeFields = fieldsOf(envelopeSchemas.received)
+
+/** Which of the two envelope schemas a document is held against. */
+export type Variant = keyof typeof envelopeSchemas
+export const variants = Object.keys(envelopeSchemas) as Variant[]
+
+export interface PayloadSchema {
+  /** See `fieldsOf`. */
+  fields: ReadonlyMap<string, AnySchemaObject>
+  /** The fields that hold a GUID, which receivers lower-case. */
+  guidFields: readonly string[]
+}
+
+/** By event type. */
+export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
+  Array.from(eventSchemas, ([type, schema]) => {
+    const fields = fieldsOf(schema)
+    return [type, { fields, guidFields: [...fields].filter(([, own]) => isGuid(own)).map(([field]) => field) }]
+  }),
+)
+
+/** The versions that have a schema, by event name. */
+export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
+
+/** The schema of each field that an object's schema names, in its order, with all references filled in. */
+export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
+  const fields = Object.entries(properties as Record<string, AnySchemaObject>)
+  return new Map(fields.map(([field, own]) => [field, inline(own, commonSchema.$defs)]))
+}
+
+/** Whether a schema is the one of a GUID, itself or by reference. */
+export function isGuid(schema: AnySchemaObject): boolean {
+  return schema.pattern === sharedRules.guid.pattern
+}
+
+/** @throws {Error} when there is none */
+export function schemaOf(type: string): PayloadSchema {
+  const schema = payloadSchemas.get(type)
+  if (!schema) throw new Error(`there is no schema of ${type}`)
+  return schema
+}
+
+/** @throws {Error} when the type's schema does not name the field */
+export function fieldOf(type: string, field: string): AnySchemaObject {
+  const schema = schemaOf(type).fields.get(field)
+  if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
+  return schema
+}

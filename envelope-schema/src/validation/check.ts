@@ -1,0 +1,100 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { typeOf } from '../schemas/event-type.ts'
+import { knownVersions, type Variant } from '../schemas/schemas.ts'
+import type { Fault, Problem } from './error.ts'
+import { isObject, limitProblems } from './limits.ts'
+import { nearMissIn } from './near-miss.ts'
+import { onePerPointer, toProblems } from './problems.ts'
+import { envelopeValidators, payloadValidators } from './validators.ts'
+
+/** The fields that say what an event is, of any type. */
+interface EventFields {
+  Name?: unknown
+  Version?: unknown
+  Payload?: unknown
+}
+
+/** What is wrong with the whole document, whose fields need no look of their own then. */
+const tombstone: Problem = { pointer: '', message: 'is null', hint: 'a null value is a tombstone, not an event' }
+const cloudEvent: Problem = {
+  pointer: '',
+  message: 'is a CloudEvent, not an envelope',
+  hint: 'send the envelope itself as the Kafka value, not a CloudEvent (Dapr: metadata.rawPayload=true)',
+}
+
+/** `specversion` is the attribute that every CloudEvent has (CloudEvents 1.0.2, required attributes). */
+function isCloudEvent(document: object): boolean {
+  return Object.hasOwn(document, 'specversion') && !Object.hasOwn(document, 'Payload')
+}
+
+/** What keeps `document` from being an envelope of the variant. Its Payload is only looked at for its type. */
+export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
+  const problems = envelopeProblems(document, variant)
+  return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
+}
+
+function envelopeProblems(document: unknown, variant: Variant): Problem[] {
+  if (document === null) return [tombstone]
+  if (isObject(document) && isCloudEvent(document)) return [cloudEvent]
+  const validate = envelopeValidators[variant]
+  return validate(document) ? [] : toProblems(validate.errors ?? [])
+}
+
+/** By Name and then Version: to join both to a type costs more than the two look-ups. */
+const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
+  Array.from(knownVersions, ([Name, versions]) => [
+    Name,
+    new Map(versions.map((Version) => [Version, payloadValidators.get(typeOf({ Name, Version }))])),
+  ]),
+)
+
+const nearestEvent = nearMissIn(knownVersions.keys())
+
+/**
+ * Whether a Name is an event of somebody else: no schema knows it, and none was probably meant. Receivers let such an event
+ * pass; its Payload is nobody's to check here.
+ */
+export function isForeignName(name: unknown): boolean {
+  return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
+}
+
+/** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
+export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
+  if (typeof Name !== 'string') return undefined
+  const versions = knownVersions.get(Name)
+  if (!versions) {
+    const meant = nearestEvent(Name)
+    return unknownEvent(meant ? `write ${meant}` : `known events: ${[...knownVersions.keys()].join(', ')}`)
+  }
+  const validate = validatorsByName.get(Name)?.get(Version)
+  if (!validate) return unknownVersion('known', Name, versions)
+  if (validate(Payload)) return undefined
+  return { code: 'invalid-payload', problems: toProblems(validate.errors ?? [], '/Payload') }
+}
+
+export function unknownEvent(hint: string): Fault {
+  return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
+}
+
+/** A version that is none of `versions`: those that are `known` by a schema, or those `handled` by a receiver. */
+export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
+  const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
+  return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
+}
+
+/** What keeps `document` from being a known event in an envelope of the variant: the problems of both. */
+export function eventFault(document: unknown, variant: Variant): Fault | undefined {
+  return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
+}
+
+/** Nesting, numbers and texts that JSON allows and the contract does not: see `limitProblems`. */
+export function limitFault(document: unknown, isPlain = false): Fault | undefined {
+  const problems = limitProblems(document, isPlain)
+  return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
+}
+
+/** The problems of both under the code of the first. */
+export function together(first: Fault | undefined, second: Fault | undefined): Fault | undefined {
+  if (!first || !second) return first ?? second
+  return { code: first.code, problems: onePerPointer([...first.problems, ...second.problems]) }
+}

@@ -1,0 +1,67 @@
+import type { ErrorObject } from 'ajv'
+import { isGuid, sharedRules } from '../schemas/schemas.ts'
+import type { Problem } from './error.ts'
+import { dateTimeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
+
+/** Every problem that Ajv found, one for each field. `base` is the pointer of what was validated. */
+export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
+  return onePerPointer(errors.map((error) => toProblem(error, base)))
+}
+
+/** One field breaks one rule from a reader's view, even if its schema needs several keywords to say it. */
+export function onePerPointer(problems: Problem[]): Problem[] {
+  const seen = new Map<string, Problem>()
+  for (const problem of problems) if (!seen.has(problem.pointer)) seen.set(problem.pointer, problem)
+  return [...seen.values()]
+}
+
+function toProblem(error: ErrorObject, base: string): Problem {
+  const pointer = `${base}${error.instancePath}`
+  if (error.keyword === 'required') {
+    const field = error.params.missingProperty as string
+    return problem(`${pointer}/${field}`, 'is missing', missingFieldHint(error.data as object, field))
+  }
+  if (error.keyword === 'type') {
+    const wanted = error.params.type as string
+    return problem(pointer, `must be ${typeName(wanted)}, not ${kindOf(error.data)}`, typeHint(wanted, error.data))
+  }
+  const text = error.data as string
+  const rule = error.parentSchema ?? {}
+  if (isGuid(rule)) {
+    return problem(pointer, 'must be a GUID: hex digits, 8-4-4-4-12', guidHint(text))
+  }
+  if (rule.not?.const === sharedRules.nonZeroGuid.not.const) return problem(pointer, 'must not be all zeros', zeroHint)
+  if (rule.format === 'date-time') {
+    return problem(pointer, 'must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z', dateTimeHint(text))
+  }
+  if (rule.pattern === sharedRules.notBlank.pattern && error.keyword === 'pattern') {
+    return problem(pointer, 'must not be blank')
+  }
+  return problem(pointer, limitMessage(error))
+}
+
+function problem(pointer: string, message: string, hint?: string): Problem {
+  return hint ? { pointer, message, hint } : { pointer, message }
+}
+
+/** The numbers and words in these messages come from the schema, not from the document. */
+function limitMessage({ keyword, params, message }: ErrorObject): string {
+  if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
+  if (keyword === 'maxLength') return `must have at most ${params.limit} characters`
+  if (keyword === 'minimum') return `must be at least ${params.limit}`
+  if (keyword === 'maximum') return `must be at most ${params.limit}`
+  if (keyword === 'enum') return `must be one of: ${params.allowedValues.join(', ')}`
+  return message ?? 'is not valid'
+}
+
+function typeName(type: string): string {
+  return type === 'integer' ? 'a whole number' : type === 'object' ? 'an object' : `a ${type}`
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number')
+    return !Number.isFinite(value) ? 'NaN or Infinity' : Number.isInteger(value) ? 'a number' : 'a fraction'
+  return typeName(typeof value)
+}

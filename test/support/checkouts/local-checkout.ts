@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import type { LocalStack, StackPorts } from '@orderflow/stack'
+import { localPorts, processState, readProcessTable, recordedNames } from '@orderflow/stack/parts'
+import type { OperatedStack } from '../../specs/commands.ts'
+import { freeOffset } from '../free-offset.ts'
+import type { Ended } from '../operators/operate.ts'
+import { copyRepository } from './repository-copy.ts'
+
+/** A checkout whose `make up` starts processes, on ports and with data that nobody else has. */
+export interface LocalCheckout {
+  folder: string
+  ports: StackPorts
+  make: OperatedStack['make']
+  parts: OperatedStack['parts']
+  /** Runs `make up`, with these variables. */
+  start: (...variables: string[]) => Promise<StartedCheckout>
+  /** Stops what runs. */
+  remove: () => Promise<void>
+}
+
+export interface StartedCheckout extends LocalStack, OperatedStack {
+  /** How `make up` ended. */
+  up: Ended
+}
+
+export async function localCheckout(): Promise<LocalCheckout> {
+  const copy = copyRepository()
+  const env = { STACK: 'local', PORT_OFFSET: String(await freeOffset()) }
+  const ports = localPorts(env)
+  const folder = join(copy.folder, '.stack')
+  const make: LocalCheckout['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
+  /** Groups stay known when the stack forgets them: what it left running counts. */
+  const groups = new Map<number, string>()
+
+  async function parts(): Promise<Record<string, string>> {
+    for (const name of recordedNames(folder)) {
+      const state = processState(folder, name)
+      if (state.state === 'running') groups.set(state.group, name)
+    }
+    const alive = [...readProcessTable().values()].filter(({ group }) => groups.has(group))
+    return Object.fromEntries(alive.map(({ group }) => [groups.get(group), String(group)]))
+  }
+
+  return {
+    folder: copy.folder,
+    ports,
+    make,
+    parts,
+    async start(...variables) {
+      const own = await copy.load<typeof import('@orderflow/stack/parts')>('stack/src/parts.ts')
+      // What make up starts goes on when it ends, and must not when this process does.
+      await own.claimFolder(folder)
+      const up = await make('up', ...variables)
+      if (up.code !== 0) throw new Error(up.stdout + up.stderr)
+      return { ...own.runningStack(await own.createPlan(folder, ports), true), up, make, parts }
+    },
+    async remove() {
+      await make('down')
+      copy.remove()
+    },
+  }
+}

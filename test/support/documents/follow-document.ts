@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually, repository } from '@orderflow/stack'
+import { claimFolder } from '@orderflow/stack/parts'
+import { checkoutOfRepository } from '../checkouts/checkout.ts'
+import type { RepositoryCopy } from '../checkouts/repository-copy.ts'
+import { freeOffset } from '../free-offset.ts'
+import type { Ended } from '../operators/operate.ts'
+import { lastCommand, type Step, stepsOf } from './document.ts'
+
+/** Where a document is followed: in a copy of the repository, beside other stacks, so that the ports that it names are moved. */
+export interface Reader {
+  copy: RepositoryCopy
+  /** What is added to each port. */
+  offset: number
+}
+
+/**
+ * A test of each step of a document, word by word; none is tried after one that failed.
+ * @returns where it is followed, once the tests run: a checkout that is removed after them
+ */
+export function followDocument(path: string): () => Reader {
+  let copy: RepositoryCopy
+  let offset: number
+  before(async () => {
+    copy = checkoutOfRepository()
+    // What make up starts goes on when it ends, and must not when this process does.
+    await claimFolder(join(copy.folder, '.stack'))
+    offset = await freeOffset()
+  })
+  after(async () => {
+    await copy?.run('make', ['down'])
+    copy?.remove()
+  })
+  let script = ''
+  let failed: string | undefined
+
+  async function follow(step: Step): Promise<void> {
+    if (step.do === 'write') copy.write(step.path, step.text)
+    else if (step.do === 'change') copy.replace(step.path, step.from, step.to)
+    else if (step.do === 'see') await see(step.shown)
+    else {
+      script = step.script
+      succeeded(await shell(script))
+    }
+  }
+
+  function shell(commands: string): Promise<Ended> {
+    const moved = commands.replaceAll(/(?<=localhost:)\d+/g, (port) => String(Number(port) + offset))
+    return copy.run('bash', ['-euo', 'pipefail', '-c', moved], { PORT_OFFSET: String(offset) })
+  }
+
+  /** What is asked for may take a moment to be there. */
+  async function see(shown: unknown): Promise<void> {
+    let last = ''
+    await eventually(async () => {
+      last = (await shell(lastCommand(script))).stdout
+      return last !== '' && holds(JSON.parse(last), shown)
+    }, 'the answer').catch((error: Error) => {
+      throw new Error(`${error.message}; it is ${last}`)
+    })
+  }
+
+  for (const step of stepsOf(readFileSync(join(repository, path), 'utf8'))) {
+    const what = titleOf(step)
+    it(what, async () => {
+      if (failed) throw new Error(`not tried, since this failed: ${failed}`)
+      failed = what
+      await follow(step)
+      failed = undefined
+    })
+  }
+  return () => ({ copy, offset })
+}
+
+/** That no test fails says nothing where none is run. */
+export function succeeded({ code, stdout, stderr }: Ended): void {
+  const printed = `${stdout}\n${stderr}`
+  if (code === 0 && !/^0 passed|Cannot find any files/m.test(printed)) return
+  throw new Error(`exit code ${code}\n${printed.slice(-4_000)}`)
+}
+
+function titleOf(step: Step): string {
+  if (step.do === 'run') return `runs ${step.script.trimEnd().split('\n').join('; ').slice(0, 100)}`
+  if (step.do === 'see') return `sees ${JSON.stringify(step.shown).slice(0, 100)}`
+  return `${step.do}s ${step.path}`
+}
+
+/** Whether all that is shown is there, perhaps with more fields. */
+function holds(found: unknown, shown: unknown): boolean {
+  if (typeof shown !== 'object' || shown === null) return found === shown
+  if (typeof found !== 'object' || found === null) return false
+  if (Array.isArray(shown) && (found as unknown[]).length !== shown.length) return false
+  return Object.entries(shown).every(([key, value]) => holds((found as Record<string, unknown>)[key], value))
+}

@@ -1,0 +1,292 @@
+import { EnvelopeError, type EventType, orderEvents, paymentEvents, selectEvent } from '@orderflow/envelope-schema'
+import type { OrderEvent } from '@orderflow/order-service/domain'
+import { createReactions as orderReactions } from '@orderflow/order-service/reactions'
+import { service as orderService } from '@orderflow/order-service/service'
+import { createReactions as paymentReactions } from '@orderflow/payment-service/reactions'
+import { service as paymentService } from '@orderflow/payment-service/service'
+import { paymentIdOf } from '@orderflow/payment-service/store'
+import { type BaseSettings, type Reactions, readSettings } from '@orderflow/service-kit'
+import { type Service, serviceNamed } from '@orderflow/stack'
+import fc from 'fast-check'
+import type { Role } from '../world.ts'
+
+/** A record as no sane publisher writes it. */
+export interface HostileRecord {
+  topic: string
+  /** Of the order that it would tell of, were it taken. */
+  orderId: string
+  key: Buffer | undefined
+  /** Null for a tombstone. */
+  value: Buffer | null
+  headers: [Buffer, Buffer][]
+  /** Whether it has the signature of our services, where they sign. */
+  isSigned: boolean
+}
+
+/** Our services as envelopes name them, with what they publish. */
+const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService, paymentService].map((service) => {
+  const { App } = readSettings<object>(service as { root: URL }, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+  return { ...App, publishes: serviceNamed(App.Name).publishes }
+})
+
+/** Names that one of the services handles: order-service handles all of them. */
+type HandledName = OrderEvent['Name']
+
+/** Any UTF-16 text as JSON text: lone surrogates, control characters and directions included. */
+const anyText = fc
+  .array(fc.oneof(fc.nat(0xffff), fc.constantFrom(0x24, 0x2e, 0x22, 0x00, 0xd800, 0x202e, 0x2028)), { maxLength: 80 })
+  .map((units) => JSON.stringify(String.fromCharCode(...units)))
+
+const nested = fc
+  .tuple(fc.integer({ min: 50, max: 30_000 }), fc.constantFrom(['[', ']'], ['{"a":', '}'], ['[{"":', '}]']))
+  .map(([levels, [open = '', close = '']]) => `${open.repeat(levels)}0${close.repeat(levels)}`)
+
+/** JSON text of a value where another one is expected. */
+const oddValue = fc.oneof(
+  fc.json(),
+  anyText,
+  nested,
+  fc.constantFrom('1e400', '-1e400', '-0', '1e-400', '9007199254740993', '0.1e1', `1${'0'.repeat(400)}`, '1E+2'),
+  fc.constantFrom('"OrderCreated"', '"OrderCancelled"', '"PaymentRefunded"', '"PaymentShipped"'),
+  fc.constantFrom('null', 'true', '""', '[]', '{}', '{"__proto__":{"x":1}}', '{"constructor":1,"toString":2}'),
+  fc.nat(120_000).map((length) => `"${'x'.repeat(length)}"`),
+)
+
+const envelopeFields = [
+  'AppId',
+  'AppName',
+  'Version',
+  'Name',
+  'CreationDate',
+  'Id',
+  'CorrelationId',
+  'TraceId',
+  'Headers',
+]
+const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
+
+/** The payload of each event as JSON text by field. */
+function regularPayload(name: HandledName, orderId: string): Record<string, string> {
+  const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
+  const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
+  const payloads: Record<HandledName, Record<string, string>> = {
+    OrderCreated: { OrderId: `"${orderId}"`, CustomerName: '"Mallory"', CustomerTaxId: '"T"', Total: '1' },
+    OrderCancelled: { OrderId: `"${orderId}"` },
+    PaymentApproved: decision,
+    PaymentRejected: { ...decision, Reason: '"none"' },
+    PaymentRefunded: { ...result, Reason: '"none"' },
+  }
+  return payloads[name]
+}
+
+/** An event whose fields, some of them, hold what they should not; or that is told in another order, or twice. */
+function oddEvent(name: HandledName, orderId: string, claimed: { Id: string; Name: string }): fc.Arbitrary<string> {
+  const fields: Record<string, string> = {
+    AppId: `"${claimed.Id}"`,
+    AppName: `"${claimed.Name}"`,
+    Version: '1',
+    Name: `"${name}"`,
+    CreationDate: '"2026-11-21T09:30:00+01:00"',
+  }
+  const payload = regularPayload(name, orderId)
+  const payloadFields = Object.keys(payload)
+  const oddFields = fc.array(
+    fc.tuple(fc.constantFrom(...envelopeFields, ...payloadFields, ...otherFields, ...payloadFields), oddValue),
+    { maxLength: 3 },
+  )
+  return fc.tuple(oddFields, fc.boolean(), fc.constantFrom('', ' \n\t', '\ufeff')).map(([odd, twice, blank]) => {
+    const own = (names: string[]) => odd.filter(([name]) => names.includes(name))
+    const text = (regular: Record<string, string>, changes: [string, string][]) => {
+      const replaced = new Set(twice ? [] : changes.map(([name]) => name))
+      const kept = Object.entries(regular).filter(([name]) => !replaced.has(name))
+      return [...kept, ...changes].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')
+    }
+    const inner = `{${text(payload, own(payloadFields))}}`
+    return `${blank}{${text({ ...fields, Payload: inner }, own([...envelopeFields, ...otherFields]))}}`
+  })
+}
+
+function hostileValue(
+  name: HandledName,
+  orderId: string,
+  claimed: { Id: string; Name: string },
+): fc.Arbitrary<Buffer | null> {
+  const text = oddEvent(name, orderId, claimed)
+  const damaged = fc
+    .tuple(text, fc.nat(), fc.nat(5), fc.uint8Array({ maxLength: 4 }))
+    .map(([whole, at, removed, noise]) => {
+      const bytes = Buffer.from(whole)
+      const cut = at % (bytes.length + 1)
+      return Buffer.concat([bytes.subarray(0, cut), noise, bytes.subarray(cut + removed)])
+    })
+  return fc.oneof(
+    { weight: 6, arbitrary: text.map((whole) => Buffer.from(whole)) },
+    { weight: 3, arbitrary: damaged },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)) },
+    { weight: 1, arbitrary: text.map((whole) => Buffer.from(whole, 'utf16le')) },
+    { weight: 1, arbitrary: fc.constant(null) },
+  )
+}
+
+const anyBytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((bytes) => Buffer.from(bytes))
+const textBytes = (...texts: string[]) => fc.constantFrom(...texts).map((text) => Buffer.from(text))
+
+/** Names that mean something to somebody on the way: Kafka clients, Dapr, gRPC, HTTP, ourselves. */
+const headerName = fc.oneof(
+  textBytes(
+    'traceparent',
+    'tracestate',
+    'signature',
+    'replayed-from',
+    'deadletter-id',
+    'deadletter-app',
+    'deadletter-reason',
+  ),
+  textBytes('__offset', '__partition', '__key', '__topic', '__timestamp', 'partitionKey', 'rawPayload', 'ttlInSeconds'),
+  textBytes(
+    'content-type',
+    'Content-Length',
+    'host',
+    'dapr-api-token',
+    'grpc-timeout',
+    ':path',
+    'cloudevent.id',
+    'entryId',
+  ),
+  textBytes('', ' ', '\n', '\0', '\r\nX: y', 'é', '\u202e', '__proto__', 'constructor', 'x'.repeat(4_000)),
+  anyBytes(20),
+)
+const headerValue = fc.oneof(
+  textBytes(
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    '00-zz',
+    'orderevents/0/0',
+    'orderevents/2/99999',
+  ),
+  textBytes('', '%', '%zz', '%ff', '\r\n', '\0', '-1', '9'.repeat(30), 'y'.repeat(8_000)),
+  anyBytes(40),
+)
+
+/** A topic takes 256 KiB a batch (stack/src/kafka/topics.ts): what is larger its publisher is told of, and nobody else. */
+const maxValueBytes = 250_000
+
+/** Names that each service handles, by topic, as it says itself; no reaction is called here. */
+const handled: Record<Role, Record<string, HandledName[]>> = {
+  order: namesIn(orderReactions({} as Parameters<typeof orderReactions>[0])),
+  payment: namesIn(paymentReactions(...([{}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
+}
+
+function namesIn(reactions: Reactions): Record<string, HandledName[]> {
+  const names = (handlers: object) => Object.keys(handlers).map((type) => type.split('@')[0] as HandledName)
+  return Object.fromEntries(Object.entries(reactions).map(([topic, handlers]) => [topic, names(handlers)]))
+}
+
+type TopicAndName = [topic: string, name: HandledName]
+/** order-service listens to all of them. */
+const regular = Object.entries(handled.order).flatMap(([topic, names]) =>
+  names.map((name): TopicAndName => [topic, name]),
+)
+
+/** Mostly where it belongs, and often an OrderCreated, on which most depends. */
+const topicAndName = fc.oneof<fc.WeightedArbitrary<TopicAndName>[]>(
+  { weight: 4, arbitrary: fc.constant([orderEvents, 'OrderCreated']) },
+  { weight: 4, arbitrary: fc.constantFrom(...regular) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(
+      fc.constantFrom(orderEvents, paymentEvents),
+      fc.constantFrom(...regular.map(([, name]) => name)),
+    ),
+  },
+)
+
+/** Who says that he wrote it: mostly one whose topic it is, since nobody else is believed there. */
+const claimedOn = (topic: string, orderId: string) => {
+  const stranger = { Id: orderId, Name: 'hostile' }
+  const owners = ours.filter(({ publishes }) => topic in publishes)
+  return fc.oneof<fc.WeightedArbitrary<{ Id: string; Name: string }>[]>(
+    { weight: topic === orderEvents ? 6 : 1, arbitrary: fc.constant(stranger) },
+    { weight: topic === orderEvents ? 1 : 6, arbitrary: fc.constantFrom(...owners) },
+    { weight: 1, arbitrary: fc.constantFrom(...ours, ...ours.map(({ Id }) => ({ ...stranger, Id }))) },
+    { weight: 1, arbitrary: fc.constantFrom(...ours.map(({ Name }) => ({ ...stranger, Name }))) },
+  )
+}
+
+const hostileRecord = fc
+  .tuple(topicAndName, fc.uuid())
+  .chain(([[topic, name], orderId]) => fc.tuple(fc.constant({ topic, name, orderId }), claimedOn(topic, orderId)))
+  .chain(([{ topic, name, orderId }, claimed]) =>
+    fc.record<HostileRecord>({
+      topic: fc.constant(topic),
+      orderId: fc.constant(orderId),
+      key: fc.option(
+        fc.oneof(fc.constant(Buffer.from(orderId)), anyBytes(30), textBytes('', 'k'.repeat(2_000), '%2', 'a||b')),
+        {
+          nil: undefined,
+        },
+      ),
+      value: hostileValue(name, orderId, claimed).filter((value) => (value?.length ?? 0) <= maxValueBytes),
+      headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 5 }),
+      isSigned: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    }),
+  )
+
+/** Records that fuzz all that a publisher decides: events, bytes, depth, size, numbers, unicode, keys and header names. */
+export const hostileRecords = (minLength: number, maxLength = minLength): fc.Arbitrary<HostileRecord[]> =>
+  fc.uniqueArray(hostileRecord, { minLength, maxLength, selector: ({ orderId }) => orderId })
+
+/**
+ * How a record may end in a service without a dead letter: `unnoticed` when the service does not listen to its topic or
+ * handle its name, or in a document. Undefined for what has no name that is text, or one that is misspelt, and for what only pretends to
+ * be of one of our services or of a topic that is theirs.
+ * @param signs whether our services sign what they publish
+ */
+export function endOf(role: Role, record: HostileRecord, signs: boolean): 'unnoticed' | { key: string } | undefined {
+  const { topic, orderId, value } = record
+  const names = handled[role][topic]
+  if (!names) return 'unnoticed'
+  const { name, id = orderId, ...claimed } = eventIn(value)
+  if (name === undefined) return undefined
+  if (!names.includes(name as HandledName)) return isMisspelt(name, names) ? undefined : 'unnoticed'
+  if (!isBelieved(topic, name, claimed, record.isSigned || !signs)) return undefined
+  return { key: role === 'order' ? `order/${id}/${name}` : `payment/${paymentIdOf(id)}` }
+}
+
+/** The rules of docs/trust.md, with a file that takes in whoever is not listed. */
+function isBelieved(
+  topic: string,
+  name: string,
+  claimed: { appId?: string; appName?: string },
+  isSigned: boolean,
+): boolean {
+  const service = ours.find(({ Id }) => Id === claimed.appId)
+  if (!service) return topic === orderEvents && !ours.some(({ Name }) => Name === claimed.appName)
+  return service.Name === claimed.appName && (service.publishes[topic] ?? []).includes(name) && isSigned
+}
+
+/** Whether a receiver that handles `names` takes this one for one of them, misspelt. */
+function isMisspelt(name: string, names: HandledName[]): boolean {
+  const types = names.map((known) => `${known}@1` as EventType)
+  const envelope = { AppId: '', AppName: '', CreationDate: '', Version: 1, Name: name, Payload: {} }
+  try {
+    return selectEvent(envelope, types) !== undefined
+  } catch (error) {
+    return error instanceof EnvelopeError && error.code === 'unknown-event'
+  }
+}
+
+/** What a value says of itself. A damaged byte may have made another GUID of the order's. */
+function eventIn(value: Buffer | null): { name?: string; id?: string; appId?: string; appName?: string } {
+  try {
+    const { Name, Payload, AppId, AppName } = JSON.parse(new TextDecoder().decode(value ?? Buffer.alloc(0)))
+    const id = Payload?.OrderId
+    return {
+      ...(typeof Name === 'string' && { name: Name }),
+      ...(typeof id === 'string' && { id: id.toLowerCase() }),
+      ...(typeof AppId === 'string' && { appId: AppId.toLowerCase() }),
+      ...(typeof AppName === 'string' && { appName: AppName }),
+    }
+  } catch {
+    return {}
+  }
+}
