@@ -6,6 +6,8 @@ import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
+import { mendingRoutes } from './routes/mending.ts'
+import { resendRoutes } from './routes/resends.ts'
 import { revealRoutes } from './routes/reveal.ts'
 import { systemRoutes } from './routes/system.ts'
 import type { MonitorSettings } from './services.ts'
@@ -44,6 +46,8 @@ export const service = defineService<MonitorSettings>({
         ...eventRoutes(monitor),
         ...conversationRoutes(monitor),
         ...deadLetterRoutes(monitor),
+        ...mendingRoutes(monitor),
+        ...resendRoutes(monitor),
         ...revealRoutes(monitor, context.log),
         ...systemRoutes(monitor),
         ...healthRoutes(monitor),

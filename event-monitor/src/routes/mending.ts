@@ -1,0 +1,88 @@
+import { validateBytes } from '@orderflow/envelope-schema'
+import { invalid, pathId, type Route } from '@orderflow/service-kit'
+import type { CheckResult } from '../api/dead-letters.ts'
+import type { DryRunResult, Place } from '../api/events.ts'
+import { tryRecord } from '../dry-run.ts'
+import { changesBetween } from '../model/edited.ts'
+import { maskDocument } from '../model/masked.ts'
+import type { Monitor } from '../monitor.ts'
+import { answer } from './answer.ts'
+import { attemptOf, entryOf, lost, originalOf, refusalsOf } from './dead-letter.ts'
+import { editedIn, mended } from './edit.ts'
+import { eventBody } from './inputs.ts'
+
+const checkInput = eventBody('CheckRequest', { edited: { type: 'object' } }, ({ edited }) => editedIn(edited))
+
+const dryRunInput = eventBody(
+  'DryRunRequest',
+  { place: { type: 'object' }, edited: { type: 'object' } },
+  ({ place, edited }) => {
+    const { topic, partition, offset } = Object(place) as Partial<Place>
+    if (
+      typeof topic === 'string' &&
+      typeof partition === 'number' &&
+      typeof offset === 'string' &&
+      /^\d{1,15}$/.test(offset)
+    ) {
+      return { place: { topic, partition, offset }, edited: editedIn(edited) }
+    }
+    throw invalid([{ pointer: '/place', detail: 'has a topic, a partition and an offset' }])
+  },
+)
+
+/** What would come of an event, as it is or edited. Nothing is changed by asking. */
+export function mendingRoutes(monitor: Monitor): Route[] {
+  const { log, services } = monitor
+
+  async function dryRun(place: Place, value: Uint8Array): Promise<DryRunResult> {
+    const record = { place, value: Buffer.from(value).toString('base64'), arrivedAt: Date.now(), isVouchedFor: true }
+    return { services: await tryRecord(record, services) }
+  }
+
+  return [
+    answer({
+      method: 'post',
+      path: '/v1/dead-letters/entries/{id}/check',
+      scope: 'events:operate',
+      summary: 'Check a dead letter before it is resent',
+      input: { id: pathId('id'), edited: checkInput },
+      refusals: ['not-kept', 'not-in-log'],
+      async handle({ id, edited }): Promise<CheckResult> {
+        const { entry } = await entryOf(monitor, id)
+        const { origin, reason } = attemptOf(entry)
+        const original = await originalOf(monitor, entry)
+        const value = edited === undefined ? original : mended(edited, original)
+        const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
+        const [before, after] = [original, value].map((bytes) => maskDocument(documentIn(bytes)).document)
+        return {
+          isReady: refusals.length === 0,
+          faults: validateBytes(value, 'receiver').errors,
+          refusals,
+          changes: edited === undefined ? [] : changesBetween(before, after),
+          dryRun: refusals.length === 0 ? await dryRun(origin, value) : null,
+        }
+      },
+    }),
+    answer({
+      method: 'post',
+      path: '/v1/dry-run',
+      scope: 'events:operate',
+      summary: 'Ask services what they would do with an event',
+      input: { asked: dryRunInput },
+      refusals: ['not-in-log'],
+      async handle({ asked: { place, edited } }): Promise<DryRunResult> {
+        const record = await log.read(async (reader) => ((await reader.has(place)) ? reader.at(place) : undefined))
+        if (!record) throw lost()
+        return dryRun(place, edited === undefined ? record.value : mended(edited, record.value))
+      },
+    }),
+  ]
+}
+
+function documentIn(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return null
+  }
+}
