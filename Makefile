@@ -108,11 +108,11 @@ compat: ## Refuse a schema that changed under its Version: [AGAINST=a folder or 
 envelope-package: ## Build envelope-schema as others install it: dist/orderflow-envelope-schema-VERSION.tgz
 	@$(run) envelope-schema/build.ts
 
-unit: ## Lint, types and the unit tests, side by side (25 seconds)
+unit: ## Lint, types and the unit tests, side by side (22 seconds)
 	@$(MAKE) --no-print-directory -j2 check unit-tests
 
 unit-tests: ## The unit tests alone
-	@$(bin)/mocha --parallel --jobs 2 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
+	@$(bin)/mocha --parallel --jobs 3 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (11 minutes)
 	@$(stack) provision browser
