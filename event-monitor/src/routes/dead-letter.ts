@@ -13,12 +13,14 @@ export async function entryOf({ index }: Monitor, id: string) {
 /** The attempt that is open; of an entry that was resent, the last one. */
 export const attemptOf = (entry: Entry) => openAttempt(entry) ?? newestAttempt(entry)
 
-/** The event that an entry is about, as the log or its dead letter has it. */
-export const eventOf = ({ log }: Monitor, entry: Entry) => log.read((reader) => readEvent(reader, attemptOf(entry)))
+/** The bytes of the event that an entry is about, as the log or its dead letter has them; undefined when neither does. */
+export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
+  return (await log.read((reader) => readEvent(reader, attemptOf(entry))))?.value
+}
 
-/** Its bytes. @throws {MonitorError} `not-in-log` */
+/** As `bytesOf`. @throws {MonitorError} `not-in-log` */
 export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8Array> {
-  const original = (await eventOf(monitor, entry))?.value
+  const original = await bytesOf(monitor, entry)
   if (!original) throw lost()
   return original
 }

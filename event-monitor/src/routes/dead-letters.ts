@@ -5,7 +5,7 @@ import { faultsOf } from '../model/dead-letters.ts'
 import { editableText } from '../model/edited.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
-import { attemptOf, entryOf, eventOf, refusalsOf } from './dead-letter.ts'
+import { attemptOf, bytesOf, entryOf, refusalsOf } from './dead-letter.ts'
 import { detailOf } from './detail.ts'
 import { pageInputs, textInput } from './inputs.ts'
 
@@ -46,7 +46,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, facts, view } = await entryOf(monitor, id)
         const { origin, place, reason } = attemptOf(entry)
-        const value = (await eventOf(monitor, entry))?.value
+        const value = await bytesOf(monitor, entry)
         const faults = faultsOf(entry, facts)
         return {
           entry: view,

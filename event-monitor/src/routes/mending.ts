@@ -1,8 +1,10 @@
 import { validateBytes } from '@orderflow/envelope-schema'
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
+import { recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult } from '../api/dead-letters.ts'
 import type { DryRunResult, Place } from '../api/events.ts'
 import { tryRecord } from '../dry-run.ts'
+import { documentIn } from '../model/document.ts'
 import { changesBetween } from '../model/edited.ts'
 import { maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
@@ -53,7 +55,9 @@ export function mendingRoutes(monitor: Monitor): Route[] {
         const original = await originalOf(monitor, entry)
         const value = edited === undefined ? original : mended(edited, original)
         const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
-        const [before, after] = [original, value].map((bytes) => maskDocument(documentIn(bytes)).document)
+        const [before, after] = [original, value].map(
+          (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString())).document,
+        )
         return {
           isReady: refusals.length === 0,
           faults: validateBytes(value, 'receiver').errors,
@@ -71,18 +75,10 @@ export function mendingRoutes(monitor: Monitor): Route[] {
       input: { asked: dryRunInput },
       refusals: ['not-in-log'],
       async handle({ asked: { place, edited } }): Promise<DryRunResult> {
-        const record = await log.read(async (reader) => ((await reader.has(place)) ? reader.at(place) : undefined))
+        const record = await log.read((reader) => recordAt(reader, place))
         if (!record) throw lost()
         return dryRun(place, edited === undefined ? record.value : mended(edited, record.value))
       },
     }),
   ]
-}
-
-function documentIn(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return null
-  }
 }

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
+import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'
 import type { Revealed } from '../api/events.ts'
+import { documentIn } from '../model/document.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { answer, nameOf } from './answer.ts'
@@ -38,12 +40,12 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
           edited: null,
         })
         serviceLog.warn({ place, by }, 'personal values are shown')
-        const record = await log.read(async (reader) => ((await reader.has(place)) ? reader.at(place) : undefined))
+        const record = await log.read((reader) => recordAt(reader, place))
         if (!record) throw new MonitorError('not-in-log', 'The log has dropped it, or never had it.')
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)
         return {
-          document: documentIn(value),
+          document: value === null ? null : documentIn(value),
           text: value,
           key: record.key ? (text(record.key) ?? `0x${record.key.toString('hex')}`) : null,
           headers: record.headers.map(([name, bytes]) => ({
@@ -60,12 +62,4 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
       handle: (): Audit => ({ items: ledger.audit(200), complete: index.truth() }),
     }),
   ]
-}
-
-function documentIn(text: string | null): unknown {
-  try {
-    return text === null ? null : JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -33,6 +33,11 @@ export interface LogReader {
   close(): Promise<void>
 }
 
+/** The record at a place, of which nobody knows whether its topic and partition are there; undefined when the log does not hold it. */
+export async function recordAt(log: LogReader, place: Place): Promise<LogRecord | undefined> {
+  return (await log.has(place)) ? await log.at(place) : undefined
+}
+
 /** Bytes asked of a partition at a time. A batch that is larger comes whole (KIP-74). */
 const fetchBytes = 1024 * 1024
 

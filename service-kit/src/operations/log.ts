@@ -15,5 +15,5 @@ export {
 } from './dead-letters/entries.ts'
 export { type FailedEvent, readEvent } from './dead-letters/event.ts'
 export { type Letter, type ResendNote, readRecord } from './dead-letters/letter.ts'
-export type { LogReader } from './log-reader.ts'
+export { type LogReader, recordAt } from './log-reader.ts'
 export { headerOf, type LogRecord, recordsOf } from './log-record.ts'

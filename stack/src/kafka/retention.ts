@@ -16,20 +16,15 @@ const [set, remove] = [0, 1] as const
  * Returns when the brokers do as they are told.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
-  const configs =
+  const keptMs = kept === 'forever' ? -1 : kept * dayMs
+  const segment =
     kept === 'forever'
-      ? [
-          { name: 'retention.ms', configOperation: set, value: '-1' },
-          { name: 'segment.ms', configOperation: remove },
-        ]
-      : [
-          { name: 'retention.ms', configOperation: set, value: String(kept * dayMs) },
-          { name: 'segment.ms', configOperation: set, value: String(dayMs) },
-        ]
+      ? { name: 'segment.ms', configOperation: remove }
+      : { name: 'segment.ms', configOperation: set, value: String(dayMs) }
+  const configs = [{ name: 'retention.ms', configOperation: set, value: String(keptMs) }, segment]
   const resources = names.map((resourceName) => ({ resourceType: topicResource, resourceName, configs }))
   await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
-  const wanted = kept === 'forever' ? -1 : kept * dayMs
-  const areTold = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === wanted)
+  const areTold = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === keptMs)
   await eventually(areTold, 'the brokers keep what they are told to')
 }
 

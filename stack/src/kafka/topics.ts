@@ -3,7 +3,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { partitions, type Surroundings, services } from '../lib/services.ts'
-import { extentsOf } from './positions.ts'
+import { type Extent, extentsOf } from './positions.ts'
 
 export interface TopicSpec {
   name: string
@@ -81,14 +81,17 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
       // -1: as many replicas as the brokers make by default.
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
-    await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
-    return partitionWarnings(specs, await partitionCounts(admin, namesOf(specs)))
+    const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
+    return partitionWarnings(
+      specs,
+      Map.groupBy(extents, ({ topic }) => topic),
+    )
   })
 }
 
-function partitionWarnings(specs: TopicSpec[], counts: ReadonlyMap<string, number>): string[] {
+function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
   return specs.flatMap(({ name, partitions }) => {
-    const actual = counts.get(name) ?? 0
+    const actual = extents.get(name)?.length ?? 0
     if (actual === partitions) return []
     const nextStep = actual < partitions ? 'make partitions adds them' : `Kafka takes none away, so say ${actual} there`
     return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: ${nextStep}`]

@@ -1,7 +1,7 @@
 import { digestOf } from '../../stream/dead-letter.ts'
 import { letterHeaders } from '../../stream/record-headers.ts'
 import { signatureHeader } from '../../trust/signature.ts'
-import type { LogReader } from '../log-reader.ts'
+import { type LogReader, recordAt } from '../log-reader.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
 import type { Attempt } from './entries.ts'
 
@@ -29,7 +29,7 @@ export const lost = 'the dead letter is without the event, and the log has it no
 export async function readEvent(log: LogReader, { place, stands }: Attempt): Promise<FailedEvent | undefined> {
   const letter = await log.at(stands)
   if (!letter) return undefined
-  const record = (await log.has(place)) ? await log.at(place) : undefined
+  const record = await recordAt(log, place)
   const digest = headerOf(letter, letterHeaders.cut)
   // Another record may stand there by now, when the topic was made anew.
   const isSame = record && digestOf(record.value) === (digest ?? digestOf(letter.value))
