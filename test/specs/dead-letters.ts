@@ -169,6 +169,11 @@ export function deadLetters(running: () => RunningStack): void {
       expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('there is no partition 77')
     })
 
+    it('are not looked for in a topic that there is not', async () => {
+      expect(await log.has({ topic: 'nowhere', partition: 0, offset: '0' })).to.equal(false)
+      expect(await log.has({ topic: 'no topic at all', partition: 0, offset: '0' })).to.equal(false)
+    })
+
     /** The dead letter that a bug of ours would have written: nothing is wrong with the event. */
     async function ourFault(origin: { topic: string; partition: number; offset: string }, value: Buffer) {
       const headers = Object.entries({

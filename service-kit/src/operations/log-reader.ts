@@ -130,7 +130,9 @@ export function openLog(kafka: KafkaConnection): LogReader {
         const { topics } = await consumer.metadata({ topics: [topic] })
         return partition < (topics.get(topic)?.partitionsCount ?? 0)
       } catch (error) {
-        const isNone = noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
+        // Of the first of them the client keeps no more than words.
+        const isUnknown = findErrorBy(error as Error, 'message', `Unknown topic ${topic}.`)
+        const isNone = isUnknown || noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
         return isNone ? false : failed(`topic ${topic} cannot be read`)(error)
       }
     },
