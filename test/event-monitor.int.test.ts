@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,14 +86,12 @@ describe('the index of a real log', function () {
       const running = start()
       // Each time a little later: at its start, in its first transaction, in the middle of many.
       await delay(900 + 250 * kills)
-      running.kill('SIGKILL')
-      await once(running, 'exit')
+      await kill(running)
     }
     await publishing
     const last = start()
-    for await (const [kept] of on(last)) if (kept === total) break
-    last.kill('SIGKILL')
-    await once(last, 'exit')
+    await untilKept(last, total)
+    await kill(last)
     const found = places()
     expect(new Set(found).size).to.equal(total)
     expect(found).to.have.length(total)
@@ -105,15 +103,14 @@ describe('the index of a real log', function () {
     })
     await publish('cut', 100)
     const first = start()
-    for await (const [kept] of on(first)) if (kept === total + 100) break
-    first.kill('SIGKILL')
-    await once(first, 'exit')
+    await untilKept(first, total + 100)
+    await kill(first)
     await publish('cut', 100)
     await withAdmin(localKafka(ports.kafka), (admin) =>
       admin.deleteRecords({ topics: [{ name: 'cut', partitions: [{ partition: 0, offset: 150n }] }] }),
     )
     const second = start()
-    for await (const [kept] of on(second)) if (kept === total + 150) break
+    await untilKept(second, total + 150)
     const reads = createReads()
     reads.follow(segmentsIn(folder, 'events'))
     expect(reads.gaps().map(({ topic, from, to, why }) => [topic, from, to, why])).to.deep.equal([
@@ -123,7 +120,15 @@ describe('the index of a real log', function () {
   })
 })
 
-/** What the program says that it keeps, each time. */
-async function* on(running: ChildProcess): AsyncGenerator<[kept: number]> {
-  for (;;) yield (await once(running, 'message')) as [number]
+/** @throws {Error} when it ended by itself before */
+async function kill(running: ChildProcess): Promise<void> {
+  if (running.exitCode !== null) throw new Error(`the index ended by itself, with ${running.exitCode}`)
+  running.kill('SIGKILL')
+  await once(running, 'exit')
+}
+
+/** @throws {Error} when it ended by itself before it kept so many events */
+async function untilKept(running: ChildProcess, count: number): Promise<void> {
+  for await (const [kept] of on(running, 'message', { close: ['exit'] })) if (kept === count) return
+  throw new Error(`the index ended by itself, with ${running.exitCode}, before it kept ${count} events`)
 }

@@ -31,9 +31,17 @@ export const bucketMs = 5_000
 /** Another one is made anew from the log. */
 const version = 1
 
+/**
+ * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that
+ * starts while the one before it ends: the default is to fail at once.
+ */
+const timeout = 10_000
+/** https://www.sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damaged = new Set([11, 26])
+
 /** A segment that is written. */
 export function openForWriting(file: string, firstSeq: number, now: number): DatabaseSync {
-  const database = new DatabaseSync(file)
+  const database = new DatabaseSync(file, { timeout })
   // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
@@ -47,22 +55,24 @@ export function openForWriting(file: string, firstSeq: number, now: number): Dat
 
 /** A segment that is read, by another thread than the one that writes it. */
 export function openForReading(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: true })
+  const database = new DatabaseSync(file, { readOnly: true, timeout })
   database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
   return database
 }
 
-/** Whether a file is a segment of today's form. */
+/**
+ * Whether a file is a segment of today's form.
+ * @throws {Error} when that cannot be known, since it cannot be read
+ */
 export function isSegment(file: string): boolean {
+  const database = new DatabaseSync(file, { timeout })
   try {
-    const database = new DatabaseSync(file)
-    try {
-      return versionOf(database) === version
-    } finally {
-      database.close()
-    }
-  } catch {
-    return false
+    return versionOf(database) === version
+  } catch (error) {
+    if (damaged.has((error as { errcode?: number }).errcode ?? 0)) return false
+    throw error
+  } finally {
+    database.close()
   }
 }
 

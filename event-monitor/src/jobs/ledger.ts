@@ -54,7 +54,8 @@ export function createLedger(folder: string): Ledger {
 
 function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const database = new DatabaseSync(join(folder, 'ledger.sqlite'))
+  // The monitor before this one may be ending still.
+  const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: 10_000 })
   // FULL, unlike the index: nothing else remembers it.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
   const bodies = (sql: string, ...values: (string | number)[]) =>

@@ -168,8 +168,15 @@ export class Segments {
         this.#open.delete(file)
       }
     }
-    for (const one of facts)
-      if (!this.#open.has(one.file) && existsSync(one.file)) this.#open.set(one.file, new ReadSegment(one))
+    for (const one of facts) {
+      if (this.#open.has(one.file)) continue
+      try {
+        this.#open.set(one.file, new ReadSegment(one))
+      } catch (error) {
+        // The writer may have dropped it since it said so.
+        if (existsSync(one.file)) throw error
+      }
+    }
   }
 
   of(series: 'events' | 'dead'): ReadSegment[] {

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import { Segments } from '../../src/index/read/segments.ts'
+import { isSegment, openForReading, openForWriting } from '../../src/index/segment.ts'
+import { segmentsIn } from '../../src/index/series.ts'
+
+/** Has the file alone for so many milliseconds, as whoever closes it last does. */
+const holder = `
+const { parentPort, workerData } = require('node:worker_threads')
+const { DatabaseSync } = require('node:sqlite')
+const database = new DatabaseSync(workerData.file)
+database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE facts SET openedAt = 2; COMMIT')
+parentPort.postMessage('alone')
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, workerData.ms)
+database.close()
+`
+
+describe('a file of the index', () => {
+  let folder: string
+  let file: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'segment-'))
+    file = join(folder, 'events-000000000000001.sqlite')
+    openForWriting(file, 1, 1).close()
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  async function whileHeld(act: () => void): Promise<void> {
+    const worker = new Worker(holder, { eval: true, workerData: { file, ms: 200 } })
+    await once(worker, 'message')
+    act()
+    await once(worker, 'exit')
+  }
+
+  it('is read by a thread that waits while another has it alone', () =>
+    whileHeld(() => {
+      const database = openForReading(file)
+      expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 2 })
+      database.close()
+    }))
+
+  it('is written by one that waits, too', () =>
+    whileHeld(() => {
+      const database = openForWriting(file, 1, 1)
+      database.exec('UPDATE facts SET openedAt = 3')
+      database.close()
+    }))
+
+  it('is kept by one that starts while another has it alone', () =>
+    whileHeld(() => {
+      expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
+    }))
+
+  it('is none when it is damaged, and then it is removed', () => {
+    const other = join(folder, 'events-000000000000002.sqlite')
+    writeFileSync(other, 'no database, however long it is: '.repeat(100))
+    expect(isSegment(other)).to.equal(false)
+    expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
+  })
+
+  it('may be gone when a reader hears of it', () => {
+    const segments = new Segments()
+    const gone = join(folder, 'events-000000000000003.sqlite')
+    const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0 }
+    segments.follow([
+      { ...facts, file: gone },
+      { ...facts, file },
+    ])
+    expect(segments.all().map((one) => one.file)).to.deep.equal([file])
+    segments.close()
+  })
+})
