@@ -13,7 +13,9 @@ export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
 export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
+export { isGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
+export { guidPattern } from './schemas/schemas.ts'
 export type {
   Envelope,
   EventName,

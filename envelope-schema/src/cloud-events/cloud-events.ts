@@ -1,6 +1,6 @@
 import { completeEnvelope, deterministicId, type Origin } from '../envelope/ids.ts'
-import { guid } from '../personal/personal.ts'
 import { partsOf, typeOf } from '../schemas/event-type.ts'
+import { isGuid } from '../schemas/guid.ts'
 import { bundleOf, schemaBase } from '../schemas/schema-documents.ts'
 import { payloadSchemas } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
@@ -65,10 +65,10 @@ export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const appId = source.replace(/^urn:uuid:/i, '')
   return {
     Headers: { CloudEvent: { id, source, type, ...(dataschema !== undefined && { dataschema }), ...kept } },
-    Id: guid.test(id) ? id : deterministicId('cloud-event', source, id),
-    ...(guid.test(String(correlationid)) && { CorrelationId: correlationid }),
+    Id: isGuid(id) ? id : deterministicId('cloud-event', source, id),
+    ...(isGuid(correlationid) && { CorrelationId: correlationid }),
     ...(traceId && { TraceId: traceId.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') }),
-    AppId: guid.test(appId) ? appId : deterministicId('cloud-event-source', source),
+    AppId: isGuid(appId) ? appId : deterministicId('cloud-event-source', source),
     AppName: source,
     ...versioned,
     ...(time !== undefined && { CreationDate: time }),

@@ -1,5 +1,6 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { envelopeFields, fieldsOf, isGuid, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
+import { isGuid } from '../schemas/guid.ts'
+import { envelopeFields, fieldsOf, isGuidSchema, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
 import type { EventType } from '../schemas/types.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
@@ -60,7 +61,6 @@ const maxShownLength = 64
 /** The longest name of a thing (schemas/common.json). A text that may be longer is free text. */
 const maxNameLength = 256
 
-export const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const dateTime = /^[\dT:.,Z+ -]+$/i
 
@@ -68,7 +68,7 @@ const dateTime = /^[\dT:.,Z+ -]+$/i
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
-  if (isGuid(schema)) return guid.test(text)
+  if (isGuidSchema(schema)) return isGuid(text)
   if (format === 'date-time') return dateTime.test(text)
   if (type === 'string') return maxLength <= maxNameLength
   return type === undefined || (['number', 'integer'].includes(type) && number.test(text))

@@ -1,4 +1,4 @@
-import { fieldOf, isGuid, payloadSchemas, schemaOf } from './schemas.ts'
+import { fieldOf, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventType } from './types.ts'
 
 /** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema, and an extension of ours. */
@@ -14,7 +14,7 @@ const keywords = [
  */
 export function fieldSchema(type: EventType, field: string): Record<string, unknown> {
   const schema = fieldOf(type, field)
-  const format = isGuid(schema) ? 'uuid' : schema.format
+  const format = isGuidSchema(schema) ? 'uuid' : schema.format
   const described = format ? { ...schema, format, pattern: undefined } : schema // the format says what the pattern spells out
   const found = keywords.filter((keyword) => described[keyword] !== undefined)
   return Object.fromEntries(found.map((keyword) => [keyword, described[keyword]]))

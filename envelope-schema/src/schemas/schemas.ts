@@ -28,6 +28,9 @@ export const sharedRules = commonSchema.$defs as Record<
   AnySchemaObject
 >
 
+/** For those who write schemas of their own. */
+export const guidPattern: string = sharedRules.guid.pattern
+
 /** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
 export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
   (field: string) => !envelopeSchemas.received.required.includes(field),
@@ -51,7 +54,7 @@ export interface PayloadSchema {
 export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
   Array.from(eventSchemas, ([type, schema]) => {
     const fields = fieldsOf(schema)
-    return [type, { fields, guidFields: [...fields].filter(([, own]) => isGuid(own)).map(([field]) => field) }]
+    return [type, { fields, guidFields: [...fields].filter(([, own]) => isGuidSchema(own)).map(([field]) => field) }]
   }),
 )
 
@@ -65,8 +68,8 @@ export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<stri
 }
 
 /** Whether a schema is the one of a GUID, itself or by reference. */
-export function isGuid(schema: AnySchemaObject): boolean {
-  return schema.pattern === sharedRules.guid.pattern
+export function isGuidSchema(schema: AnySchemaObject): boolean {
+  return schema.pattern === guidPattern
 }
 
 /** @throws {Error} when there is none */

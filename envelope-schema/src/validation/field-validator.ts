@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
-import { commonSchema, fieldOf, isGuid } from '../schemas/schemas.ts'
+import { commonSchema, fieldOf, isGuidSchema } from '../schemas/schemas.ts'
 import type { EventType } from '../schemas/types.ts'
 import { sharedAjv } from './ajv.ts'
 import type { Problem } from './error.ts'
@@ -29,7 +29,7 @@ export function fieldValidator(
  * @throws {Error} when the type's schema does not name the field
  */
 export function isGuidField(type: EventType, field: string): boolean {
-  return isGuid(fieldOf(type, field))
+  return isGuidSchema(fieldOf(type, field))
 }
 
 /** A validator of an object whose fields are each defined as a payload's field of an event type. */

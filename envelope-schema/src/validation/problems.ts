@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { isGuid, sharedRules } from '../schemas/schemas.ts'
+import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import type { Problem } from './error.ts'
 import { dateTimeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
@@ -27,7 +27,7 @@ function toProblem(error: ErrorObject, base: string): Problem {
   }
   const text = error.data as string
   const rule = error.parentSchema ?? {}
-  if (isGuid(rule)) {
+  if (isGuidSchema(rule)) {
     return problem(pointer, 'must be a GUID: hex digits, 8-4-4-4-12', guidHint(text))
   }
   if (rule.not?.const === sharedRules.nonZeroGuid.not.const) return problem(pointer, 'must not be all zeros', zeroHint)

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   EnvelopeError,
   eventTypes,
+  isGuid,
   mayShow,
   type Problem,
   parseEnvelope,
@@ -21,7 +22,7 @@ import {
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { Place, Validity } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
-import { type EventIds, idsOf, isGuid, payloadGuids } from '../model/ids.ts'
+import { type EventIds, idsOf, payloadGuids } from '../model/ids.ts'
 import type { Kind } from '../model/kind.ts'
 import { maskDocument } from '../model/masked.ts'
 import { subjectOf } from '../model/rules.ts'

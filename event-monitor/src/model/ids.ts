@@ -1,8 +1,4 @@
-import { completeEnvelope, type Envelope, type Origin, type ReceivedEnvelope } from '@orderflow/envelope-schema'
-
-const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-export const isGuid = (value: unknown): value is string => typeof value === 'string' && guid.test(value)
+import { completeEnvelope, type Envelope, isGuid, type Origin, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 
 const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
 

@@ -1,4 +1,4 @@
-import { isGuid } from './ids.ts'
+import { isGuid } from '@orderflow/envelope-schema'
 
 /** What should follow from an event: one of `effects`, which the service `by` publishes, about the same thing. */
 export interface Rule {

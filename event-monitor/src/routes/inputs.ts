@@ -1,6 +1,6 @@
+import { isGuid } from '@orderflow/envelope-schema'
 import { type Input, invalid } from '@orderflow/service-kit'
 import { type EventFilter, type Place, type Validity, validities } from '../api/events.ts'
-import { isGuid } from '../model/ids.ts'
 
 type Query = Record<string, unknown>
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { guidPattern } from '@orderflow/envelope-schema'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
@@ -6,7 +7,6 @@ import type { StreamSettings } from '../stream/kafka-connection.ts'
 import { traceProblems } from '../telemetry/traces/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/limits/rate-limits.ts'
-import { guid } from '../web/requests/guid.ts'
 
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
@@ -45,7 +45,7 @@ const required = { type: 'string', minLength: 1 }
 const port = { type: 'integer', minimum: 1, maximum: 65535 }
 const page = { type: 'string', pattern: '^(https?://\\S+)?$' }
 const count = { type: 'integer', minimum: 0 }
-const id = { type: 'string', pattern: guid.source }
+const id = { type: 'string', pattern: guidPattern }
 
 export type Section = {
   type: 'object'

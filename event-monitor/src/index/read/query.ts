@@ -1,6 +1,6 @@
+import { isGuid } from '@orderflow/envelope-schema'
 import { parsePlace } from '@orderflow/service-kit/log'
 import type { EventFilter, Place } from '../../api/events.ts'
-import { isGuid } from '../../model/ids.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
 
 /** A filter, ready to be asked. */

@@ -1,5 +1,5 @@
+import { isGuid } from '@orderflow/envelope-schema'
 import { invalid } from '../problems/problem.ts'
-import { guid } from './guid.ts'
 import type { Input, Parameter } from './input.ts'
 import { guidText, text } from './model.ts'
 
@@ -53,7 +53,7 @@ export function queryId(name: string, described: Described = {}): Input<string |
 
 /** @throws {HttpProblem} 400 naming the parameter */
 function readGuid(name: string, value: unknown): string {
-  if (typeof value === 'string' && guid.test(value)) return value.toLowerCase()
+  if (isGuid(value)) return value.toLowerCase()
   throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
 }
 
