@@ -10,7 +10,7 @@ import {
   toCloudEvent,
 } from '../src/index.ts'
 import { anyText } from './support/any-text.ts'
-import { bytesOf, errorOf, reduced } from './support/documents.ts'
+import { app, bytesOf, errorOf, orderId, reduced } from './support/documents.ts'
 
 const origin = { topic: 'orderevents', partition: 0, offset: 7 }
 const guid = fc.uuid()
@@ -88,6 +88,11 @@ describe('a CloudEvent of an envelope', () => {
       dataschema: 'https://orderflow.example/schemas/bundled/OrderCreated.1.received.json',
       correlationid: '15143c07-9a70-5836-b75c-15d3f532a1f7',
     })
+    const ids = { Id: orderId, CorrelationId: orderId, TraceId: orderId }
+    const schema = (made: object) => toCloudEvent({ ...complete(), ...made }, origin).dataschema
+    expect(schema(ids)).to.match(/OrderCreated\.1\.full\.json$/)
+    expect(schema({ ...ids, TraceId: undefined })).to.match(/OrderCreated\.1\.received\.json$/)
+    expect(toCloudEvent({ ...complete(), Id: orderId })).not.to.have.property('correlationid')
   })
 
   it('cannot be made without an id', () => {
@@ -123,10 +128,84 @@ describe('a CloudEvent of somebody else', () => {
     })
   })
 
+  it('has its ids where they are GUIDs, its schema, and Version 1 where its type says none', () => {
+    const [id, correlationid, dataschema] = [orderId, orderId.toUpperCase(), '/schemas/1']
+    const own = { ...foreign, id, source: `URN:UUID:${app.id}`, type: 'Order@2x', correlationid, dataschema }
+    expect(fromCloudEvent(own)).to.deep.include({
+      Headers: { CloudEvent: { id, source: own.source, type: own.type, dataschema, subject: 'an order' } },
+      Id: id,
+      CorrelationId: correlationid,
+      AppId: app.id,
+      AppName: own.source,
+      Name: 'Order@2x',
+      Version: 1,
+    })
+    expect(fromCloudEvent({ ...foreign, type: 'OrderCreated@12' })).to.include({ Name: 'OrderCreated', Version: 12 })
+  })
+
+  it('has ids of its own for what holds no GUID, alike each time, and no two things the same', () => {
+    const { Id, AppId } = fromCloudEvent(foreign)
+    expect([Id, AppId]).to.deep.equal(['094af579-6d0c-5b29-a3f6-5bfc65ca5fb6', '95360d75-8399-5202-8a45-406eb46fd495'])
+    expect(fromCloudEvent({ ...foreign, source: '/a/urn:uuid:' }).AppId).not.to.equal(
+      fromCloudEvent({ ...foreign, source: '/a/' }).AppId,
+    )
+    expect(fromCloudEvent({ ...foreign, correlationid: '4711' })).not.to.have.property('CorrelationId')
+  })
+
+  it('has no TraceId but from a whole traceparent', () => {
+    for (const traceparent of ['', `x${foreign.traceparent}`, `${foreign.traceparent}-1`, undefined])
+      expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).not.to.have.property('TraceId')
+  })
+
   it('is refused like any document when it says too little', () => {
     const { data: _, time: __, ...poor } = foreign
+    expect(fromCloudEvent(poor)).not.to.have.any.keys('CreationDate', 'Payload')
     const { problems } = errorOf(() => parseEvent(bytesOf(fromCloudEvent(poor))))
     expect(problems.map(({ pointer }) => pointer)).to.have.members(['/CreationDate', '/Payload'])
+  })
+})
+
+describe('a message of a CloudEvent', () => {
+  const event = { specversion: '1.0' as const, id: '1', source: '/', type: 't', data: { a: 1 } }
+
+  it('has its attributes as headers, of Kafka as they are, of HTTP in visible ASCII', () => {
+    const subject = 'é "100%" ~!'
+    expect(binaryMessage({ ...event, subject, datacontenttype: 'text/json' }, 'kafka')).to.deep.equal({
+      headers: {
+        ...{ ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't', ce_subject: subject },
+        'content-type': 'text/json',
+      },
+      body: '{"a":1}',
+    })
+    const { headers } = binaryMessage({ ...event, subject }, 'http')
+    expect(headers).to.deep.equal({
+      ...{ 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/', 'ce-type': 't' },
+      'ce-subject': '%C3%A9%20%22100%25%22%20~!',
+      'content-type': 'application/json',
+    })
+  })
+
+  it('is known by the type of its content, whatever else that says', () => {
+    const body = bytesOf(event)
+    for (const type of ['application/cloudevents+json', 'Application/CloudEvents+JSON ; charset=utf-8'])
+      expect(cloudEventOf({ headers: { 'content-type': type }, body }, 'http'), type).to.deep.equal(event)
+  })
+
+  it('keeps the type of its data, and of its headers only the attributes', () => {
+    const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't' }
+    const others = { 'x-ce_id': '2', 'content-type': 'application/json; charset=utf-8' }
+    const body = bytesOf('{"a":1}')
+    expect(cloudEventOf({ headers, body }, 'kafka')).to.deep.equal(event)
+    const read = cloudEventOf({ headers: { ...headers, ...others }, body }, 'kafka')
+    expect(read).to.deep.equal({ ...event, datacontenttype: 'application/json' })
+  })
+
+  it('may have quotes around a header of HTTP, and signs in it that encode nothing', () => {
+    const read = (subject: string) => {
+      const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/', 'ce-type': 't', 'ce-subject': subject }
+      return cloudEventOf({ headers, body: bytesOf('{}') }, 'http').subject
+    }
+    expect(['"a b"', 'a"b"', '"a"b', '5%4', '%C3%A9'].map(read)).to.deep.equal(['a b', 'a"b"', '"a"b', '5%4', 'é'])
   })
 })
 
@@ -135,22 +214,33 @@ describe('a message that is no CloudEvent', () => {
     headers: { 'content-type': 'application/cloudevents+json' },
     body: bytesOf(document),
   })
-  for (const [what, message] of Object.entries({
-    'without its headers': { headers: { 'content-type': 'application/json' }, body: bytesOf('{}') },
-    'that is a list': json([]),
-    'without a type': json({ specversion: '1.0', id: '1', source: '/' }),
-    'of another version': json({ specversion: '0.3', id: '1', source: '/', type: 't' }),
+  const everyone = 'every CloudEvent has one'
+  const none = ['is no CloudEvent', 'give the header ce_specversion, or content-type: application/cloudevents+json']
+  for (const [what, [message, ...problem]] of Object.entries({
+    'without its headers': [{ headers: { 'content-type': 'application/json' }, body: bytesOf('{}') }, ...none],
+    'without any header': [{ headers: {}, body: bytesOf('{}') }, ...none],
+    'that is a list': [json([]), 'has no id', everyone],
+    'without a type': [json({ specversion: '1.0', id: '1', source: '/' }), 'has no type', everyone],
+    'with an empty source': [json({ specversion: '1.0', id: '1', source: '', type: 't' }), 'has no source', everyone],
+    'of another version': [
+      json({ specversion: '0.3', id: '1', source: '/', type: 't' }),
+      'is a CloudEvent of another version',
+      'send specversion 1.0',
+    ],
   })) {
     it(`is refused: one ${what}`, () => {
       const { code, problems } = errorOf(() => cloudEventOf(message as ReturnType<typeof json>, 'kafka'))
-      expect([code, problems.length]).to.deep.equal(['not-an-envelope', 1])
+      const [{ pointer, message: said, hint } = { pointer: undefined, message: undefined, hint: undefined }] = problems
+      expect([code, problems.length, pointer, said, hint]).to.deep.equal(['not-an-envelope', 1, '', ...problem])
     })
   }
 
   it('is refused when a header holds bytes that are no UTF-8', () => {
     const headers = { 'ce-specversion': '1.0', 'ce-id': '%ff', 'ce-source': '/', 'ce-type': 't' }
     const { problems } = errorOf(() => cloudEventOf({ headers, body: bytesOf('{}') }, 'http'))
-    expect(problems[0]?.message).to.equal('has a header that is no UTF-8')
+    expect(problems).to.deep.equal([
+      { pointer: '', message: 'has a header that is no UTF-8', hint: 'percent-encode the UTF-8 bytes of a text' },
+    ])
   })
 
   it('may hold its data in base64, and percent signs that encode nothing', () => {

@@ -29,6 +29,15 @@ describe('createEnvelope', () => {
     expect(createEnvelope(event)).not.to.have.property('Headers')
   })
 
+  it('names the tenant after all else, and what is empty of it not at all', () => {
+    const own = (tenant: { id: string; userId: string }) =>
+      Object.entries(createEnvelope({ ...event, tenant })).slice(8)
+    const payload = ['Payload', orderCreated]
+    expect(own({ id: 'acme', userId: 'ada' })).to.deep.equal([payload, ['TenantID', 'acme'], ['TenantUserID', 'ada']])
+    expect(own({ id: 'acme', userId: '' })).to.deep.equal([payload, ['TenantID', 'acme']])
+    expect(own({ id: '', userId: '' })).to.deep.equal([payload])
+  })
+
   it('makes a new Id and a new TraceId, and correlates by the trace', () => {
     const [first, second] = [createEnvelope(event), createEnvelope(event)]
     expect(first.Id).to.match(v4)

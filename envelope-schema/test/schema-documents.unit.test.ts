@@ -41,6 +41,13 @@ describe('the schemas by their paths', () => {
     expect(paths.filter((path) => path.startsWith('bundled/'))).to.have.length(2 * eventTypes.length)
   })
 
+  it('have a title of their own, and what they share in order, where they are without references', () => {
+    const { title, $defs } = bundle('OrderCreated@1', 'full')
+    expect(title).to.match(/^OrderCreated.*: .*nvelope/)
+    expect(Object.keys($defs)).to.deep.equal(Object.keys($defs).toSorted())
+    expect(Object.keys($defs)).to.have.length.above(2)
+  })
+
   it('refer to each other where they are served', () => {
     const base = 'http://localhost:5020/schemas/'
     const documents = schemaDocuments(base)

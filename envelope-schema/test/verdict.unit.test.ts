@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { validateText } from '../src/envelope/verdict.ts'
 import { createEnvelope, type Mode, validateBytes, validateDocument } from '../src/index.ts'
 import { app, bytesOf, orderCreated, reduced } from './support/documents.ts'
 
@@ -23,6 +24,12 @@ describe('the verdict on a document', () => {
     expect(validateDocument(reduced(), 'publisher')).to.deep.equal(refused)
   })
 
+  it('is reduced for one with some of its ids', () => {
+    const { Id: _, ...some } = full
+    expect(validateDocument(some, 'receiver').variant).to.equal('reduced')
+    expect(validateDocument(some, 'publisher').errors).to.deep.equal(missing('Id'))
+  })
+
   it('names the variant of an envelope whose Payload is wrong, and none of what is no envelope', () => {
     const wrong = validateDocument({ ...full, Payload: { ...orderCreated, Total: -1 } }, 'receiver')
     expect(wrong).to.deep.include({ valid: false, variant: 'full', code: 'invalid-payload' })
@@ -39,8 +46,12 @@ describe('the verdict on a document', () => {
     for (const mode of both) {
       const { warnings, ...verdict } = validateDocument({ ...full, Name: 'ParcelSent', Version: 9, Payload: {} }, mode)
       expect(verdict).to.deep.equal({ valid: true, variant: 'full', errors: [] })
-      expect(warnings.map(({ pointer, message }) => pointer + message)).to.deep.equal([
-        '/Nameis not a known event, so the Payload was not checked',
+      expect(warnings).to.deep.equal([
+        {
+          pointer: '/Name',
+          message: 'is not a known event, so the Payload was not checked',
+          hint: 'known events: OrderCancelled, OrderCreated, PaymentApproved, PaymentRefunded, PaymentRejected',
+        },
       ])
     }
   })
@@ -64,6 +75,17 @@ describe('the verdict on a document', () => {
     for (const text of ['', '{', '\0', 'NaN'])
       expect(validateBytes(bytesOf(text), 'receiver').code).to.equal('not-json')
     expect(validateBytes(bytesOf(full), 'publisher').valid).to.equal(true)
+    expect(validateBytes(Uint8Array.of(0xff), 'receiver').warnings).to.deep.equal([])
+  })
+
+  it('is the same for a text as for its bytes, whatever it escapes', () => {
+    const escaped = JSON.stringify({ ...full, AppName: 'a"b' })
+    const flawed = JSON.stringify({ ...full, AppName: 'a\0' })
+    for (const text of [JSON.stringify(full), JSON.stringify(reduced()), escaped, flawed, '', '{', '[]', 'null']) {
+      for (const mode of both)
+        expect(validateText(text, mode, !text.includes('\\')), text).to.deep.equal(validateBytes(bytesOf(text), mode))
+    }
+    expect(validateText(flawed, 'receiver', false).valid).to.equal(false)
   })
 
   it('can tell a full envelope by its fields, since the schemas of the two variants differ in what is required alone', () => {

@@ -8,7 +8,10 @@ const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
   try {
     items(body, type)
   } catch (error) {
-    return (error as GatewayError).code
+    const { name, code, message } = error as GatewayError
+    expect(name).to.equal('GatewayError')
+    expect(message, 'what to do').to.match(/^(Send|Check) .+\.$/)
+    return code
   }
   return undefined
 }
@@ -38,6 +41,7 @@ describe('the envelopes in a body', () => {
   it(`are at most ${maxItems}`, () => {
     const many = (count: number) => `[${Array(count).fill('{}').join()}]`
     expect(items(many(maxItems))).to.have.length(maxItems)
+    expect(items('{}\n'.repeat(maxItems), bodyTypes.lines)).to.have.length(maxItems)
     expect(refusalOf(many(maxItems + 1))).to.equal('too-many-items')
     expect(refusalOf('{}\n'.repeat(maxItems + 1), bodyTypes.lines)).to.equal('too-many-items')
   })

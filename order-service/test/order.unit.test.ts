@@ -125,6 +125,16 @@ describe('order', () => {
     expect(JSON.stringify(kept)).to.equal(JSON.stringify(fact))
   })
 
+  it('keeps whose it is, as far as its event says so', () => {
+    const kept = (tenant: object) => {
+      const { TenantID, TenantUserID } = factOf({ ...event('OrderCreated'), ...tenant })
+      return { ...(TenantID !== undefined && { TenantID }), ...(TenantUserID !== undefined && { TenantUserID }) }
+    }
+    for (const tenant of [{ TenantID: 'acme' }, { TenantUserID: 'ada' }, { TenantID: 'acme', TenantUserID: 'ada' }, {}])
+      expect(kept(tenant)).to.deep.equal(tenant)
+    expect(kept({ TenantID: '', TenantUserID: '' })).to.deep.equal({})
+  })
+
   it('shows who placed it, when, and what belongs to it', () => {
     expect(orderOf(factsOf(event('OrderCreated')))).to.deep.equal({
       id: 'o',

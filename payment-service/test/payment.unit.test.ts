@@ -6,6 +6,7 @@ import {
   type Decision,
   decide,
   evolve,
+  ownerOf,
   type PaymentCommand,
   type PaymentFact,
   type PaymentState,
@@ -40,6 +41,18 @@ describe('payment', () => {
       policy: 'amount-limit@1',
       reason: 'the amount is above the limit of 10000',
     })
+  })
+
+  it('says whose it is, as far as anybody says so', () => {
+    for (const tenant of [
+      { id: 'acme', userId: 'ada' },
+      { id: 'acme', userId: '' },
+      { id: '', userId: 'ada' },
+    ]) {
+      expect(ownerOf(tenant)).to.deep.equal({ tenant })
+      expect(stateAfter(charge(ownerOf(tenant))).decision).to.deep.include({ tenant })
+    }
+    expect(ownerOf({ id: '', userId: '' })).to.deep.equal({})
   })
 
   it('is decided once, whatever comes after', () => {

@@ -1,7 +1,7 @@
 /** What is mutated, part by part, and the unit tests that must notice it. */
 export const parts = {
   contract: {
-    mutate: ['envelope-schema/src/**/*.ts', '!**/*.gen.ts', '!**/{cli,kafka,compat}/**'],
+    mutate: ['envelope-schema/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
     tests: 'envelope-schema/test/*.unit.test.ts',
     // It tests the schemas, not the source, and loads the generator of the types.
     others: ['envelope-schema/test/schemas.unit.test.ts'],
