@@ -39,6 +39,18 @@ describe('the format date-time', () => {
     )
   })
 
+  it('is what ajv-formats says, of what differs from one by a character or two', () => {
+    const right = fc.constantFrom('2024-02-11T10:20:30Z', '2025-12-28T23:59:59.123+23:59', '2025-10-05T09:00:00-01:30')
+    const other = fc.oneof(anyText(2), fc.constantFrom('', '0', '9', '00', 'T'))
+    fc.assert(
+      fc.property(right, fc.integer({ min: 0, max: 30 }), other, fc.nat(2), (text, at, put, cut) => {
+        const near = text.slice(0, at) + put + text.slice(at + cut)
+        expect(formats['date-time'](near), near).to.equal(validate(near) && !near.startsWith('0000'))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
   it('knows the days of each month', () => {
     for (const day of ['2024-02-29', '2025-01-31', '2025-02-28'])
       expect(formats['date-time'](`${day}T00:00:00Z`)).to.equal(true)

@@ -70,6 +70,14 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect((await page(2)).items).to.deep.equal(['c', 'a'])
     })
 
+    it('has full pages, and no longer ones, where most documents are gone', async () => {
+      const commit = writer()
+      for (let id = 0; id < 150; id += 1) await add(commit, `${id}`)
+      for (let id = 0; id < 150; id += 1) if (id % 5 !== 0) sidecar.documents.delete(`${id}`)
+      expect(await all(7)).to.deep.equal(Array.from({ length: 30 }, (_, index) => `${145 - 5 * index}`))
+      expect((await page(7)).items).to.have.length(7)
+    })
+
     it('ends where a chunk is missing, and goes on in the lanes of others', async () => {
       const [one, other] = [writer(), writer()]
       await add(one, 'oldest')

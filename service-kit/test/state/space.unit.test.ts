@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import { spaceOf } from '../../src/state/space.ts'
 import type { View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
@@ -113,3 +114,10 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     })
   })
 }
+
+describe('the space of a tenant', () => {
+  it('has the name under which documents are stored already', () => {
+    expect(spaceOf('acme')).to.equal('tenant/giszrYfBSKCiClunzV68qmjTahjnqtFlVUkD9SyoJ1c/')
+    expect(spaceOf('')).to.equal('')
+  })
+})
