@@ -1,8 +1,8 @@
-import { EnvelopeError } from '@orderflow/envelope-schema'
+import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { OverloadError } from '../../src/sidecar/overload-error.ts'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
-import { faultOf, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
+import { faultCodes, faultOf, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
 
 const refusals = new Set(['broken-rule'])
 const refusedByStore = new SidecarError('write state', new Error('too large'), 'refused')
@@ -13,6 +13,14 @@ describe('a fault', () => {
     expect([new TypeError('a bug'), refusedByStore].map(isOurs)).to.deep.equal([true, true])
     const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
     expect([new EnvelopeError({ code: 'not-json', problems: [] }), broken].map(isOurs)).to.deep.equal([false, false])
+  })
+
+  it('has a code that is counted, whoever finds it', () => {
+    const [ours, found] = [
+      ['refused', 'handler-error'],
+      ['untrusted', 'broken-rule'],
+    ]
+    expect(faultCodes(refusals)).to.have.members([...envelopeErrorCodes, ...ours, ...found])
   })
 
   it('is none as long as the same may succeed later', () => {

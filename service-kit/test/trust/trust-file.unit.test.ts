@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { readTrust } from '../../src/trust/read-trust.ts'
 import { createSigner } from '../../src/trust/signature.ts'
+import { readStanding } from '../../src/trust/standing.ts'
 import { TrustFileError } from '../../src/trust/trust-file.ts'
 
 const service = '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01'
@@ -35,14 +36,26 @@ describe('the trust file', () => {
     try {
       read(content, changes)
     } catch (error) {
-      if (error instanceof TrustFileError) return error.problems
-      throw error
+      if (!(error instanceof TrustFileError)) throw error
+      const { code, name, message, problems } = error
+      expect([code, name]).to.deep.equal(['trust-file', 'TrustFileError'])
+      const [first = '', ...lines] = message.split('\n')
+      expect(first).to.match(/^trust is not usable \(\/.*\.json\):$/)
+      expect(lines).to.deep.equal(problems.map((problem) => problem.replace('Trust__File: ', '  - ')))
+      return problems
     }
     throw new Error('the file was accepted')
   }
 
   const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
   const evidence = { value: Buffer.alloc(0), signature: undefined, arrivedAt: 0 }
+
+  it('says of an AppId how its application stands, as people are shown it', () => {
+    read({ unlisted: 'set-aside', publishers: { [legacy.toUpperCase()]: entry } })
+    const standingOf = readStanding(pathToFileURL(join(folder, 'a-service/')), settings)
+    const other = '00000000-0000-4000-8000-000000000000'
+    expect([service, legacy, other, null].map(standingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
+  })
 
   it('lists applications by their AppIds, in either case', () => {
     for (const id of [legacy, legacy.toUpperCase()]) {

@@ -41,7 +41,10 @@ function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}
     trust.requireTrusted(topic, claim, { value, signature, arrivedAt: 1_000, ...evidence })
     return undefined
   } catch (error) {
-    if (error instanceof UntrustedError) return error.message
+    if (error instanceof UntrustedError) {
+      expect([error.code, error.name]).to.deep.equal(['untrusted', 'UntrustedError'])
+      return error.message
+    }
     throw error
   }
 }
