@@ -1,6 +1,6 @@
 /** `make mutation`: changes the source in small ways, one at a time, and counts the changes that no test notices (docs/mutation.md). */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { cacheFolder, repository } from '@orderflow/stack'
@@ -11,6 +11,7 @@ import { measuringTools } from './tools.ts'
 interface Report {
   files: Record<string, { mutants: { status: string }[] }>
 }
+type Part = keyof typeof parts
 
 const [only] = process.argv.slice(2)
 if (only !== undefined && !(only in parts)) {
@@ -26,10 +27,39 @@ process.exitCode = weak.length > 0 ? 1 : 0
 
 /** Whether enough mutants of the part were killed. */
 function isStrong(part: string): boolean {
+  forgetSurvivors(part as Part)
   const command = ['-n', '19', process.execPath, stryker, 'run', 'test/measure/stryker.config.mjs']
   // What is evaluated once takes a process for each mutant, which loads all of the source and tests.
   const env = { ...process.env, MUTATED_PART: part, NODE_COMPILE_CACHE: join(cacheFolder(), 'compile-cache') }
   return spawnSync('nice', command, { cwd: repository, env, stdio: 'inherit' }).status === 0
+}
+
+/**
+ * Of what was found out before, only who was killed is used again: Stryker would not try a survivor anew when a test was added that reaches
+ * what is evaluated once, and would count files that are mutated no more.
+ */
+function forgetSurvivors(part: Part): void {
+  const file = join(cacheFolder(), 'mutation', `${part}.json`)
+  if (!existsSync(file)) return
+  const patterns: readonly string[] = parts[part].mutate
+  const exclude = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
+  const mutated = new Set(
+    globSync(
+      patterns.filter((pattern) => !pattern.startsWith('!')),
+      { cwd: repository, exclude },
+    ),
+  )
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Report
+  for (const [path, { mutants }] of Object.entries(report.files)) {
+    if (!mutated.has(path)) delete report.files[path]
+    else
+      mutants.splice(
+        0,
+        mutants.length,
+        ...mutants.filter(({ status }) => ['Killed', 'Timeout', 'RuntimeError'].includes(status)),
+      )
+  }
+  writeFileSync(file, JSON.stringify(report))
 }
 
 /** Writes the counts into the document. */
