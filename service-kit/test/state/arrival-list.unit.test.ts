@@ -134,6 +134,16 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       expect(await all(100)).to.deep.equal(ids.toReversed())
     })
 
+    it('is in that order also where one writer lists far more than another, in pages of any length', async () => {
+      const [busy, idle] = [writer(), writer()]
+      const ids = Array.from({ length: 300 }, (_, id) => `${id}`)
+      for (const id of ids) {
+        clock += 1
+        await add(Number(id) % 50 === 7 ? idle : busy, id)
+      }
+      for (const limit of [7, 100, 300]) expect(await all(limit), `${limit}`).to.deep.equal(ids.toReversed())
+    })
+
     it('is in the order of arrival at each writer, also when its clock is put back', async () => {
       const commit = writer()
       for (const id of ['a', 'b', 'c']) {

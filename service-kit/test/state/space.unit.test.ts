@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
+import { laneCount } from '../../src/state/lanes.ts'
 import { spaceOf } from '../../src/state/space.ts'
 import type { View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -74,15 +75,22 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
 
     it('are listed anew in a store that was emptied, and filled again by another process', async () => {
       const ids = Array.from({ length: 100 }, (_, index) => `${index}`)
-      for (const id of ids) await store('a', id)
+      const process = () => createDocuments(sidecar, () => new Date())
+      const add = (documents: DocumentsOf, id: string) => {
+        const decide = (view: View) => view.write({ of: 'a', listed: view.list(id) })
+        return documents('a').change({ key: id, bytes: 10, decide })
+      }
+      // One in each lane, so that one of them had the very chunk that the other begins.
+      const processes = Array.from({ length: laneCount }, process)
+      for (const [index, documents] of processes.entries()) await add(documents, `old ${index}`)
       sidecar.documents.clear()
-      const other = createDocuments(sidecar, () => new Date())
-      const list = (view: View, id: string) => view.write({ of: 'a', listed: view.list(id) })
-      for (const id of ids) await other('a').change({ key: id, bytes: 10, decide: (view) => list(view, id) })
-      await store('a', 'later')
+      const other = process()
+      for (const id of ids) await add(other, id)
+      for (const [index, documents] of processes.entries()) await add(documents, `new ${index}`)
       const { items, next } = await page('a')
       const rest = await page('a', next ?? undefined)
-      expect([...items, ...rest.items].toSorted()).to.deep.equal([...ids, 'later'].map((id) => `${id} of a`).toSorted())
+      const all = [...ids, ...processes.map((_, index) => `new ${index}`)]
+      expect([...items, ...rest.items].toSorted()).to.deep.equal(all.map((id) => `${id} of a`).toSorted())
     })
 
     it('go on in their list while it is one of the thousand that were used last, and then in a new chunk of it', async () => {
@@ -110,6 +118,7 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
       documentsOf = createDocuments(sidecar, () => new Date(), true)
       await store('a', 'x')
       expect(await store('b', 'x')).to.equal('a')
+      expect(sidecar.documents.has('x')).to.equal(true)
       expect([...sidecar.documents.keys()].some((key) => key.startsWith('tenant/'))).to.equal(false)
     })
   })
