@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { validateText } from '../src/envelope/verdict.ts'
-import { createEnvelope, type Mode, validateBytes, validateDocument } from '../src/index.ts'
+import { createEnvelope, eventTypes, type Mode, validateBytes, validateDocument } from '../src/index.ts'
 import { app, bytesOf, orderCreated, reduced } from './support/documents.ts'
 
 const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate: new Date(0) })
@@ -43,6 +43,7 @@ describe('the verdict on a document', () => {
   })
 
   it('lets an event of somebody else pass with a warning, whatever its Payload and Version', () => {
+    const names = new Set(eventTypes.map((type) => type.split('@')[0]))
     for (const mode of both) {
       const { warnings, ...verdict } = validateDocument({ ...full, Name: 'ParcelSent', Version: 9, Payload: {} }, mode)
       expect(verdict).to.deep.equal({ valid: true, variant: 'full', errors: [] })
@@ -50,7 +51,7 @@ describe('the verdict on a document', () => {
         {
           pointer: '/Name',
           message: 'is not a known event, so the Payload was not checked',
-          hint: 'known events: OrderCancelled, OrderCreated, PaymentApproved, PaymentRefunded, PaymentRejected',
+          hint: `known events: ${[...names].join(', ')}`,
         },
       ])
     }
