@@ -13,6 +13,9 @@ interface Report {
 }
 type Part = keyof typeof parts
 
+/** What became of mutants that are not tried again: somebody noticed, or nothing could be loaded. */
+const reused = new Set(['Killed', 'Timeout', 'RuntimeError'])
+
 const [only] = process.argv.slice(2)
 if (only !== undefined && !(only in parts)) {
   process.stderr.write(`error: there is no part ${only}\nnext: PART is one of ${Object.keys(parts).join(' ')}\n`)
@@ -42,24 +45,15 @@ function forgetSurvivors(part: Part): void {
   const file = join(cacheFolder(), 'mutation', `${part}.json`)
   if (!existsSync(file)) return
   const patterns: readonly string[] = parts[part].mutate
-  const exclude = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1))
-  const mutated = new Set(
-    globSync(
-      patterns.filter((pattern) => !pattern.startsWith('!')),
-      { cwd: repository, exclude },
-    ),
-  )
-  const report = JSON.parse(readFileSync(file, 'utf8')) as Report
-  for (const [path, { mutants }] of Object.entries(report.files)) {
-    if (!mutated.has(path)) delete report.files[path]
-    else
-      mutants.splice(
-        0,
-        mutants.length,
-        ...mutants.filter(({ status }) => ['Killed', 'Timeout', 'RuntimeError'].includes(status)),
-      )
-  }
-  writeFileSync(file, JSON.stringify(report))
+  const isExclusion = (pattern: string) => pattern.startsWith('!')
+  const exclude = patterns.filter(isExclusion).map((pattern) => pattern.slice(1))
+  const included = patterns.filter((pattern) => !isExclusion(pattern))
+  const mutated = new Set(globSync(included, { cwd: repository, exclude }))
+  const { files, ...report } = JSON.parse(readFileSync(file, 'utf8')) as Report
+  const kept = Object.entries(files)
+    .filter(([path]) => mutated.has(path))
+    .map(([path, own]) => [path, { ...own, mutants: own.mutants.filter(({ status }) => reused.has(status)) }])
+  writeFileSync(file, JSON.stringify({ ...report, files: Object.fromEntries(kept) }))
 }
 
 /** Writes the counts into the document. */

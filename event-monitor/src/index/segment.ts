@@ -35,13 +35,13 @@ const version = 1
  * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that
  * starts while the one before it ends: the default is to fail at once.
  */
-const timeout = 10_000
+export const lockTimeoutMs = 10_000
 /** https://www.sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
 
 /** A segment that is written. */
 export function openForWriting(file: string, firstSeq: number, now: number): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout })
+  const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
@@ -55,7 +55,7 @@ export function openForWriting(file: string, firstSeq: number, now: number): Dat
 
 /** A segment that is read, by another thread than the one that writes it. */
 export function openForReading(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: true, timeout })
+  const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMs })
   database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
   return database
 }
@@ -65,7 +65,7 @@ export function openForReading(file: string): DatabaseSync {
  * @throws {Error} when that cannot be known, since it cannot be read
  */
 export function isSegment(file: string): boolean {
-  const database = new DatabaseSync(file, { timeout })
+  const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
     return versionOf(database) === version
   } catch (error) {

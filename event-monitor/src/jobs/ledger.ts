@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Audit, Job } from '../api/dead-letters.ts'
+import { lockTimeoutMs } from '../index/segment.ts'
 
 /** A job, with what it has still to do. */
 export interface KeptJob {
@@ -54,8 +55,7 @@ export function createLedger(folder: string): Ledger {
 
 function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // The monitor before this one may be ending still.
-  const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: 10_000 })
+  const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
   // FULL, unlike the index: nothing else remembers it.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
   const bodies = (sql: string, ...values: (string | number)[]) =>
