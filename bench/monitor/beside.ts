@@ -5,13 +5,14 @@ import type { BenchStack } from '../support/bench-stack.ts'
 import { publishOrders } from '../support/events.ts'
 import { countProcessorTime } from '../support/process-use.ts'
 import type { Stream } from '../support/stream.ts'
-import { catchUp, caughtUp, get, specsOf, type Truth, urlOf } from './catching-up.ts'
+import { catchUp, countFromNow, specsOf } from './catching-up.ts'
 
-/** What the services did meanwhile; medians. */
+/** What the services did meanwhile. */
 export interface Beside {
   name: string
-  perSecond: number
-  /** Of the monitor: processor time for each order, in microseconds, and the seconds that it needed afterwards until all was in the index. */
+  /** Orders, of each round. */
+  perSecond: number[]
+  /** Medians of the monitor: processor time for each order, in microseconds, and the seconds that it needed afterwards until all was in the index. */
   microseconds: number
   behindSeconds: number
 }
@@ -40,7 +41,7 @@ export async function beside(
     ],
     rounds,
     async ({ isWatched }) => {
-      const { kept } = await get<Truth>(`${urlOf(stack)}/truth`)
+      const indexed = await countFromNow(stack)
       stack.signal(specsOf(stack), 'SIGSTOP')
       await publishOrders(stream, events)
       const used = countProcessorTime(stack.plan.folder)
@@ -48,7 +49,7 @@ export async function beside(
       const { perSecond } = await pay(stack, stream, contender, events, Math.floor(events / 10))
       const endedAt = performance.now()
       stack.signal(specsOf(stack), 'SIGCONT')
-      await caughtUp(stack, kept + 2 * events)
+      await indexed(2 * events)
       const behindSeconds = (performance.now() - endedAt) / 1_000
       const microseconds = ((used()['event-monitor'] ?? 0) * 1_000) / events
       return { perSecond, microseconds, behindSeconds }
@@ -57,7 +58,7 @@ export async function beside(
   await stack.stop(specsOf(stack))
   return [...samples].map(([{ name }, found]) => ({
     name,
-    perSecond: median(found.map(({ perSecond }) => perSecond)),
+    perSecond: found.map(({ perSecond }) => perSecond),
     microseconds: median(found.map(({ microseconds }) => microseconds)),
     behindSeconds: median(found.map(({ behindSeconds }) => behindSeconds)),
   }))

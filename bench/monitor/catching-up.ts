@@ -18,6 +18,11 @@ export interface Truth {
   isConnected: boolean
 }
 
+/** What it says of a list. */
+interface Page {
+  complete: { total: number }
+}
+
 /** @throws {Error} of any answer but a good one */
 export async function get<Answer>(url: string): Promise<Answer> {
   const response = await fetch(url)
@@ -45,14 +50,32 @@ export async function catchUp(stack: BenchStack): Promise<number> {
   return ((first?.indexLag ?? 0) * 1_000) / (endedAt - (first?.at ?? 0))
 }
 
-/**
- * Waits until all is in the index.
- * @param events so many are there then: how far it is behind it does not know yet when it goes on
- */
-export async function caughtUp(stack: BenchStack, events = 0): Promise<void> {
+/** Waits until all is in the index, as far as the monitor knows. */
+export async function caughtUp(stack: BenchStack): Promise<void> {
   await stack.wait('the index to be complete', specsOf(stack), async () => {
     await delay(truthEveryMs)
     const { indexLag, kept } = await get<Truth>(`${urlOf(stack)}/truth`)
-    return indexLag === 0 && kept >= events ? undefined : `${kept} are there`
+    return indexLag === 0 ? undefined : `${kept} are there`
   })
+}
+
+/** The index counts events in steps of so long (event-monitor/src/index/segment.ts). */
+const stepMs = 5_000
+
+/**
+ * Counts the events of the index from now on, those of the last five seconds included. How far it is behind, a monitor that was suspended does not know
+ * yet when it goes on, and what it keeps gets fewer when it drops the oldest.
+ *
+ * @returns waits until so many more are there
+ */
+export async function countFromNow(stack: BenchStack): Promise<(events: number) => Promise<void>> {
+  const from = new Date(Date.now() - (Date.now() % stepMs)).toISOString()
+  const count = async () => (await get<Page>(`${urlOf(stack)}/events?limit=1&from=${from}`)).complete.total
+  const before = await count()
+  return (events) =>
+    stack.wait('the index to be complete', specsOf(stack), async () => {
+      await delay(truthEveryMs)
+      const more = (await count()) - before
+      return more >= events ? undefined : `${more} of ${events} are there`
+    })
 }

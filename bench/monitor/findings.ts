@@ -1,11 +1,11 @@
 import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
+import { median, medianRatio } from '../report/statistics.ts'
 import type { Beside } from './beside.ts'
 import { type Live, rate } from './live.ts'
 
 /** @param backlog events a second */
 export function findings(backlog: number, live: Live, paid: Beside[]): Findings {
-  const [alone, watched] = paid.map(({ perSecond }) => perSecond)
-  const share = (watched ?? Number.NaN) / (alone ?? Number.NaN)
+  const [alone = [], watched = []] = paid.map(({ perSecond }) => perSecond)
   const megabytes = live.memory / 1e6
   return {
     tables: [
@@ -29,7 +29,7 @@ export function findings(backlog: number, live: Live, paid: Beside[]): Findings 
         head: ['', 'orders/s', 'monitor, µs an order', 'seconds until it had all'],
         rows: paid.map(({ name, perSecond, microseconds, behindSeconds }) => [
           name,
-          number(perSecond),
+          number(median(perSecond)),
           number(microseconds),
           number(behindSeconds, 1),
         ]),
@@ -43,7 +43,7 @@ export function findings(backlog: number, live: Live, paid: Beside[]): Findings 
       atMost('search, p95 in ms', live.search.p95, 20, 1),
       atMost('memory, MB', megabytes, 300),
       atMost('heap of the tab, MB', live.heapBytes / 1e6, 50),
-      atLeast('paid beside the monitor / alone', share, 0.9, 2),
+      atLeast('paid beside the monitor / alone', medianRatio(watched, alone), 0.9, 2),
     ],
     charts: [],
     figures: { backlog, live, paid },

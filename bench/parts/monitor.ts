@@ -16,7 +16,7 @@ export const monitor: Part = {
     withBenchStack(['kafka'], run.tell, async (stack) => {
       const { backlog, seconds, rounds, orders } = run.quick
         ? { backlog: 60_000, seconds: 10, rounds: 1, orders: 4_000 }
-        : { backlog: 400_000, seconds: 600, rounds: 5, orders: 40_000 }
+        : { backlog: 400_000, seconds: 600, rounds: 15, orders: 40_000 }
       await buildPages(undefined)
       const stream = openStream(stack.kafka)
       const paid = await beside(run, stack, stream, rounds, orders)

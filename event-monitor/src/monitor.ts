@@ -72,6 +72,7 @@ export function openMonitor(
   })
   const lookout = new Lookout(kafka, services)
   let timer: NodeJS.Timeout | undefined
+  let isStopping = false
 
   async function lookAgain(): Promise<void> {
     await lookout.look().catch((err: unknown) => log.warn({ err }, 'the system could not be looked at'))
@@ -84,12 +85,13 @@ export function openMonitor(
     seen: () => lookout.seen,
     tracePage: Telemetry.TracePage,
     isSigned: trustSettings.SigningKeys !== '',
-    start() {
-      index.start()
-      resends.resume()
+    async start() {
       lookAgain()
+      await index.start()
+      if (!isStopping) resends.resume()
     },
     async stop() {
+      isStopping = true
       clearTimeout(timer)
       views.stop()
       await resends.close()

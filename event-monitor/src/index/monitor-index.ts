@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { setFlagsFromString } from 'node:v8'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { unavailable } from '@orderflow/service-kit'
 import type { Gap, Truth } from '../api/truth.ts'
 import type { FromIngest, IngestBatch, IngestData, IngestState, ToIngest } from '../ingest/messages.ts'
@@ -17,8 +18,8 @@ export type Ask = <Method extends keyof Reads>(
 
 /** The index as routes have it: a thread that reads the log and writes, and one that is asked. */
 export interface MonitorIndex {
-  /** Starts both threads. */
-  start(): void
+  /** Starts both threads; answers when they can be asked. */
+  start(): Promise<void>
   /** @throws {HttpProblem} 503 before it was started */
   requireOpen(): void
   /** @throws {HttpProblem} 503 before it was started */
@@ -82,15 +83,32 @@ export function openIndex(data: IngestData, onFailure: (error: Error) => void): 
     gaps = await ask('gaps')
   }
 
-  function start(): void {
-    // What a thread may take of memory: the monitor must not take it from services beside it.
-    const ingest = new Worker(new URL('../ingest/worker.ts', import.meta.url), {
+  /**
+   * What a thread may take of memory is limited: the monitor must not take it from services beside it.
+   * @param initialHeapMb so much V8 lets it fill before it looks for what is dead and not young, which takes the longer the more of it lives.
+   * `resourceLimits` has no word for that; it is a flag of the process, which a thread reads when it begins.
+   */
+  function startThread(
+    file: string,
+    { workerData, initialHeapMb, ...limits }: { workerData?: IngestData; initialHeapMb: number } & ResourceLimits,
+  ): Promise<Worker> {
+    setFlagsFromString(`--initial-heap-size=${initialHeapMb}`)
+    const resourceLimits = { maxOldGenerationSizeMb: 128, ...limits }
+    const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits })
+    worker.on('error', (error) => !isClosing && onFailure(error as Error))
+    return new Promise((resolve) => {
+      worker.once('online', () => resolve(worker))
+    })
+  }
+
+  async function start(): Promise<void> {
+    const reader = await startThread('./read/worker.ts', { initialHeapMb: 24, maxYoungGenerationSizeMb: 6 })
+    const ingest = await startThread('../ingest/worker.ts', {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 12 },
+      initialHeapMb: 64,
+      maxYoungGenerationSizeMb: 12,
     })
-    const reader = new Worker(new URL('./read/worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 },
-    })
+    if (isClosing) return void (await Promise.all([ingest.terminate(), reader.terminate()]))
     reader.on('message', settle)
     const stopped = new Promise<void>((resolve) => {
       ingest.on('message', (message: FromIngest) => {
@@ -100,9 +118,6 @@ export function openIndex(data: IngestData, onFailure: (error: Error) => void): 
       })
       ingest.once('exit', () => resolve())
     })
-    for (const worker of [ingest, reader]) {
-      worker.on('error', (error) => !isClosing && onFailure(error as Error))
-    }
     threads = { ingest, reader, stopped }
   }
 

@@ -17,5 +17,5 @@ const index = openIndex(
     throw error
   },
 )
-index.start()
+await index.start()
 setInterval(() => process.send?.(index.truth().kept), 100)

@@ -27,8 +27,8 @@ export interface ServiceContext<S extends object = object> {
 
 /** What a service does all the time, whoever asks it for anything. */
 export interface Background {
-  /** Begins, once the service listens. */
-  start(): void
+  /** Begins, once the service listens. Nobody waits for it. */
+  start(): void | Promise<void>
   /** Ends, and the answers that would go on with it: called as the service stops, which waits for it. */
   stop(): Promise<void>
 }

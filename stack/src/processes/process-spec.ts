@@ -49,11 +49,8 @@ export function postgresqlSpec(folder: string, port: number): ProcessSpec {
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-/**
- * Of a service that watches the others: most of what it remembers is in its threads, which have limits of their own, but for the second: it is
- * that of each.
- */
-export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=40', '--max-old-space-size=512']
+/** Of a service that watches the others: most of what it remembers is in its threads, which have limits of their own (event-monitor/src/index/monitor-index.ts). */
+export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
 /**
  * And of its buffers: larger ones go back to the system when they are let go. By itself glibc keeps those of up to 32 MiB for the next

@@ -1,3 +1,3 @@
-export { openLog } from '../log-reader.ts'
+export { openLog } from '../open-log.ts'
 export { type Client, publishMended } from './publish.ts'
 export { type Outcome, resendEntries } from './resend.ts'

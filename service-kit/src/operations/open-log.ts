@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
+import { type KafkaConnection, kafkaError } from './kafka-connection.ts'
+import type { LogReader, Span } from './log-reader.ts'
+import { type LogRecord, recordsOf } from './log-record.ts'
+import { mergeByTime } from './merge.ts'
+import { OperationError } from './operation-error.ts'
+
+/** Bytes asked of a partition at a time. A batch that is larger comes whole (KIP-74). */
+const fetchBytes = 1024 * 1024
+
+/** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
+const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
+
+/** What a broker answers for a topic that there is not, or cannot be. */
+const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
+
+/**
+ * Milliseconds until the client tries again. A fetch out of range moves the broker's fetch session on and not the client's
+ * (@platformatic/kafka 2.12.1), so that the next one fails and begins another session: nothing to wait for.
+ */
+const retryDelay = (_client: unknown, _operation: string, _attempt: number, _retries: number, error: Error) =>
+  findErrorBy(error, 'apiId', 'INVALID_FETCH_SESSION_EPOCH') ? 0 : 1_000
+
+export function openLog(kafka: KafkaConnection): LogReader {
+  const clientId = 'orderflow-operations'
+  // The group is a formality of the client: nothing here joins it.
+  const consumer = new Consumer({
+    clientId,
+    groupId: `${clientId}-${randomUUID()}`,
+    ...kafka,
+    isolationLevel,
+    retryDelay,
+  })
+  const failed =
+    (what: string) =>
+    (error: unknown): never => {
+      throw error instanceof OperationError ? error : kafkaError(what, kafka, error)
+    }
+
+  /** One fetch for parts of partitions that have one leader. */
+  async function fetchFrom(
+    node: number,
+    topic: string,
+    topicId: string,
+    spans: Span[],
+    bytes: number,
+  ): Promise<LogRecord[][]> {
+    const partitions = spans.map(({ partition, start }) => ({
+      partition,
+      fetchOffset: start,
+      currentLeaderEpoch: -1,
+      lastFetchedEpoch: -1,
+      partitionMaxBytes: bytes,
+    }))
+    const response = await consumer.fetch({ node, topics: [{ topicId, partitions }], maxWaitTime: 500 })
+    const answers = response.responses.flatMap((answer) => answer.partitions)
+    return spans.map((span) => {
+      const batches = answers.find(({ partitionIndex }) => partitionIndex === span.partition)?.records ?? []
+      const records = batches.flatMap((batch) => recordsOf(topic, span.partition, batch))
+      const inside = records.filter(({ offset }) => offset >= span.start && offset < span.end)
+      const last = batches.at(-1)
+      // Also past what holds no record: a transaction's marker, or what compaction left of a batch.
+      if (last) span.start = last.firstOffset + BigInt(last.lastOffsetDelta) + 1n
+      return inside
+    })
+  }
+
+  /** The next records of each span, whose `start` moves on past them. */
+  async function fetch(topic: string, spans: Span[], bytes = fetchBytes): Promise<LogRecord[][]> {
+    consumer.topics.track(topic)
+    const { topics } = await consumer.metadata({ topics: [topic] })
+    const { id, partitions } = topics.get(topic) ?? { id: '', partitions: [] }
+    const results = new Map<Span, LogRecord[]>()
+    const byLeader = Map.groupBy(spans, ({ partition }) => partitions[partition]?.leader ?? -1)
+    for (const [leader, own] of byLeader) {
+      const fetched = await fetchFrom(leader, topic, id, own, bytes)
+      for (const [index, span] of own.entries()) results.set(span, fetched[index] ?? [])
+    }
+    return spans.map((span) => results.get(span) ?? [])
+  }
+
+  async function offsets(topic: string, timestamp: bigint): Promise<bigint[]> {
+    return (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? []
+  }
+
+  return {
+    async topics() {
+      const admin = new Admin({ clientId, ...kafka })
+      return await admin
+        .listTopics()
+        .catch(failed('the topics cannot be listed'))
+        .finally(() => admin.close())
+    },
+
+    async has({ topic, partition }) {
+      try {
+        const { topics } = await consumer.metadata({ topics: [topic] })
+        return partition < (topics.get(topic)?.partitionsCount ?? 0)
+      } catch (error) {
+        // Of the first of them the client keeps no more than words.
+        const isUnknown = findErrorBy(error as Error, 'message', `Unknown topic ${topic}.`)
+        const isNone = isUnknown || noTopic.some((id) => findErrorBy(error as Error, 'apiId', id))
+        return isNone ? false : failed(`topic ${topic} cannot be read`)(error)
+      }
+    },
+
+    async spans(topic, { from, to } = {}) {
+      const read = async () => {
+        const [oldest, newest] = [
+          await offsets(topic, ListOffsetTimestamps.EARLIEST),
+          await offsets(topic, ListOffsetTimestamps.LATEST),
+        ]
+        // Kafka answers -1 when no record is that late.
+        const since = async (moment: Date) =>
+          (await offsets(topic, BigInt(moment.getTime()))).map((offset, index) =>
+            offset < 0n ? newest[index] : offset,
+          )
+        const starts = from ? await since(from) : oldest
+        const ends = to ? await since(to) : newest
+        return oldest.map((_, partition) => ({ partition, start: starts[partition] ?? 0n, end: ends[partition] ?? 0n }))
+      }
+      return await read().catch(failed(`topic ${topic} cannot be read`))
+    },
+
+    async *read(topic, spans) {
+      const cursors = spans.map((span) => ({ ...span }))
+      yield* mergeByTime(cursors, (hungry) => fetch(topic, hungry).catch(failed(`topic ${topic} cannot be read`)))
+    },
+
+    async at({ topic, partition, offset }) {
+      const start = BigInt(offset)
+      try {
+        // One byte: no more than the batch that the record is in.
+        const [found] = await fetch(topic, [{ partition, start, end: start + 1n }], 1)
+        return found?.[0]
+      } catch (error) {
+        const isGone = findErrorBy(error as Error, 'apiId', 'OFFSET_OUT_OF_RANGE')
+        return isGone ? undefined : failed(`${topic} cannot be read`)(error)
+      }
+    },
+
+    close: () => consumer.close(true),
+  }
+}
