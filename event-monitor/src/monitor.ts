@@ -13,7 +13,6 @@ import { Latencies } from './model/latency.ts'
 import { type MonitorSettings, type WatchedService, watchedServices } from './services.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
-const lookMs = 2_000
 
 /** All that the routes are made on. */
 export interface Monitor {
@@ -25,8 +24,8 @@ export interface Monitor {
   services: readonly WatchedService[]
   trust: Trust
   standingOf: (appId: string | null) => Standing
-  /** How broker and services were a moment ago; undefined until they were looked at. */
-  seen(): Seen | undefined
+  /** How broker and services are, or were a moment ago. */
+  see(): Promise<Seen>
   latencies: Latencies
   tracePage: string
   isSigned: boolean
@@ -70,29 +69,21 @@ export function openMonitor(
   index.onBatch(({ kinds }) => {
     for (const { kind, delays } of kinds) for (const ms of delays) latencies.add(typeText(kind) ?? '', ms, Date.now())
   })
-  const lookout = new Lookout(kafka, services)
-  let timer: NodeJS.Timeout | undefined
+  const lookout = new Lookout(kafka, services, now)
   let isStopping = false
-
-  async function lookAgain(): Promise<void> {
-    await lookout.look().catch((err: unknown) => log.warn({ err }, 'the system could not be looked at'))
-    timer = setTimeout(lookAgain, lookMs).unref()
-  }
 
   return {
     ...{ index, views, ledger, log: access, resends, services, trust, latencies, now },
     standingOf: readStanding(root, trustSettings),
-    seen: () => lookout.seen,
+    see: () => lookout.see(),
     tracePage: Telemetry.TracePage,
     isSigned: trustSettings.SigningKeys !== '',
     async start() {
-      lookAgain()
       await index.start()
       if (!isStopping) resends.resume()
     },
     async stop() {
       isStopping = true
-      clearTimeout(timer)
       views.stop()
       await resends.close()
       await Promise.all([index.close(), access.close(), lookout.close()])

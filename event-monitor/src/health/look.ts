@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
@@ -14,24 +15,40 @@ export interface Seen {
 }
 
 const timeoutMs = 2_500
+/** What was seen holds this long. */
+const freshMs = 2_000
+/** Whoever asks waits no longer than this for something newer than what was seen last. */
+const patienceMs = 500
+/** A rate over longer than this is none of now. */
+const rateMs = 30_000
 
-/** Looks again and again, by one connection to the broker: to log in costs it more than to answer. */
+/**
+ * Looks when somebody asks, and not otherwise: services ask the broker whether they are ready. By one connection to the broker: to log in
+ * costs it more than to answer.
+ */
 export class Lookout {
   readonly #kafka: KafkaConnection
   readonly #watched: readonly WatchedService[]
+  readonly #now: () => Date
   #admin: Admin | undefined
-  /** What the last look found; undefined before the first. */
-  seen: Seen | undefined
+  #seen: Seen | undefined
+  #looking: Promise<void> | undefined
 
-  constructor(kafka: KafkaConnection, watched: readonly WatchedService[]) {
+  constructor(kafka: KafkaConnection, watched: readonly WatchedService[], now: () => Date) {
     this.#kafka = kafka
     this.#watched = watched
+    this.#now = now
   }
 
-  async look(): Promise<void> {
-    const at = new Date().toISOString()
-    const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
-    this.seen = { at, services, ...stream }
+  /** What there is to be seen, as of two seconds ago or later; of the last look where another one takes its time. */
+  async see(): Promise<Seen> {
+    const before = this.#seen
+    if (before && this.#now().getTime() - Date.parse(before.at) < freshMs) return before
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    await (before ? Promise.race([this.#looking, delay(patienceMs, undefined, { ref: false })]) : this.#looking)
+    return this.#seen as Seen
   }
 
   async close(): Promise<void> {
@@ -40,13 +57,19 @@ export class Lookout {
     await closing?.close().catch(() => {})
   }
 
+  async #look(): Promise<void> {
+    const at = this.#now().toISOString()
+    const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
+    this.#seen = { at, services, ...stream }
+  }
+
   async #lookAtKafka(at: string): Promise<Stream> {
     try {
-      return await streamAt(at, await this.#open(), this.#watched, this.seen)
+      return await streamAt(at, await this.#open(), this.#watched, this.#seen)
     } catch (error) {
       // What a broker was before it broke off says nothing of the one that comes back.
       void this.close()
-      const { topics = [], groups = [] } = this.seen ?? {}
+      const { topics = [], groups = [] } = this.#seen ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups }
     }
   }
@@ -100,7 +123,7 @@ async function streamAt(
     (found.find(({ name }) => name === topic)?.partitions ?? [])
       .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
       .map(({ offset }) => String(offset))
-  const seconds = before ? (Date.parse(at) - Date.parse(before.at)) / 1_000 : 0
+  const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
   const views = names.map((name): TopicHealth => {
     const [oldestOffset, endOffset] = [offsetsIn(firsts, name), offsetsIn(ends, name)]
     const last = before?.topics.find(({ topic }) => topic === name)?.endOffset ?? endOffset
@@ -110,7 +133,7 @@ async function streamAt(
       partitions: endOffset.length,
       oldestOffset,
       endOffset,
-      perSecond: seconds > 0 ? Math.max(0, Math.round(arrived / seconds)) : 0,
+      perSecond: passedMs > 0 && passedMs <= rateMs ? Math.max(0, Math.round((arrived * 1_000) / passedMs)) : 0,
       isDead: name.endsWith('.dead'),
     }
   })

@@ -5,10 +5,10 @@ import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
 import { notKept } from './events.ts'
 
-export function conversationRoutes({ index, services, seen }: Monitor): Route[] {
-  /** With how far each group is, as of the last look at it. */
-  const rolesNow = (): ServiceRole[] => {
-    const groups = seen()?.groups ?? []
+export function conversationRoutes({ index, services, see }: Monitor): Route[] {
+  /** With how far each group is. */
+  const rolesNow = async (): Promise<ServiceRole[]> => {
+    const { groups } = await see()
     return services.map(({ name, consumes }) => {
       const own = groups.filter(({ group }) => group === name)
       const positions = new Map(own.map(({ topic, partition, position }) => [`${topic}/${partition}`, position]))
@@ -22,7 +22,7 @@ export function conversationRoutes({ index, services, seen }: Monitor): Route[] 
       input: { id: pathId('correlationId') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<Conversation> {
-        const found = await index.ask('conversation', id, rolesNow())
+        const found = await index.ask('conversation', id, await rolesNow())
         if (found.steps.length > 0) return { ...found, complete: index.truth() }
         throw notKept(`conversation ${id}`)
       },

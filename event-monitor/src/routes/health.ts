@@ -4,30 +4,18 @@ import type { HealthView } from '../api/system.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
 
-export function healthRoutes({ index, seen, latencies, views, services, now }: Monitor): Route[] {
+export function healthRoutes({ index, see, latencies, views, now }: Monitor): Route[] {
   return [
     answer({
       path: '/v1/health',
       summary: 'See how the system is',
       input: {},
-      handle(): HealthView {
-        const found = seen()
+      async handle(): Promise<HealthView> {
+        const seen = await see()
         const state = index.state()
         const complete = index.truth()
         return {
-          at: found?.at ?? now().toISOString(),
-          kafka: found?.kafka ?? { isUp: false, brokers: [], error: state.error },
-          services:
-            found?.services ??
-            services.map(({ name, url }) => ({
-              name,
-              url,
-              state: 'unreachable',
-              reason: 'not asked yet',
-              sidecar: 'unknown',
-            })),
-          groups: found?.groups ?? [],
-          topics: found?.topics ?? [],
+          ...seen,
           latency: latencies.view(now().getTime()),
           index: {
             events: complete.kept,

@@ -22,7 +22,7 @@ const pasted = eventBody(
   },
 )
 
-export function systemRoutes({ index, services, standingOf, seen, now }: Monitor): Route[] {
+export function systemRoutes({ index, services, standingOf, see, now }: Monitor): Route[] {
   return [
     answer({
       path: '/v1/missing',
@@ -30,7 +30,8 @@ export function systemRoutes({ index, services, standingOf, seen, now }: Monitor
       input: { seconds: numberInput('seconds', 1, daySeconds, 30), limit: pageInputs.limit },
       async handle({ seconds, limit }): Promise<MissingReactions> {
         const moment = now().getTime()
-        const [{ rows, total, isAtLeast }, letters] = await Promise.all([
+        const [seen, { rows, total, isAtLeast }, letters] = await Promise.all([
+          see(),
           index.ask('missing', moment - seconds * 1_000, limit),
           index.ask('deadLetterEntries', undefined, undefined),
         ])
@@ -40,8 +41,8 @@ export function systemRoutes({ index, services, standingOf, seen, now }: Monitor
           ),
         )
         const around = {
-          services: seen()?.services ?? [],
-          groups: seen()?.groups ?? [],
+          services: seen.services,
+          groups: seen.groups,
           indexLag: index.truth().indexLag,
           letterOf: (row: { place: object }, app: string) => byPlace.get(`${app} ${JSON.stringify(row.place)}`),
         }

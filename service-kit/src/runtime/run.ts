@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ApiKeysError } from '../auth/api-keys.ts'
-import { createSidecar } from '../sidecar/sidecar.ts'
+import { createIdleSidecar } from '../sidecar/idle-sidecar.ts'
+import type { Sidecar, SidecarSettings } from '../sidecar/sidecar.ts'
 import { createLog, stackOf } from '../telemetry/log.ts'
 import { maskedText } from '../telemetry/mask.ts'
 import { TrustFileError } from '../trust/trust-file.ts'
@@ -22,7 +23,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
   try {
     const settings = readSettings(service, process.env)
     const log = createLog(settings.App.Name, settings.Log.Level)
-    const sidecar = createSidecar(settings)
+    const sidecar = await openSidecar(service, settings)
     const tracing = await startTracing(settings.App.Name, process.env, log)
     const app = createApp(service, { settings, log, sidecar, tracing, now: () => new Date(), newId: randomUUID })
     await serve(app, settings, log, async () => tracing?.stop())
@@ -30,6 +31,16 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
     process.stderr.write(`${failureText(error)}\n`)
     process.exitCode = 1
   }
+}
+
+/** Its protocol is loaded only where there is something to say by it. */
+async function openSidecar(
+  { produces }: Pick<ServiceDefinition<object>, 'produces'>,
+  settings: SidecarSettings,
+): Promise<Sidecar> {
+  if (produces.length === 0 && !settings.State.Store) return createIdleSidecar(settings)
+  const { createSidecar } = await import('../sidecar/sidecar.ts')
+  return createSidecar(settings)
 }
 
 /** A few lines for what the environment can mend; all else is a mistake of ours, which only its stack leads to. */

@@ -13,6 +13,7 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { handled } from '../telemetry/handling.ts'
 import { traceparentOf } from '../telemetry/traces/trace.ts'
 import type { Span } from '../telemetry/traces/tracing.ts'
+import { readyTimeoutMs, sidecarFault } from './health.ts'
 import { isRefusal, SidecarError, type SidecarFailure } from './sidecar-error.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
@@ -76,8 +77,6 @@ export interface Sidecar {
 }
 
 const callTimeoutMs = 10_000
-/** Whoever asks whether a service is ready waits for a few seconds only. */
-const readyTimeoutMs = 2_000
 /** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
 const readParallelism = 16
 
@@ -204,18 +203,15 @@ export function createSidecar(settings: SidecarSettings): Sidecar {
     },
 
     async missing() {
-      const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
-      const health = fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) }).then(
-        ({ ok, status }) => (ok ? {} : { sidecar: `its health answers ${status}` }),
-        () => ({ sidecar: 'does not answer' }),
-      )
-      const store = state.Store
-        ? read(['readiness'], readyTimeoutMs).then(
-            () => ({}),
-            () => ({ store: 'does not answer' }),
-          )
-        : {}
-      return Object.assign({}, ...(await Promise.all([health, store])))
+      const asked = state.Store ? read(['readiness'], readyTimeoutMs) : undefined
+      const [fault, store] = await Promise.all([
+        sidecarFault(sidecar),
+        asked?.then(
+          () => undefined,
+          () => 'does not answer',
+        ),
+      ])
+      return { ...(fault && { sidecar: fault }), ...(store && { store }) }
     },
   }
 }

@@ -301,11 +301,7 @@ describe('group commit', () => {
   })
 
   it('answers an item that becomes late while it is looked at', async () => {
-    let now = -4_000
-    mock.method(performance, 'now', () => {
-      now += 4_000
-      return now
-    })
+    time.passAtEachLook(4_000)
     expect(await batcherOf({})(1)).to.equal(2)
   })
 

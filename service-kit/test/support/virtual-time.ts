@@ -1,20 +1,28 @@
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { expect } from 'chai'
 
 /** Time that passes only when a test says so. */
 export interface VirtualTime {
   /** Lets so much of it pass, and whatever waited for it run. */
   pass(ms: number): Promise<void>
+  /** Has so much of it pass whenever somebody looks at the clock. */
+  passAtEachLook(ms: number): void
 }
 
 /** For the tests of the suite that calls it, timers and `performance.now` are on virtual time. */
 export function virtualTime(): VirtualTime {
+  const real = performance.now
   let now = 0
+  let perLook = 0
   beforeEach(() => {
-    now = 0
+    ;[now, perLook] = [0, 0]
     mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-    mock.method(performance, 'now', () => now)
+    mock.method(performance, 'now', () => {
+      now += perLook
+      return now
+    })
     // Until then, what modules imported by name from node:timers/promises is the real one.
     syncBuiltinESMExports()
   })
@@ -22,6 +30,8 @@ export function virtualTime(): VirtualTime {
     mock.timers.reset()
     mock.restoreAll()
     syncBuiltinESMExports()
+    // A mock of a mock is restored to the mock: time would stand still in whatever file comes next.
+    expect(performance.now).to.equal(real)
   })
   return {
     async pass(ms) {
@@ -32,6 +42,9 @@ export function virtualTime(): VirtualTime {
         mock.timers.tick(1)
       }
       await turn()
+    },
+    passAtEachLook(ms) {
+      perLook = ms
     },
   }
 }

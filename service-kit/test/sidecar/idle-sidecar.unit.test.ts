@@ -1,0 +1,31 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { createIdleSidecar } from '../../src/sidecar/idle-sidecar.ts'
+
+describe('the sidecar of a service that publishes and keeps nothing', () => {
+  it('is asked how it is, and nothing else', async () => {
+    let status = 204
+    const asked: (string | undefined)[] = []
+    const server = createServer(({ url }, response) => {
+      asked.push(url)
+      response.writeHead(status).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const sidecar = createIdleSidecar({ Sidecar: { Host: '127.0.0.1', HttpPort: port, GrpcPort: 1, Token: '' } })
+
+    expect(await sidecar.missing()).to.deep.equal({})
+    status = 500
+    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'its health answers 500' })
+    server.close()
+    server.closeAllConnections()
+    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
+
+    const calls = [sidecar.publish('t', []), sidecar.read(['a']), sidecar.transact([]), sidecar.storeType()]
+    const answers = await Promise.allSettled(calls)
+    expect(answers.map(({ status: how }) => how)).to.deep.equal(calls.map(() => 'rejected'))
+    expect(asked).to.deep.equal(['/v1.0/healthz', '/v1.0/healthz'])
+  })
+})
