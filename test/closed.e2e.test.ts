@@ -52,10 +52,6 @@ describe('a closed stack', () => {
   const newKey = async (...variables: string[]) => /^ofk_\S+$/m.exec(await make('api-key', ...variables))?.[0] ?? ''
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
-  async function until(url: string, headers: Record<string, string>, status: number): Promise<void> {
-    const isThere = async () => (await send(url, { headers })).status === status || undefined
-    await eventually(isThere, `${url} to answer ${status}`)
-  }
 
   it('shows a stranger nothing, and tells make demo what it lacks', async () => {
     expect((await send(orders())).status).to.equal(401)
@@ -69,12 +65,13 @@ describe('a closed stack', () => {
       await newKey('NAME=shop', 'SCOPES=orders:read'),
       await newKey('NAME=shop', 'SCOPES=orders:read'),
     ]
-    for (const key of [old, fresh]) await until(orders(), as(key), 200)
+    for (const key of [old, fresh]) expect((await send(orders(), { headers: as(key) })).status).to.equal(200)
     expect((await post(orders(), anOrder, as(fresh))).status).to.equal(403)
     const list = await make('api-key')
     for (const key of [old, fresh]) expect(list).to.contain(prefixOf(key)).and.not.contain(key)
     await make('api-key', `REVOKE=${prefixOf(old)}`)
-    await until(orders(), as(old), 401)
+    const isRefused = async () => (await send(orders(), { headers: as(old) })).status === 401 || undefined
+    await eventually(isRefused, 'the revoked key to be refused')
     expect((await send(orders(), { headers: as(fresh) })).status).to.equal(200)
   })
 
@@ -93,7 +90,6 @@ describe('a closed stack', () => {
       await newKey('NAME=demo', 'TENANT=acme', all),
       await newKey('NAME=rival', 'TENANT=rival', all),
     ]
-    await until(orders(), as(rival), 200)
     const printed = await make('demo', `API_KEY=${own}`)
     expect(printed).to.contain('the order is paid')
     const id = /order ([\da-f-]{36}) is/.exec(printed)?.[1] ?? ''
@@ -109,13 +105,11 @@ describe('a closed stack', () => {
     const others = await send<{ items: Payment[] }>(`${payments}?orderId=${id}`, { headers: as(rival) })
     expect(others.body.items).to.deep.equal([])
     expect((await post<Order>(`${orders()}/${id}/cancel`, undefined, as(own))).body.status).to.equal('Cancelled')
-    await until(`${payments}/${payment?.id}`, as(own), 200)
   })
 
   it('makes another order of another tenant of the same Idempotency-Key', async () => {
     const all = `SCOPES=${scopes.join(' ')}`
     const [own, rival] = [await newKey('NAME=a', 'TENANT=acme', all), await newKey('NAME=b', 'TENANT=rival', all)]
-    await until(orders(), as(rival), 200)
     const place = async (key: string) =>
       (await post<Order>(orders(), anOrder, { ...as(key), 'idempotency-key': 'the-same' })).body.id
     const ids = [await place(own), await place(rival), await place(own)]
@@ -147,7 +141,6 @@ describe('a closed stack', () => {
       const envelope = { ...full(), TenantID: '' }
       expect(await told(envelope, legacy)).to.equal('202 ')
       const reader = await newKey('NAME=reader', 'SCOPES=orders:read')
-      await until(orders(), as(reader), 200)
       const isPaid = async () => {
         const { body } = await send<Order>(`${orders()}/${envelope.Payload.OrderId}`, { headers: as(reader) })
         return body.status === 'Paid' || undefined
@@ -205,7 +198,6 @@ describe('a closed stack', () => {
       await form.locator('button', { hasText: 'Logout' }).waitFor()
       expect(await statusOf('POST /v1/orders')).to.equal(201)
       const key = await newKey('NAME=reader', 'TENANT=acme', 'SCOPES=orders:read')
-      await until(orders(), as(key), 200)
       const isPaid = async () => {
         const { body } = await send<{ items: Order[] }>(orders(), { headers: as(key) })
         return body.items[0]?.status === 'Paid' || undefined
@@ -217,7 +209,6 @@ describe('a closed stack', () => {
     it('somebody signs in to the monitor’s page with a key, and sees what its address says, live', async () => {
       const monitor = urlOf(stack, 'event-monitor')
       const key = await newKey('NAME=looks', 'SCOPES=events:read')
-      await until(`${monitor}/v1/me`, as(key), 200)
       const dialog = page.getByRole('dialog', { name: 'Sign in' })
       await openPage(page, `${monitor}/?topic=orderevents`, dialog)
       await dialog.getByLabel('API key or token').fill(`${key}x`)
@@ -234,7 +225,6 @@ describe('a closed stack', () => {
 
     it('a program’s key is tried out', async () => {
       const key = await newKey('NAME=page', 'SCOPES=orders:write')
-      await until(`${orders()}/${crypto.randomUUID()}/cancel`, as(key), 405)
       const form = page.locator('.auth-container', { hasText: 'API key' })
       await form.locator('input').fill(key)
       await form.locator('button', { hasText: 'Authorize' }).click()

@@ -1,6 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { CDPSession } from 'playwright-core'
 import { pageTests } from './support/page-tests.ts'
 import { rowOf } from './support/sample.ts'
+
+/**
+ * What the tab holds, in bytes. One collection leaves up to 5 MB that a later one takes (what the last batches drew is let go in steps), so
+ * the least of several counts.
+ */
+async function leastHeap(cdp: CDPSession): Promise<number> {
+  const sizes: number[] = []
+  while (sizes.length < 8) {
+    await cdp.send('HeapProfiler.collectGarbage')
+    sizes.push((await cdp.send('Runtime.getHeapUsage')).usedSize)
+    await sleep(200)
+  }
+  return Math.min(...sizes)
+}
 
 describe('a tab that stays open at 10,000 events a second', () => {
   const tests = pageTests()
@@ -16,8 +32,7 @@ describe('a tab that stays open at 10,000 events a second', () => {
       tests.monitor.batch({ received: 1000, matched: 1000, rows })
       if (batch % 50 === 0) await page.getByText(`${(batch * 1000).toLocaleString('en')} since opened`).waitFor()
       if (batch % 1_000 !== 0) continue
-      await cdp.send('HeapProfiler.collectGarbage')
-      heaps.push((await cdp.send('Runtime.getHeapUsage')).usedSize / 2 ** 20)
+      heaps.push((await leastHeap(cdp)) / 2 ** 20)
     }
     console.log(`      heap in MB: ${heaps.map((heap) => heap.toFixed(1)).join(', ')}`)
     expect(Math.max(...heaps)).to.be.below(50)

@@ -101,8 +101,9 @@ export interface ApiKeys {
 const watchMs = 1_000
 
 /**
- * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. One that cannot be read any
- * more leaves what was known, and is told.
+ * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. The file is looked at also
+ * when a key is unknown, so that a new one counts at once in every service. One that cannot be read any more leaves what was known, and is
+ * told.
  * @param source the file's path, or the list itself in JSON
  * @throws {ApiKeysError} when it cannot be read now
  */
@@ -113,7 +114,7 @@ export function openApiKeys(source: string, onProblem: (error: unknown) => void)
   }
   let version = versionOf(source)
   let callers = callersOf(readApiKeys(source))
-  const watch = setInterval(() => {
+  const look = () => {
     const now = versionOf(source)
     if (now === version) return
     version = now
@@ -122,8 +123,14 @@ export function openApiKeys(source: string, onProblem: (error: unknown) => void)
     } catch (error) {
       onProblem(error)
     }
-  }, watchMs).unref()
-  return { find: (key) => callers.get(hashOf(key)), close: () => clearInterval(watch) }
+  }
+  const watch = setInterval(look, watchMs).unref()
+  const find = (key: string) => {
+    const hash = hashOf(key)
+    if (!callers.has(hash)) look()
+    return callers.get(hash)
+  }
+  return { find, close: () => clearInterval(watch) }
 }
 
 /** Another one whenever the file is written. Not fs.watch, which says nothing of a file that was put in its place from another machine. */

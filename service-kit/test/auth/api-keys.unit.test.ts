@@ -61,7 +61,7 @@ describe('API keys', () => {
       try {
         expect(keys.find(key)).to.equal(undefined)
         write([record])
-        await until(() => keys.find(key) !== undefined)
+        expect(keys.find(key)?.id).to.equal(`key:${record.prefix}`)
         write([])
         await until(() => keys.find(key) === undefined)
       } finally {

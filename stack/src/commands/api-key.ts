@@ -20,8 +20,8 @@ const usage =
   'make api-key NAME=shop SCOPES="orders:read orders:write" [TENANT=acme], or REVOKE=prefix, or nothing for the list'
 
 /**
- * `make api-key`: makes a key, which is shown this once, or revokes one by its prefix, or lists what is known of all. Services that run
- * read the file again within a second.
+ * `make api-key`: makes a key, which is shown this once and counts at once, or revokes one by its prefix, which services that run refuse
+ * within a second, or lists what is known of all.
  * @throws {StackError} `usage`
  */
 export function apiKey({ NAME, SCOPES, TENANT, REVOKE }: ApiKeyRequest, now = new Date()): void {
