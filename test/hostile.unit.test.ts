@@ -1,5 +1,6 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
+import { examine } from '@orderflow/event-monitor/examine'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
 import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
@@ -96,5 +97,20 @@ describe('any hostile record', () => {
       }
     }
     expect(seen('unnoticed')).to.be.at.least(5)
+  })
+})
+
+describe('any hostile record, or dead letter of one,', () => {
+  it('can be shown by the monitor', () => {
+    const property = fc.property(hostileRecords(1, 20), (records) => {
+      for (const { topic, key, value, headers } of records) {
+        const record = { key, value: value ?? Buffer.alloc(0), headers, partition: 0, offset: 0n, timestamp: 0 }
+        for (const at of [topic, `${topic}.dead`]) {
+          const { kind, body } = examine({ ...record, topic: at }, { requireTrusted() {} })
+          expect(JSON.stringify([kind, body])).not.to.contain('cannot read it')
+        }
+      }
+    })
+    fc.assert(property, { numRuns: 100 })
   })
 })

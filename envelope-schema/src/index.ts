@@ -36,4 +36,4 @@ export {
   type Problem,
 } from './validation/error.ts'
 export { fieldValidator, isGuidField } from './validation/field-validator.ts'
-export { isPlainKey, pointerOf } from './validation/limits.ts'
+export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'

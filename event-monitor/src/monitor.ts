@@ -54,12 +54,18 @@ export function openMonitor(
       keepEvents: own.KeepEvents,
       keepMs: own.KeepDays * dayMs,
     },
-    (err) => {
-      log.error({ err }, 'a thread of the index failed')
-      // Ends the process: whoever supervises it starts it again, and what is stored is whole.
-      setImmediate(() => {
-        throw err
-      })
+    {
+      onTrouble(reason) {
+        if (reason === null) log.info('the log is read')
+        else log.warn({ reason }, 'the log is not read; it is tried again')
+      },
+      onFailure(err) {
+        log.error({ err }, 'a thread of the index failed')
+        // Ends the process: whoever supervises it starts it again, and what is stored is whole.
+        setImmediate(() => {
+          throw err
+        })
+      },
     },
   )
   const views = createLiveViews(index, now)

@@ -47,4 +47,36 @@ describe('how the monitor sees a record', () => {
     const { kind, body } = examine(logRecord(''), trusting)
     expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
   })
+
+  /** Lists in objects, so many levels of both. */
+  const nested = (levels: number) => `${'{"":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
+
+  it('of a document that nests deeper than any receiver takes is why, and not the document', () => {
+    expect(examine(logRecord(nested(64)), trusting).body.document).to.be.an('object')
+    for (const levels of [66, 1_000, 4_000, 6_000, 8_000, 10_000, 100_000]) {
+      const { kind, body } = examine(logRecord(nested(levels)), trusting)
+      expect([kind.validity, kind.problem?.message], `${levels}`).to.deep.equal([
+        'not-an-envelope',
+        'nests deeper than 64 levels',
+      ])
+      expect([body.document, body.note]).to.deep.equal([
+        undefined,
+        `(${levels * 3.5} bytes that are not JSON, or nest too deep)`,
+      ])
+    }
+  })
+
+  it('that it cannot examine is that, so that it holds up no other', () => {
+    const failing = {
+      requireTrusted() {
+        throw new RangeError('Maximum call stack size exceeded')
+      },
+    }
+    const { kind, body, guids, ids } = examine(logRecord(orderCreated()), failing)
+    expect([kind.topic, kind.validity, kind.name]).to.deep.equal(['orderevents', 'not-an-envelope', null])
+    expect(body.faults).to.deep.equal([{ pointer: '', message: 'event-monitor cannot read it: RangeError' }])
+    expect(body.document).to.equal(undefined)
+    expect(body.note).to.match(/^\(\d+ bytes\)$/)
+    expect(guids).to.contain(ids.id)
+  })
 })

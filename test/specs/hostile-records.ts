@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
+import type { HealthView } from '@orderflow/event-monitor/api'
 import {
   type DeadLetters,
   type LogReader,
@@ -8,7 +9,7 @@ import {
   placeText,
   readDeadLetters,
 } from '@orderflow/service-kit/operations'
-import { eventually, type RunningStack } from '@orderflow/stack'
+import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -92,6 +93,15 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
         }, `the dead letters of ${place}`)
       })
     }
+
+    it('have all of their records in the monitor’s index', async () => {
+      const health = `${urlOf(stack, 'event-monitor')}/v1/health`
+      const isComplete = async () => {
+        const { complete } = (await send<HealthView>(health)).body
+        return (complete.isConnected && complete.indexLag === 0) || undefined
+      }
+      await eventually(isComplete, 'the index to have read the log to its end')
+    })
   })
 }
 

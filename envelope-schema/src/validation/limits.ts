@@ -15,7 +15,6 @@ const pointerLevels = 2
 /** An object or a list: the document, or what another one holds under a key. */
 interface Branch {
   value: object
-  level: number
   within?: { branch: Branch; key: string }
 }
 
@@ -42,6 +41,18 @@ function flawOf(value: unknown): Flaw | undefined {
   return value === Infinity || value === -Infinity ? tooLarge : undefined
 }
 
+/**
+ * Whether a document has more levels than an event may have. Goes level by level: what recurs through it instead, as masking and drawing
+ * do, may end at any depth beyond.
+ */
+export function nestsTooDeep(document: unknown): boolean {
+  let branches = [document].filter(isObject)
+  for (let level = 0; level < maxLevels; level += 1) {
+    branches = branches.flatMap((branch) => Object.values(branch).filter(isObject))
+  }
+  return branches.length > 0
+}
+
 /** Whether limitProblems would find nothing. It is asked of every event, and so neither keeps pointers nor lists keys. */
 function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
@@ -66,6 +77,7 @@ function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean 
  */
 export function limitProblems(document: unknown, isPlain = false): Problem[] {
   if (keepsLimits(document, maxLevels, isPlain)) return []
+  if (nestsTooDeep(document)) return [tooDeep]
   const problems = new Map<string, Problem>()
   const report = (flaw: Flaw, keys: string[]) => {
     const pointer = pointerOf(keys)
@@ -73,17 +85,16 @@ export function limitProblems(document: unknown, isPlain = false): Problem[] {
   }
   const flaw = flawOf(document)
   if (flaw) report(flaw, [])
-  const waiting: Branch[] = isObject(document) ? [{ value: document, level: 1 }] : []
+  const waiting: Branch[] = isObject(document) ? [{ value: document }] : []
   for (let branch = waiting.pop(); branch; branch = waiting.pop()) {
-    const { value, level } = branch
-    if (level > maxLevels) return [tooDeep]
+    const { value } = branch
     for (const key of Object.keys(value)) {
       const child = (value as Record<string, unknown>)[key]
       const ofKey = flawOf(key)
       if (ofKey) report(ofKey, keysTo(branch))
       const ofChild = flawOf(child)
       if (ofChild) report(ofChild, [...keysTo(branch), key])
-      if (isObject(child)) waiting.push({ value: child, level: level + 1, within: { branch, key } })
+      if (isObject(child)) waiting.push({ value: child, within: { branch, key } })
     }
   }
   return [...problems.values()]

@@ -53,7 +53,7 @@ function ConnectionMark() {
 }
 
 function Lag({ truth: { indexLag, isConnected } }: { truth: Truth }) {
-  if (!isConnected) return <span class="mark bad">✕ Kafka does not answer: this is what was known before</span>
+  if (!isConnected) return <span class="mark bad">✕ the log is not read: this is what was known before</span>
   if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
   if (indexLag === 0) return <span title="Every record of the log is in the index">index up to date</span>
   return <span class={`mark ${indexLag > 1000 ? 'warn' : 'plain'}`}>index {counted(indexLag, 'record')} behind</span>

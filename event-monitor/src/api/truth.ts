@@ -10,7 +10,7 @@ export interface Truth {
   kept: number
   /** What the index never got: shown, and never hidden. */
   gaps: Gap[]
-  /** Whether Kafka answers. The index answers without it. */
+  /** Whether the log is read. The index answers without it, and why it is not is in the monitor's own log. */
   isConnected: boolean
 }
 

@@ -42,11 +42,16 @@ const noState: IngestState = {
   segments: [],
 }
 
-/**
- * An index that is yet to be started.
- * @param onFailure told when one ends by itself, which is a mistake of ours
- */
-export function openIndex(data: IngestData, onFailure: (error: Error) => void): MonitorIndex {
+/** What an index tells of itself. */
+export interface IndexEvents {
+  /** A thread has ended by itself, which is a mistake of ours. */
+  onFailure(error: Error): void
+  /** Why the log is not read just now, in words; null when it is. Told when it changes. */
+  onTrouble(reason: string | null): void
+}
+
+/** An index that is yet to be started. */
+export function openIndex(data: IngestData, { onFailure, onTrouble }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
@@ -78,6 +83,7 @@ export function openIndex(data: IngestData, onFailure: (error: Error) => void): 
   }
 
   async function follow(now: IngestState): Promise<void> {
+    if (now.error !== state.error) onTrouble(now.error)
     state = now
     await ask('follow', now.segments)
     gaps = await ask('gaps')

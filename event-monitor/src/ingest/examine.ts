@@ -22,6 +22,7 @@ import {
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { Place, Validity } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
+import { documentIn } from '../model/document.ts'
 import { type EventIds, idsOf, payloadGuids } from '../model/ids.ts'
 import type { Kind } from '../model/kind.ts'
 import { maskDocument } from '../model/masked.ts'
@@ -48,10 +49,26 @@ interface Verdict {
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
-/** Reads a record as a receiver does: decoded, validated, judged, and masked. */
+/** Reads a record as a receiver does: decoded, validated, judged, and masked. One that this fails for, by a mistake of ours, holds up no other. */
 export function examine(record: LogRecord, trust: Judge): Examined {
-  const { topic, partition } = record
-  const place: Place = { topic, partition, offset: String(record.offset) }
+  const place: Place = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
+  try {
+    return examineAt(place, record, trust)
+  } catch (error) {
+    const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
+    const ids = idsOf(undefined, place)
+    return {
+      kind: kindOf(record.topic, { validity: 'not-an-envelope', faults, document: undefined }),
+      ids,
+      guids: guidsOf(ids, undefined, null, undefined),
+      subject: null,
+      body: { document: undefined, note: `(${record.value.length} bytes)`, faults },
+    }
+  }
+}
+
+function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
+  const { topic } = record
   const letter = topic.endsWith('.dead') ? readRecord(record) : undefined
   const verdict: Verdict = letter ? letterVerdict(letter, record) : eventVerdict(record, trust)
   const origin =
@@ -90,7 +107,7 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
     trust.requireTrusted(topic, event, { value, signature, arrivedAt: record.timestamp })
     return { validity: 'valid', faults: [], document: event }
   } catch (error) {
-    const document = documentIn(value)
+    const document = documentIn(value.toString())
     if (error instanceof UntrustedError) {
       return { validity: 'untrusted', faults: [{ pointer: '', message: maskedText(error.message) }], document }
     }
@@ -111,7 +128,7 @@ function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
 }
 
 function letterVerdict(letter: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
-  const document = documentIn(record.value)
+  const document = documentIn(record.value.toString())
   if (letter.kind === 'note') return { validity: 'resend-note', faults: [], document: undefined }
   if (letter.kind === 'other') return { validity: 'other', faults: [], document }
   const [first, ...rest] = letterProblems(record)
@@ -132,17 +149,6 @@ function letterProblems(record: LogRecord): Problem[] {
     return Array.isArray(told) ? told.filter(isProblem).slice(0, 20) : []
   } catch {
     return []
-  }
-}
-
-/** The document in bytes that failed; undefined when it is no JSON, or nests too deep to be walked. */
-function documentIn(value: Buffer): unknown {
-  try {
-    const document: unknown = JSON.parse(value.toString('utf8'))
-    JSON.stringify(document)
-    return document
-  } catch {
-    return undefined
   }
 }
 

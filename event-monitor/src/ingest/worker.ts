@@ -22,6 +22,8 @@ const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
+/** The last moment that has a date. A publisher chooses the times of records on a topic that is not ours. */
+const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
 const data = workerData as IngestData
@@ -31,7 +33,7 @@ const trust = readTrust(new URL(data.root), data.trust)
 const writer = openWriter({ ...data, now: Date.now })
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
-let error: string | null = 'not yet'
+let error: string | null = 'starting'
 let lag: number | null = null
 let indexed = 0
 let told = { at: performance.now(), indexed: 0 }
@@ -102,7 +104,8 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp, value } = record
   const { kind, guids, body, subject } = examine(record, trust)
-  return { topic, partition, offset: Number(offset), at: timestamp, bytes: value.length, kind, guids, body, subject }
+  const at = Math.min(timestamp, maxTime)
+  return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
 /** Where a partition stood before what was read of it. */

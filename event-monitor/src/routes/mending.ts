@@ -56,7 +56,7 @@ export function mendingRoutes(monitor: Monitor): Route[] {
         const value = edited === undefined ? original : mended(edited, original)
         const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
         const [before, after] = [original, value].map(
-          (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString())).document,
+          (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString()) ?? null).document,
         )
         return {
           isReady: refusals.length === 0,

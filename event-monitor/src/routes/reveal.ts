@@ -45,7 +45,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)
         return {
-          document: value === null ? null : documentIn(value),
+          document: value === null ? null : (documentIn(value) ?? null),
           text: value,
           key: record.key ? (text(record.key) ?? `0x${record.key.toString('hex')}`) : null,
           headers: record.headers.map(([name, bytes]) => ({

@@ -159,7 +159,7 @@ describe('the live view', () => {
     await page.getByText('orderevents/2/10 to 25: the log had dropped them').waitFor()
     await isStreaming()
     tests.monitor.batch({ truth: truthOf({ isConnected: false, indexLag: null }) })
-    await page.getByText('Kafka does not answer').waitFor()
+    await page.getByText('the log is not read').waitFor()
   })
 
   it('says what fills it when there is nothing', async () => {

@@ -13,8 +13,11 @@ const index = openIndex(
     keepEvents: 1_000_000,
     keepMs: 7 * 24 * 60 * 60 * 1_000,
   },
-  (error) => {
-    throw error
+  {
+    onFailure(error) {
+      throw error
+    },
+    onTrouble() {},
   },
 )
 await index.start()
