@@ -32,10 +32,11 @@ services:
       POSTGRES_PASSWORD: \${POSTGRESQL_PASSWORD:?${unset}}
     healthcheck:
       # By TCP: a first start has a server on a socket in the file system before, which makes the user.
-      test: [CMD, pg_isready, --quiet, --host=127.0.0.1]
+      test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; pg_isready --quiet --host=127.0.0.1 && : >/dev/shm/ready"]
       interval: 2s
-      timeout: 4s
-      retries: 30
+      timeout: 12s
+      start_period: 60s
+      retries: 5
 
   setup:
     environment: *state

@@ -126,7 +126,7 @@ ${sidecarCommand(service, 'mongodb')}
     healthcheck:
       # Ready: ${hasStore ? 'its sidecar, the store behind it and Kafka answer, and its consumer group consumes' : 'its sidecar and Kafka answer'}.
       # By bash: to start Node every other second would cost a tenth of a core.
-      test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ]"]
+      test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ] && : >/dev/shm/ready"]
       <<: *probe
 `
 }
