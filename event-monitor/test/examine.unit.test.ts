@@ -48,22 +48,52 @@ describe('how the monitor sees a record', () => {
     expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
   })
 
-  /** Lists in objects, so many levels of both. */
-  const nested = (levels: number) => `${'{"":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
-
-  it('of a document that nests deeper than any receiver takes is why, and not the document', () => {
-    expect(examine(logRecord(nested(64)), trusting).body.document).to.be.an('object')
+  it('of a document that nests deeper than an event may has one placeholder for what is deeper', () => {
+    // Lists in objects, so many levels of both.
+    const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
+    expect(examine(logRecord(nested(64)), trusting).body.masked).to.equal(undefined)
+    const cut = `***{${'/a/0'.repeat(32)}}***`
     for (const levels of [66, 1_000, 4_000, 6_000, 8_000, 10_000, 100_000]) {
       const { kind, body } = examine(logRecord(nested(levels)), trusting)
       expect([kind.validity, kind.problem?.message], `${levels}`).to.deep.equal([
         'not-an-envelope',
         'nests deeper than 64 levels',
       ])
-      expect([body.document, body.note]).to.deep.equal([
-        undefined,
-        `(${levels * 3.5} bytes that are not JSON, or nest too deep)`,
-      ])
+      expect(JSON.stringify(body.document), `${levels}`).to.equal(nested(64).replace('[]', `["${cut}"]`))
     }
+  })
+
+  it('names a publisher whose document nests too deep, and takes no name from what does', () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const text = (over: Record<string, unknown>) => JSON.stringify(orderCreated(over)).replace('"deep"', deep)
+    expect(examine(logRecord(text({ Extra: 'deep' })), trusting).kind.appName).to.equal('older-application')
+    expect(examine(logRecord(text({ AppName: 'deep' })), trusting).kind.appName).to.equal(null)
+  })
+
+  it('of a document with more to mask than it is long has a placeholder for a branch, and is nothing where that is not enough', () => {
+    const key = 'k'.repeat(64)
+    const long = `${`{"${key}":`.repeat(60)}[${Array(200_000).fill('"a"').join()}]${'}'.repeat(60)}`
+    const of = (Payload: string) => {
+      const text = JSON.stringify(orderCreated({ Name: 'StockCounted', Payload: 'here' })).replace('"here"', Payload)
+      const { kind, body } = examine(logRecord(text), trusting)
+      expect([kind.validity, kind.appName]).to.deep.equal(['foreign', 'older-application'])
+      return (body.document as { Payload: unknown }).Payload
+    }
+    expect(of(long)).to.deep.equal({ [key]: { [key]: `***{/Payload/${key}/${key}}***` } })
+    expect(of(`{${Array.from({ length: 50_000 }, (_, index) => `"a${index}":"a"`).join()}}`)).to.equal(
+      '***{/Payload}***',
+    )
+    const fields = `{${Array.from({ length: 50_000 }, (_, index) => `"a${index}":"a"`).join()}}`
+    const { body } = examine(logRecord(fields), trusting)
+    expect([body.document, body.note]).to.deep.equal([
+      undefined,
+      `(${fields.length} bytes that are not JSON, or more than can be shown)`,
+    ])
+  })
+
+  it('has so many problems of a document at most', () => {
+    const text = `{${Array.from({ length: 5_000 }, (_, index) => `"a${index}":"\\u0000"`).join()}}`
+    expect(examine(logRecord(text), trusting).body.faults).to.have.length(100)
   })
 
   it('that it cannot examine is that, so that it holds up no other', () => {

@@ -108,6 +108,15 @@ describe('personal values', () => {
     })
   })
 
+  it('come back with a branch that is one placeholder, since it nests too deep', () => {
+    const deep = `${'{"a":'.repeat(70)}"Ada"${'}'.repeat(70)}`
+    const original = Buffer.from(JSON.stringify(orderCreated({}, { Note: 'deep' })).replace('"deep"', deep))
+    const text = editableText(original) ?? ''
+    expect(text).not.to.contain('Ada')
+    const mended = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
+    expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
+  })
+
   it('cannot be copied to where they are shown under another pointer than their own', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })

@@ -47,6 +47,9 @@ interface Verdict {
   document: unknown
 }
 
+/** Of a document that has one in each of its fields. */
+const maxFaults = 100
+
 type Judge = Pick<Trust, 'requireTrusted'>
 
 /** Reads a record as a receiver does: decoded, validated, judged, and masked. One that this fails for, by a mistake of ours, holds up no other. */
@@ -80,11 +83,11 @@ function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
   const key = shownKey(record.key)
   const of = letter?.kind === 'letter' ? letter.place : letter?.kind === 'note' ? letter.of : undefined
   const body: Body = { document }
-  if (verdict.document === undefined) body.note = noteOf(record.value)
+  if (document === undefined) body.note = noteOf(record.value)
   if (masked.length > 0) body.masked = masked
   if (key !== null) body.key = key
   if (record.headers.length > 0) body.headers = shownHeaders(record.headers)
-  if (verdict.faults.length > 0) body.faults = verdict.faults
+  if (verdict.faults.length > 0) body.faults = verdict.faults.slice(0, maxFaults)
   if (origin !== place) body.origin = origin
   if (of) body.of = of
   if (letter?.kind === 'note') Object.assign(body, { as: letter.as, edited: letter.edited })
@@ -146,14 +149,16 @@ function letterProblems(record: LogRecord): Problem[] {
     const told: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
     const isProblem = (one: unknown): one is Problem =>
       ['pointer', 'message'].every((name) => typeof (Object(one) as Record<string, unknown>)[name] === 'string')
-    return Array.isArray(told) ? told.filter(isProblem).slice(0, 20) : []
+    return Array.isArray(told) ? told.filter(isProblem).slice(0, maxFaults) : []
   } catch {
     return []
   }
 }
 
 function noteOf(value: Buffer): string {
-  return value.length === 0 ? '(nothing: a tombstone)' : `(${value.length} bytes that are not JSON, or nest too deep)`
+  return value.length === 0
+    ? '(nothing: a tombstone)'
+    : `(${value.length} bytes that are not JSON, or more than can be shown)`
 }
 
 /** A longer text is no name, and may be anything. */
@@ -174,7 +179,8 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   ) as Partial<ReceivedEnvelope>
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const [problem] = verdict.faults
-  const said = [AppId, AppName, Name, Version]
+  // What is none of these may be anything, of any depth.
+  const said = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
   const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...said])
   const made = madeKinds.get(key)
   if (made) return made

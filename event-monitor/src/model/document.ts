@@ -1,10 +1,7 @@
-import { nestsTooDeep } from '@orderflow/envelope-schema'
-
-/** The JSON document in a text; undefined when there is none, or one that nests deeper than any receiver takes. */
+/** The JSON document in a text; undefined when there is none. */
 export function documentIn(text: string): unknown {
   try {
-    const document: unknown = JSON.parse(text)
-    return nestsTooDeep(document) ? undefined : document
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -1,9 +1,10 @@
+import { documentIn } from './document.ts'
 import { maskDocument, placeholderPointer } from './masked.ts'
 
-/** The event for somebody who edits it: JSON text with a placeholder for what he may not see. Undefined when it is no JSON. */
+/** The event for somebody who edits it: JSON text with a placeholder for what he may not see. Undefined when it is no JSON, or too much. */
 export function editableText(value: Uint8Array): string | undefined {
-  const document = parsed(value)
-  return document === undefined ? undefined : JSON.stringify(maskDocument(document).document, null, 2)
+  const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
+  return document === undefined ? undefined : JSON.stringify(document, null, 2)
 }
 
 /**
@@ -11,20 +12,12 @@ export function editableText(value: Uint8Array): string | undefined {
  * @throws {SyntaxError} the text is no JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
-  const document = parsed(original)
-  const hidden = new Set(document === undefined ? [] : maskDocument(document).masked)
+  const document = documentIn(Buffer.from(original).toString())
+  const hidden = new Set(maskDocument(document).masked)
   const restored = restore(JSON.parse(text), (pointer) =>
     hidden.has(pointer) ? valueAt(document, pointer) : undefined,
   )
   return Buffer.from(JSON.stringify(restored))
-}
-
-function parsed(value: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(value).toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function restore(value: unknown, original: (pointer: string) => unknown): unknown {

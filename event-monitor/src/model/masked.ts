@@ -13,31 +13,62 @@ export interface Masked {
   masked: string[]
 }
 
-/**
- * A publisher's document with a placeholder for each value that the contract does not let be shown (`mayShow`). A name that is not plain
- * may be personal, too: its place stands for it.
- */
-export function maskDocument(value: unknown): Masked {
-  const masked: string[] = []
-  return { document: walk(value, '', '', masked), masked }
+/** Levels of a document, from those that any event may have (envelope-schema/src/validation/limits.ts) to its own fields alone. */
+const levelsShown = [64, 3, 2, 1]
+/** Characters of all its pointers, of which a publisher can make a thousand times as many as his document has. */
+const maxPointers = 250_000
+
+interface Walk {
+  masked: string[]
+  /** Characters that pointers may still have; below zero it is given up. */
+  left: number
 }
 
-function walk(value: unknown, name: string, pointer: string, masked: string[]): unknown {
+/**
+ * A publisher's document with a placeholder for each value that the contract does not let be shown (`mayShow`). A name that is not plain
+ * may be personal, too: its place stands for it. What nests deeper than an event may has one placeholder, and so have branches nearer to
+ * the top where the document needs too many; it is undefined where even its fields are too many.
+ */
+export function maskDocument(value: unknown): Masked {
+  for (const levels of levelsShown) {
+    const walk: Walk = { masked: [], left: maxPointers }
+    const document = shown({ value, name: '', pointer: '', levels }, walk)
+    if (walk.left >= 0) return { document, masked: walk.masked }
+  }
+  return { document: undefined, masked: [] }
+}
+
+function shown(
+  { value, name, pointer, levels }: { value: unknown; name: string; pointer: string; levels: number },
+  walk: Walk,
+): unknown {
   if (typeof value === 'string' || typeof value === 'number') {
-    if (mayShow(name, value)) return value
-    masked.push(pointer)
-    return placeholder(pointer)
+    return mayShow(name, value) ? value : hidden(pointer, walk)
   }
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item, index) => walk(item, name, `${pointer}/${index}`, masked))
-  const shown: Record<string, unknown> = {}
+  if (levels === 0) return hidden(pointer, walk)
+  const inner = levels - 1
+  if (Array.isArray(value)) {
+    return value.map((item, index) =>
+      walk.left < 0 ? null : shown({ value: item, name, pointer: `${pointer}/${index}`, levels: inner }, walk),
+    )
+  }
+  const document: Record<string, unknown> = {}
   let place = 0
   for (const key of Object.keys(value)) {
+    if (walk.left < 0) return null
     place += 1
     const plain = isPlainKey(key) ? key : `*** ${place}`
-    set(shown, plain, walk((value as Record<string, unknown>)[key], key, `${pointer}/${plain}`, masked))
+    const field = { value: (value as Record<string, unknown>)[key], name: key, pointer: `${pointer}/${plain}` }
+    set(document, plain, shown({ ...field, levels: inner }, walk))
   }
-  return shown
+  return document
+}
+
+function hidden(pointer: string, walk: Walk): string {
+  walk.masked.push(pointer)
+  walk.left -= pointer.length
+  return placeholder(pointer)
 }
 
 /** Also of a key that means something to the language. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { nestsTooDeep } from '@orderflow/envelope-schema'
 import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
 import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'
@@ -44,8 +45,9 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
         if (!record) throw new MonitorError('not-in-log', 'The log has dropped it, or never had it.')
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)
+        const document = value === null ? null : documentIn(value)
         return {
-          document: value === null ? null : (documentIn(value) ?? null),
+          document: nestsTooDeep(document) ? null : (document ?? null),
           text: value,
           key: record.key ? (text(record.key) ?? `0x${record.key.toString('hex')}`) : null,
           headers: record.headers.map(([name, bytes]) => ({
