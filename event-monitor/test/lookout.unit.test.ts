@@ -70,4 +70,11 @@ describe('looking at the system', () => {
     expect((await lookout.see()).at).to.equal('2026-01-01T10:00:02.000Z')
     expect(asked).to.equal(2)
   })
+
+  it('is waited for where what was seen before is older than five seconds', async () => {
+    await lookout.see()
+    later(5_000)
+    answer = () => new Promise((resolve) => setTimeout(resolve, 700))
+    expect((await lookout.see()).at).to.equal('2026-01-01T10:00:05.000Z')
+  })
 })

@@ -17,8 +17,10 @@ export interface Seen {
 const timeoutMs = 2_500
 /** What was seen holds this long. */
 const freshMs = 2_000
-/** Whoever asks waits no longer than this for something newer than what was seen last. */
+/** Whoever asks waits no longer than this for something newer than what was seen last, */
 const patienceMs = 500
+/** unless that is older than this. */
+const staleMs = 5_000
 /** A rate over longer than this is none of now. */
 const rateMs = 30_000
 
@@ -40,14 +42,15 @@ export class Lookout {
     this.#now = now
   }
 
-  /** What there is to be seen, as of two seconds ago or later; of the last look where another one takes its time. */
+  /** What there is to be seen, as of two seconds ago or later; as of five, where a look takes its time. */
   async see(): Promise<Seen> {
     const before = this.#seen
-    if (before && this.#now().getTime() - Date.parse(before.at) < freshMs) return before
+    const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
+    if (before && age < freshMs) return before
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
     })
-    await (before ? Promise.race([this.#looking, delay(patienceMs, undefined, { ref: false })]) : this.#looking)
+    await (age < staleMs ? Promise.race([this.#looking, delay(patienceMs, undefined, { ref: false })]) : this.#looking)
     return this.#seen as Seen
   }
 

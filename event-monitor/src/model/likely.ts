@@ -27,11 +27,9 @@ export function likelyReason(
   const { topic, partition, offset } = row.place
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
-    return {
-      why: 'lag',
-      text: `${by} has not come to it: it is ${group.lag} events behind in ${topic}/${partition}`,
-      entry: null,
-    }
+    // None, where it was looked at before the event came.
+    const behind = group.lag > 0 ? `: it is ${group.lag} events behind in ${topic}/${partition}` : ''
+    return { why: 'lag', text: `${by} has not come to it${behind}`, entry: null }
   }
   if (indexLag === null || indexLag > 1_000) {
     const behind = indexLag === null ? 'does not know how far' : `is ${indexLag} events behind`

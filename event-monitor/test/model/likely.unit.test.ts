@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import type { EventRow } from '../../src/api/events.ts'
+import type { GroupLag, ServiceHealth } from '../../src/api/system.ts'
+import { likelyReason } from '../../src/model/likely.ts'
+
+describe('why nobody has reacted to an event', () => {
+  const row = { place: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow
+  const ready: ServiceHealth = {
+    name: 'payment-service',
+    url: 'http://127.0.0.1:5003',
+    state: 'ready',
+    reason: null,
+    sidecar: 'up',
+  }
+  const group = (position: string, end: string): GroupLag => {
+    const lag = Number(end) - Number(position)
+    return { group: 'payment-service', topic: 'orderevents', partition: 1, position, end, lag }
+  }
+  const likely = (over: Partial<Parameters<typeof likelyReason>[2]>) =>
+    likelyReason(row, 'payment-service', {
+      ...{ services: [ready], groups: [group('8', '8')], indexLag: 0, letterOf: () => undefined },
+      ...over,
+    })
+
+  it('is its dead letter before all else', () => {
+    expect(likely({ letterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
+  })
+
+  it('is that its service does not answer, or says what it lacks', () => {
+    const of = (over: Partial<ServiceHealth>) =>
+      likely({ services: [{ ...ready, ...over }], groups: [group('0', '9')] })
+    expect(of({ state: 'unreachable' })).to.include({ why: 'service-down', text: 'payment-service is not reached' })
+    expect(of({ state: 'not-ready', reason: 'sidecar: down' }).text).to.equal(
+      'payment-service is not ready (sidecar: down)',
+    )
+  })
+
+  it('is how far the service is behind, and no number where it was seen before the event came', () => {
+    expect(likely({ groups: [group('7', '9')] })).to.include({
+      why: 'lag',
+      text: 'payment-service has not come to it: it is 2 events behind in orderevents/1',
+    })
+    expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not come to it')
+  })
+
+  it('is that the monitor is behind, or else is not known', () => {
+    expect(likely({ indexLag: null }).why).to.equal('index-behind')
+    expect(likely({ indexLag: 1_001 }).text).to.contain('is 1001 events behind')
+    expect(likely({ indexLag: 1_000 }).why).to.equal('unknown')
+  })
+})
