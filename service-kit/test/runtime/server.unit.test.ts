@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { channelTimeouts, listen, publicBounds } from '../../src/runtime/listener.ts'
 import { openListeners } from '../../src/runtime/server.ts'
+import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
 function settingsWith(httpPort: number, channelPort = 0) {
@@ -55,10 +56,9 @@ describe('the listeners', () => {
   })
 
   it('are closed again when one of them cannot be opened', async () => {
-    const [other, free] = [createServer(), createServer()]
-    for (const server of [other, free]) await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const webPort = portOf(free)
-    await new Promise((done) => free.close(done))
+    const other = createServer()
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+    const webPort = await freePort()
     const failure = await openListeners(app, settingsWith(webPort, portOf(other))).catch(String)
     other.close()
     expect(failure).to.contain('or set AppChannel__Port')

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,20 +8,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
+import { freePort } from './support/free-port.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
 /** As many as may be answered without a queue: a client that gets to its next request late is no busy one (drain.ts). */
 const clients = 32
 /** A platform waits 10 s or more, and nobody is served meanwhile. */
 const quicklyMs = 1_000
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 describe('a service that is told to stop', () => {
   let folder: string

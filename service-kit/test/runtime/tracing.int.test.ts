@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
+import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
 const tracedService = join(import.meta.dirname, 'support/traced-service.ts')
@@ -17,14 +18,6 @@ async function listening(answer: RequestListener = () => {}): Promise<Server> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = await listening()
-  const port = portOf(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 describe('a service with a collector of traces', () => {

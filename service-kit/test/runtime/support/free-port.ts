@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/**
+ * A port that nobody listens on. It is none of those that the system gives to connections (from 32768 on), of which any may be taken before
+ * a service listens on it; nor of those that stacks of tests reserve (stack/src/processes/free-ports.ts).
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 10_000)
+    const server = createServer()
+    server.listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    server.close()
+    if (isFree) return port
+  }
+}
