@@ -62,6 +62,8 @@ export class Lookout {
 
   async #look(): Promise<void> {
     const at = this.#now().toISOString()
+    // Nothing is heard while it is loaded, the first time: that must not be of the time that services have to answer in.
+    await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
     this.#seen = { at, services, ...stream }
   }
