@@ -16,8 +16,13 @@ import { dataFolder, type Plan } from './plan.ts'
 
 /** Arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
+  return brokerCommand(plan, ...sharedClasses())
+}
+
+/** The classes that an earlier broker wrote down, once there was one. */
+function sharedClasses(): string[] {
   const archive = classArchiveFile()
-  return brokerCommand(plan, ...(existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []))
+  return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []
 }
 
 function brokerCommand(plan: Plan, ...more: string[]): string[] {
@@ -75,7 +80,7 @@ async function format(properties: string): Promise<void> {
   // With '=', since an id may begin with a dash.
   const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
   try {
-    await promisify(execFile)(javaCommand(), [...javaArguments('-Xmx128m'), ...storageTool])
+    await promisify(execFile)(javaCommand(), [...javaArguments('-Xmx128m', ...sharedClasses()), ...storageTool])
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
     throw new StackError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })

@@ -6,6 +6,9 @@ home=/opt/kafka
 log4j=tools-log4j2.yaml
 heap=-Xmx256M
 performance='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.awt.headless=true'
+# Once docker/archive has written it.
+classes=
+[ ! -e $home/kafka.jsa ] || classes=-XX:SharedArchiveFile=$home/kafka.jsa
 
 case $(basename "$0") in
   kafka-server-start.sh) class=kafka.Kafka log4j=log4j2.yaml heap='-Xmx1G -Xms1G' ;;
@@ -29,6 +32,6 @@ case $(basename "$0") in
 esac
 
 # shellcheck disable=SC2086 # each of these is a list of options
-exec java ${KAFKA_HEAP_OPTS:-$heap} ${KAFKA_JVM_PERFORMANCE_OPTS:-$performance} ${KAFKA_JMX_OPTS:-} \
+exec java ${KAFKA_HEAP_OPTS:-$heap} ${KAFKA_JVM_PERFORMANCE_OPTS:-$performance} $classes ${KAFKA_JMX_OPTS:-} \
   ${KAFKA_LOG4J_OPTS:--Dlog4j2.configurationFile=$home/config/$log4j} "-Dkafka.logs.dir=${LOG_DIR:-$home/logs}" \
   -cp "$home/libs/*" ${KAFKA_OPTS:-} "$class" "$@"
