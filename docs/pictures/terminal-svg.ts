@@ -59,20 +59,34 @@ function piecesOf(line: string): Piece[] {
   return [{ style: undefined, text: first }, ...styled]
 }
 
-/** The rows that a line takes, broken as a terminal does it, at its last column. */
+/** The rows that a line takes. Unlike a terminal's they end with a space or comma, where the line has one: words stay whole. */
 function rowsOf(line: string): Piece[][] {
-  const characters = piecesOf(line).flatMap(({ style, text }) =>
-    [...text].map((character) => ({ style, text: character })),
-  )
-  const rows: Piece[][] = [[]]
-  for (const { style, text } of characters) {
-    if (rows.at(-1)?.reduce((sum, piece) => sum + piece.text.length, 0) === columns) rows.push([])
-    const row = rows.at(-1) as Piece[]
-    const last = row.at(-1)
-    if (last && last.style === style) last.text += text
-    else row.push({ style, text })
-  }
+  let rest = piecesOf(line).flatMap(({ style, text }) => [...text].map((character) => ({ style, text: character })))
+  const rows: Piece[][] = []
+  do {
+    const row = rest.slice(0, rest.length > columns ? lastBreak(rest) : columns)
+    rest = rest.slice(row.length)
+    rows.push(joined(row))
+  } while (rest.length > 0)
   return rows
+}
+
+/** How many of the characters go into the first row. */
+function lastBreak(characters: Piece[]): number {
+  const end = characters.slice(0, columns).findLastIndex(({ text }) => text === ' ' || text === ',')
+  const hasWords = characters.slice(0, Math.max(end, 0)).some(({ text }) => text !== ' ')
+  return hasWords ? end + 1 : columns
+}
+
+/** Neighbours of one style as one piece. */
+function joined(characters: Piece[]): Piece[] {
+  const pieces: Piece[] = []
+  for (const { style, text } of characters) {
+    const last = pieces.at(-1)
+    if (last && last.style === style) last.text += text
+    else pieces.push({ style, text })
+  }
+  return pieces
 }
 
 function tspan({ style, text }: Piece): string {

@@ -15,6 +15,16 @@ describe('a recording as a picture', () => {
     expect(svg).to.contain('><tspan class="green">ady</tspan> now</text>')
   })
 
+  it('breaks a long line after a comma or a space, and not in its indentation', () => {
+    const rowsOf = (text: string) =>
+      [...terminalSvg([{ at: 0, text }], '').matchAll(/class="k0">(.*)<\/text>/g)].map(([, row]) => row)
+    expect(rowsOf(`${'a'.repeat(60)},${'b'.repeat(40)} ${'c'.repeat(40)}`)).to.deep.equal([
+      `${'a'.repeat(60)},${'b'.repeat(40)} `,
+      'c'.repeat(40),
+    ])
+    expect(rowsOf(`   ${'d'.repeat(112)}`)).to.deep.equal([`   ${'d'.repeat(109)}`, 'ddd'])
+  })
+
   it('holds what was printed as text', () => {
     const svg = terminalSvg([{ at: 0, text: '<script>"a" & b' }], '<title>')
     expect(svg).to.contain('&lt;script>&quot;a&quot; &amp; b').and.contain('aria-label="&lt;title>"')
