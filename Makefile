@@ -93,7 +93,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check compat envelope-package unit unit-tests test-local test-containers test test-examples test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
+.PHONY: check compat envelope-package unit unit-tests test-local test-page test-containers test test-growth test-examples test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
@@ -114,17 +114,27 @@ unit: ## Lint, types and the unit tests, side by side (22 seconds)
 unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 3 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
-test-local: ## The tests that start programs, and need no containers (11 minutes)
+# The long ones first, so that both processes end at the same time.
+test-local: ## The tests that start programs, and need no containers (7 minutes)
 	@$(stack) provision browser
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,observe,security}/**' \
-		'*/test/**/*.{int,e2e}.test.ts' '{test,chaos}/**/*.{int,e2e}.test.ts'
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'event-monitor/test/page/**' \
+		--ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,growth,observe,security}/**' \
+		'{test,chaos}/**/*.{int,e2e}.test.ts' '*/test/**/*.{int,e2e}.test.ts'
 
-test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (6 minutes)
+# What the page is made of, and what its tests use.
+page_parts := event-monitor envelope-schema stack/src/browser.ts stack/src/provision/browser.ts package-lock.json ':!*.md'
+
+test-page: ## The event monitor's page in a browser; not again where it passed and nothing of it has changed (2 minutes)
+	@$(run) test/unless-passed.ts 'the page of event-monitor' $(page_parts) -- $(bin)/mocha 'event-monitor/test/page/*.int.test.ts'
+
+test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (5 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
-test: ## All of that, with everything it needs: before a merge (11 minutes; at first 18)
-	@$(MAKE) --no-print-directory unit
-	@$(run) test/side-by-side.ts test-local test-containers
+test: ## All of that, with everything it needs: before a merge (8 minutes; at first 19)
+	@$(run) test/side-by-side.ts unit,test-local test-page test-containers
+
+test-growth: ## Grow copies of the repository: a second version of an event, a service made and told of by docs/new-service.md (6 minutes)
+	@$(bin)/mocha 'test/growth/*.{int,e2e}.test.ts'
 
 test-examples: ## Publish from Python, Go, Java and the shell, and hold their validators against ours (4 minutes; at first 6): [SEED=1 repeats a corpus]
 	@$(bin)/mocha 'test/examples/*.e2e.test.ts'

@@ -1,5 +1,6 @@
-// Runs targets of the Makefile at the same time, each line after the target's name: the suites wait for brokers and sidecars
-// more than they compute. Ends with what failed and what was not run, once more, and one count of all; fails when one of them does.
+// Runs targets of the Makefile at the same time, and those with a comma between them one after the other, each line after the target's
+// name: the suites wait for brokers and sidecars, too. What follows a target that failed is not run. Ends with what failed and what was not
+// run, once more, and one count of all; fails when one of them does.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -14,9 +15,9 @@ interface Outcome {
   notRun: string[]
 }
 
-const targets = process.argv.slice(2)
-const width = Math.max(...targets.map((target) => target.length))
-const outcomes = await Promise.all(targets.map(run))
+const lanes = process.argv.slice(2).map((lane) => lane.split(','))
+const width = Math.max(...lanes.flat().map((target) => target.length))
+const outcomes = (await Promise.all(lanes.map(runInTurn))).flat()
 const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
 for (const { target, code, failures } of outcomes) {
   if (code !== 0) console.log(`\nmake ${target} failed; alone it runs with that command`)
@@ -26,6 +27,14 @@ console.log()
 for (const line of outcomes.flatMap(({ notRun }) => notRun)) console.log(line)
 console.log(`${total('passed')} passed, ${total('failed')} failed`)
 if (outcomes.some(({ code }) => code !== 0)) process.exitCode = 1
+
+async function runInTurn([target, ...others]: string[]): Promise<Outcome[]> {
+  if (target === undefined) return []
+  const outcome = await run(target)
+  if (outcome.code === 0) return [outcome, ...(await runInTurn(others))]
+  outcome.notRun.push(...others.map((other) => `not run: ${other} (${target} failed)`))
+  return [outcome]
+}
 
 function run(target: string): Promise<Outcome> {
   const child = spawn('make', ['--no-print-directory', target], { stdio: ['ignore', 'pipe', 'pipe'] })

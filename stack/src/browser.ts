@@ -1,6 +1,8 @@
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core'
 import { findBrowser } from './provision/browser.ts'
 
+export { findBrowser }
+
 /** Chromium looks for its maker's hosts unless told not to. As root, as in most containers, it has no sandbox. */
 const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic']
 
@@ -10,7 +12,7 @@ const quiet = ['--disable-background-networking', '--disable-component-update', 
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = findBrowser()
-  if (!executablePath) throw new Error('no Chromium: run `make test`, which installs it, or set CHROMIUM_PATH')
+  if (!executablePath) throw new Error('no Chromium: make doctor says how to install it; or set CHROMIUM_PATH')
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cacheFolder } from '@orderflow/stack'
 import { leaveOut } from '../support/not-run.ts'
+import { hasPassed, whyLeftOut } from '../support/passed.ts'
 
-/** A file for each image: the digest of what passed last. */
-const passedFolder = join(cacheFolder(), 'tested-images')
 const contracts = fileURLToPath(new URL('contracts', import.meta.url))
 
 /**
@@ -16,19 +14,17 @@ const contracts = fileURLToPath(new URL('contracts', import.meta.url))
  */
 export function describeImage(image: string, contract: (image: string) => void): void {
   const title = `the image ${image}`
-  const passedFile = join(passedFolder, image.replaceAll(/[/:]/g, '-'))
   const digest = digestOf(image)
-  if (existsSync(passedFile) && readFileSync(passedFile, 'utf8') === digest) {
-    leaveOut(title, `passed before, and neither image nor tests have changed; rm -r ${passedFolder} to test them again`)
+  const reason = whyLeftOut(title, digest)
+  if (reason !== undefined) {
+    leaveOut(title, reason)
     return
   }
   describe(title, function () {
     after(() => {
       const tests: Mocha.Test[] = []
       this.eachTest((test) => void tests.push(test))
-      if (!tests.every((test) => test.isPassed())) return
-      mkdirSync(passedFolder, { recursive: true })
-      writeFileSync(passedFile, digest)
+      if (tests.every((test) => test.isPassed())) hasPassed(title, digest)
     })
     contract(image)
   })

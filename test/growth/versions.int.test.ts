@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { copyRepository, type RepositoryCopy } from './support/checkouts/repository-copy.ts'
+import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
 
 /** What the compiler and the tests of a copy of this repository say, step by step. */

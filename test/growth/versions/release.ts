@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
+import type { RepositoryCopy } from '../../support/checkouts/repository-copy.ts'
 
 // All that it takes to release a second version of OrderCreated, in the order of envelope-schema/README.md.
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { changesIn, checkoutOfRepository } from './support/checkouts/checkout.ts'
-import type { RepositoryCopy } from './support/checkouts/repository-copy.ts'
+import { changesIn, checkoutOfRepository } from '../support/checkouts/checkout.ts'
+import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
 describe('make new-service', () => {
   let copy: RepositoryCopy

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { changesIn } from './support/checkouts/checkout.ts'
-import { followDocument, succeeded } from './support/documents/follow-document.ts'
+import { changesIn } from '../support/checkouts/checkout.ts'
+import { followDocument, succeeded } from '../support/documents/follow-document.ts'
 
 const name = 'shipping-service'
 /** What the finished service may cost in lines, settings and package.json included, schema and tests not. */

@@ -1,0 +1,38 @@
+// node test/unless-passed.ts NAME PATH... -- COMMAND...: runs a command of tests, unless it has passed on this machine already with the
+// same files at these paths, the same Node and the same browser. Then it says so, and counts none.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { findBrowser } from '@orderflow/stack/browser'
+import { hasPassed, whyLeftOut } from './support/passed.ts'
+
+const [name = '', ...others] = process.argv.slice(2)
+const paths = others.slice(0, others.indexOf('--'))
+const [command = '', ...args] = others.slice(paths.length + 1)
+
+const digest = digestOf()
+const reason = whyLeftOut(name, digest)
+if (reason === undefined) {
+  const { status } = spawnSync(command, args, { stdio: 'inherit' })
+  process.exitCode = status ?? 1
+  if (status === 0) hasPassed(name, digest)
+} else {
+  console.log(`not run: ${name} (${reason})\n0 passed, 0 failed`)
+}
+
+/** Of all but what git ignores. */
+function digestOf(): string {
+  const hash = createHash('sha256').update(JSON.stringify([process.version, browser(), command, args]))
+  const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...paths]
+  const files = execFileSync('git', listed, { encoding: 'utf8' }).split('\0').filter(existsSync)
+  if (files.length === 0) throw new Error(`there are no files at ${paths.join(' ')}`)
+  for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
+  return hash.digest('hex')
+}
+
+function browser() {
+  const path = findBrowser()
+  if (path === undefined) return undefined
+  const file = realpathSync(path)
+  return [file, statSync(file).mtimeMs, statSync(file).size]
+}
