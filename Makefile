@@ -115,7 +115,7 @@ unit-tests: ## The unit tests alone
 	@$(bin)/mocha --parallel --jobs 3 '*/test/**/*.unit.test.ts' '{test,chaos}/**/*.unit.test.ts'
 
 # The long ones first, so that both processes end at the same time.
-test-local: ## The tests that start programs, and need no containers (7 minutes)
+test-local: ## The tests that start programs, and need no containers (6 minutes)
 	@$(stack) provision browser
 	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'event-monitor/test/page/**' \
 		--ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,growth,observe,security}/**' \
@@ -130,10 +130,10 @@ test-page: ## The event monitor's page in a browser; not again where it passed a
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (5 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
 
-test: ## All of that, with everything it needs: before a merge (8 minutes; at first 19)
+test: ## All of that, with everything it needs: before a merge (8 minutes; 10 where nothing is remembered, at first 20)
 	@$(run) test/side-by-side.ts unit,test-local test-page test-containers
 
-test-growth: ## Grow copies of the repository: a second version of an event, a service made and told of by docs/new-service.md (6 minutes)
+test-growth: ## Grow copies of the repository: a second version of an event, a service made and told of by docs/new-service.md (3 minutes)
 	@$(bin)/mocha 'test/growth/*.{int,e2e}.test.ts'
 
 test-examples: ## Publish from Python, Go, Java and the shell, and hold their validators against ours (4 minutes; at first 6): [SEED=1 repeats a corpus]
