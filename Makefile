@@ -108,7 +108,7 @@ compat: ## Refuse a schema that changed under its Version: [AGAINST=a folder or 
 envelope-package: ## Build envelope-schema as others install it: dist/orderflow-envelope-schema-VERSION.tgz
 	@$(run) envelope-schema/build.ts
 
-unit: ## Lint, types and the unit tests, side by side (22 seconds)
+unit: ## Lint, types and the unit tests, side by side (half a minute)
 	@$(MAKE) --no-print-directory -j2 check unit-tests
 
 unit-tests: ## The unit tests alone
