@@ -1,10 +1,11 @@
 // node test/unless-passed.ts NAME PATH... -- COMMAND...: runs a command of tests, unless it has passed on this machine already with the
 // same files at these paths, the same Node and the same browser. Then it says so, and counts none.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { findBrowser } from '@orderflow/stack/browser'
 import { hasPassed, whyLeftOut } from './support/passed.ts'
+import { sourceFiles } from './support/source-files.ts'
 
 const [name = '', ...others] = process.argv.slice(2)
 const paths = others.slice(0, others.indexOf('--'))
@@ -20,11 +21,9 @@ if (reason === undefined) {
   console.log(`not run: ${name} (${reason})\n0 passed, 0 failed`)
 }
 
-/** Of all but what git ignores. */
 function digestOf(): string {
   const hash = createHash('sha256').update(JSON.stringify([process.version, browser(), command, args]))
-  const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...paths]
-  const files = execFileSync('git', listed, { encoding: 'utf8' }).split('\0').filter(existsSync)
+  const files = sourceFiles(process.cwd(), ...paths)
   if (files.length === 0) throw new Error(`there are no files at ${paths.join(' ')}`)
   for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
   return hash.digest('hex')

@@ -13,41 +13,39 @@ const settings = {
 }
 
 describe('the settings of an image, before anything runs in it', () => {
-  const read = (service: (typeof services)[number], changes: Record<string, string> = {}) =>
-    spawnSync(process.execPath, [join(repository, 'release/image/settings.ts')], {
-      cwd: folderOf(service),
-      env: { PATH, NODE_COMPILE_CACHE, ...settings, ...changes },
-      encoding: 'utf8',
-    })
-  // What is not said by a service itself is read by the same code for all.
-  const [one] = services
-  if (!one) throw new Error('there is no service')
-
   for (const service of services) {
+    const read = (changes: Record<string, string> = {}) =>
+      spawnSync(process.execPath, [join(repository, 'release/image/settings.ts')], {
+        cwd: folderOf(service),
+        env: { PATH, NODE_COMPILE_CACHE, ...settings, ...changes },
+        encoding: 'utf8',
+      })
+
     it(`are what ${service.folder} and its sidecar need and the environment does not say`, () => {
-      const { status, stdout, stderr } = read(service)
+      const { status, stdout, stderr } = read()
       expect(stderr).to.equal('')
       expect(stdout)
         .to.match(/^Stream__SessionTimeout=/m)
-        .and.not.match(/Stream__Brokers|State__ConnectionString|PORT|OTEL/)
+        .and.not.match(/Stream__Brokers|State__ConnectionString|PORT/)
       expect(status).to.equal(0)
     })
+
+    it(`tell the sidecar of ${service.folder} how to reach a collector of traces, when there is one`, () => {
+      const { stdout } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
+      expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
+      expect(read().stdout).not.to.contain('OTEL')
+      expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }).stderr).to.contain(
+        '- OTEL_EXPORTER_OTLP_ENDPOINT: must be',
+      )
+    })
+
+    it(`are refused by the rules of ${service.folder} and by those of a hosted stream and store`, () => {
+      const { status, stdout, stderr } = read({ Log__Level: 'loud', Stream__Brokers: '' })
+      expect(stderr)
+        .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)
+        .and.match(/\nnext: set them/)
+      expect(stdout).to.equal('')
+      expect(status).to.equal(1)
+    })
   }
-
-  it('tell a sidecar how to reach a collector of traces, when there is one', () => {
-    const { stdout } = read(one, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
-    expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
-    expect(read(one, { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }).stderr).to.contain(
-      '- OTEL_EXPORTER_OTLP_ENDPOINT: must be',
-    )
-  })
-
-  it('are refused by the rules of a service and by those of a hosted stream and store', () => {
-    const { status, stdout, stderr } = read(one, { Log__Level: 'loud', Stream__Brokers: '' })
-    expect(stderr)
-      .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)
-      .and.match(/\nnext: set them/)
-    expect(stdout).to.equal('')
-    expect(status).to.equal(1)
-  })
 })

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -18,6 +18,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { repository } from '@orderflow/stack'
 import type { Ended } from '../operators/operate.ts'
+import { sourceFiles } from '../source-files.ts'
 
 /** A copy of this repository, to be changed and run as somebody else's checkout would be. Paths are relative to its folder. */
 export interface RepositoryCopy {
@@ -40,7 +41,7 @@ export function copyRepository(): RepositoryCopy {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'orderflow-copy-')))
   // As other folders are, for the user that PostgreSQL runs as.
   chmodSync(folder, 0o755)
-  for (const path of sources()) {
+  for (const path of sourceFiles(repository)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     copyFileSync(join(repository, path), join(folder, path))
   }
@@ -68,13 +69,6 @@ export function copyRepository(): RepositoryCopy {
     load: (path) => import(join(folder, path)),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
-}
-
-/** All but what git ignores; a file that was deleted is tracked until that is committed. */
-function sources(): string[] {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const paths = execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).split('\0')
-  return paths.filter((path) => path !== '' && existsSync(join(repository, path)))
 }
 
 const lastInstalled = '.installed-lock.json'
