@@ -87,6 +87,13 @@ describe('round trips counted on the wire', () => {
     expect(await lockstep.roundTripsOf(() => ask(statement))).to.equal(1)
   })
 
+  it("of PostgreSQL are none for its driver's question whether a connection lives", async () => {
+    await serve(Buffer.concat([message('I'), message('Z', 'I')]), postgresql)
+    const ask = await client()
+    await ask(message('', 'user'))
+    expect(await lockstep.roundTripsOf(() => ask(message('Q', '-- ping\0')))).to.equal(0)
+  })
+
   it('of PostgreSQL are one for statements that are sent together', async () => {
     const ready = message('Z', 'I')
     await serve(Buffer.concat([ready, ready]), postgresql, message('S'))

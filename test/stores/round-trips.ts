@@ -10,8 +10,8 @@ import { type StoreSidecar, startStoreSidecar } from './store-sidecar.ts'
 
 const stores = {
   mongodb: { protocol: mongodb, most: 6 },
-  // A read, the list's chunk, and 100 documents over 32 connections are six; and of a connection that was idle for a second its driver asks
-  // first whether it lives.
+  // A read, the list's chunk, and 100 documents over 32 connections are six; and a connection that has not yet read, or written a chunk,
+  // has its driver prepare that first.
   postgresql: { protocol: postgresql, most: 8 },
 }
 

@@ -25,7 +25,12 @@ export const postgresql: Protocol = {
     return bytes.length < letter + 4 ? undefined : letter + bytes.readInt32BE(letter)
   },
   // Query, and Sync, which ends a statement with parameters.
-  asks: (message, first) => !first && 'QS'.includes(String.fromCharCode(message[0] ?? 0)),
+  asks: (message, first) => !first && 'QS'.includes(String.fromCharCode(message[0] ?? 0)) && !isPing(message),
   // ReadyForQuery.
   answers: (message) => message[0] === 'Z'.charCodeAt(0),
+}
+
+/** By which pgx, the driver of Dapr, asks whether a connection lives that was idle for a second. */
+function isPing(message: Buffer): boolean {
+  return message.toString('latin1', 5).startsWith('-- ping')
 }

@@ -7,7 +7,8 @@ import { regExp } from './reg-exp.ts'
  * Ajv with all that the schemas use, and those that others refer to. `allErrors` lists every problem at once. It stays cheap on
  * hostile input, since the schemas have a fixed number of fields, loop over nothing, and hold only anchored patterns that cannot
  * backtrack. `verbose` gives hints the value. `code` is for build.ts, which writes the compiled validators into a file.
- * Made when it is first asked for: the package that others install may never ask.
+ * Made when it is first asked for: the package that others install may never ask. That schemas are what their meta-schema says is for
+ * tests to see: to compile that one takes longer than all of ours.
  */
 export function sharedAjv(): Ajv2020 {
   shared ??= createAjv()
@@ -18,7 +19,14 @@ let shared: Ajv2020 | undefined
 
 function createAjv(): Ajv2020 {
   const code = { source: true, esm: true, formats: _`formats`, regExp }
-  const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, ownProperties: true, code })
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    validateSchema: false,
+    code,
+  })
   ajv.addFormat('date-time', formats['date-time'])
   // Says what a field is, and refuses nothing: see personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })

@@ -142,7 +142,8 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  const validate = new Ajv({ allErrors: true }).compile(section(schemas))
+  // Strict as it is, Ajv refuses what is no schema. Its meta-schema would say the same, and takes longer to compile than all of these.
+  const validate = new Ajv({ allErrors: true, validateSchema: false }).compile(section(schemas))
   validate(settings)
   const problems = (validate.errors ?? [])
     .filter(({ keyword }) => keyword !== 'if')

@@ -4,6 +4,8 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { Publishers, TrustFile } from './trust.ts'
 
 const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
+// Not held against its meta-schema at each start: a test does that.
+const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
 
 /** The file cannot be read, or says what cannot be. `problems` has a line for each, beginning with the setting that names the file. */
 export class TrustFileError extends Error {
@@ -23,7 +25,6 @@ export class TrustFileError extends Error {
  */
 export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
   const content = read(file)
-  const validate = new Ajv({ allErrors: true }).compile<TrustFile>(schema)
   const problems = validate(content) ? problemsOf(content, publishers) : (validate.errors ?? []).flatMap(describe)
   if (problems.length === 0) return content as TrustFile
   throw new TrustFileError(file, problems)

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { readTrust } from '../../src/trust/read-trust.ts'
 import { createSigner } from '../../src/trust/signature.ts'
@@ -18,6 +19,14 @@ const publishers = {
 }
 const settings = { File: '../components/trust/trust.json', SigningKeys: '', SignedSince: '' }
 const entry = { name: 'legacy', topics: { orderevents: ['OrderCreated'] } }
+
+describe('the schema of the trust file', () => {
+  it('is what its meta-schema says', () => {
+    const schema = readFileSync(new URL('../../src/trust/trust.schema.json', import.meta.url), 'utf8')
+    const ajv = new Ajv()
+    expect(ajv.validateSchema(JSON.parse(schema)), ajv.errorsText()).to.equal(true)
+  })
+})
 
 describe('the trust file', () => {
   let folder: string
