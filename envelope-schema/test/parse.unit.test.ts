@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
+import { checkPayload, nestsTooDeep, parseEnvelope, parseEvent, parseFullEnvelope } from '../src/index.ts'
 import { app, bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
 /** The document as text, with `json` in place of the string "HERE". */
@@ -58,9 +58,10 @@ describe('parseEnvelope', () => {
     ])
   })
 
-  it('names a place once that breaks two limits', () => {
+  it('names a place once that breaks two limits, with the first', () => {
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { a: 'HERE' } }), '[1e400, "\\u0000"]')))
-    expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers/a'])
+    const message = 'has a number that is too large for a 64-bit double'
+    expect(error.problems).to.deep.equal([{ pointer: '/Headers/a', message }])
   })
 
   it('refuses nesting of any depth beyond 64 levels, the document being the first', () => {
@@ -85,6 +86,12 @@ describe('parseEnvelope', () => {
   it('ends a pointer before a key that is no plain name', () => {
     const error = errorOf(() => parseEnvelope(withRaw(reduced({ Headers: { 'tax 123/45': 'HERE' } }), '1e400')))
     expect(error.problems.map(({ pointer }) => pointer)).to.deep.equal(['/Headers'])
+  })
+})
+
+describe('nestsTooDeep', () => {
+  it('is not so of what has no levels, whatever a record holds', () => {
+    for (const document of [undefined, null, 'text', 1, true]) expect(nestsTooDeep(document)).to.equal(false)
   })
 })
 

@@ -6,6 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
+const dist = join(here, '../dist')
 const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -28,16 +29,21 @@ export interface Manifest {
   firstView: string[]
 }
 
+/** The files of the page by their paths, as a browser asks for them, and those that it takes for the first view, `/`. */
+interface Bundle {
+  files: Map<string, Buffer>
+  firstView: string[]
+}
+
 /**
- * Bundles the page, a file for each view, and writes it with its compressed form and a manifest. The same source gives the same bytes.
- * @param folder what was in it goes away; `event-monitor/dist` without
+ * Bundles the page, a file for each view. The same source gives the same bytes.
  * @throws {Error} what esbuild says, when the source is wrong
  */
-export async function buildPage(folder = join(here, '../dist')): Promise<Manifest> {
+export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: here.replace(/\/$/, ''),
     entryPoints: ['main.tsx', 'theme.ts', 'styles/main.css', 'icon.svg'],
-    outdir: folder,
+    outdir: dist,
     entryNames: 'assets/[name]-[hash]',
     chunkNames: 'assets/[name]-[hash]',
     bundle: true,
@@ -53,12 +59,20 @@ export async function buildPage(folder = join(here, '../dist')): Promise<Manifes
     write: false,
     logLevel: 'silent',
   })
-  const files = new Map(outputFiles.map(({ path, contents }) => [path.slice(folder.length), Buffer.from(contents)]))
-  const { entry, live } = namesIn(metafile, folder)
-  const firstView = [...new Set([entry('theme.ts'), entry('styles/main.css'), ...loadedBy(metafile, folder, live)])]
+  const files = new Map(outputFiles.map(({ path, contents }) => [path.slice(dist.length), Buffer.from(contents)]))
+  const { entry, live } = namesIn(metafile)
+  const firstView = [...new Set([entry('theme.ts'), entry('styles/main.css'), ...loadedBy(metafile, live)])]
   files.set('/licenses.txt', Buffer.from(licensesOf(metafile)))
   files.set('/index.html', Buffer.from(html(entry, firstView)))
+  return { files, firstView: ['/index.html', entry('icon.svg'), ...firstView] }
+}
 
+/**
+ * Bundles the page and writes it with its compressed form and a manifest.
+ * @param folder what was in it goes away; `event-monitor/dist` without
+ */
+export async function buildPage(folder = dist): Promise<Manifest> {
+  const { files, firstView } = await bundlePage()
   // Beside it, then in its place: somebody may be reading what was there.
   const fresh = `${folder}.${process.pid}`
   mkdirSync(join(fresh, 'assets'), { recursive: true })
@@ -73,7 +87,7 @@ export async function buildPage(folder = join(here, '../dist')): Promise<Manifes
       etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
       immutable: path.startsWith('/assets/'),
     })),
-    firstView: ['/index.html', entry('icon.svg'), ...firstView],
+    firstView,
   }
   writeFileSync(join(fresh, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   replaceFolder(folder, fresh)
@@ -97,10 +111,10 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** esbuild says paths from where it works; a browser asks for them from the folder. */
-const pathOf = (output: string, folder: string) => join(here, output).slice(folder.length)
+/** esbuild says paths from where it works; a browser asks for them from `dist`. */
+const pathOf = (output: string) => join(here, output).slice(dist.length)
 
-function namesIn({ outputs }: Metafile, folder: string) {
+function namesIn({ outputs }: Metafile) {
   const outputOf = (source: string) => {
     const found = Object.entries(outputs).find(
       ([output, { entryPoint, inputs }]) =>
@@ -110,13 +124,13 @@ function namesIn({ outputs }: Metafile, folder: string) {
     return found[0]
   }
   return {
-    entry: (source: string) => pathOf(outputOf(source), folder),
+    entry: (source: string) => pathOf(outputOf(source)),
     live: [outputOf('main.tsx'), outputOf('views/live/live.tsx'), outputOf('parts/strip-chart.ts')],
   }
 }
 
 /** With what they import statically. */
-function loadedBy({ outputs }: Metafile, folder: string, entries: string[]): string[] {
+function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const seen = new Set<string>()
   const follow = (output: string): void => {
     if (seen.has(output)) return
@@ -124,7 +138,7 @@ function loadedBy({ outputs }: Metafile, folder: string, entries: string[]): str
     for (const { path, kind } of outputs[output]?.imports ?? []) if (kind === 'import-statement') follow(path)
   }
   for (const entry of entries) follow(entry)
-  return [...seen].map((output) => pathOf(output, folder))
+  return [...seen].map(pathOf)
 }
 
 function html(entry: (source: string) => string, firstView: string[]): string {

@@ -69,6 +69,11 @@ describe('events without a handler', () => {
     expect(lines()).to.deep.equal([line('(no plain name)', first)])
   })
 
+  it('have their version in the log, whatever it is', () => {
+    count('A@12')
+    expect(lines()).to.deep.equal([line('A@12', first)])
+  })
+
   it('have a name of at most 80 characters in the log', () => {
     count('A'.repeat(200))
     expect(lines()).to.deep.equal([line('A'.repeat(80), first)])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { createSigner, signatureHeader } from '../../src/trust/signature.ts'
-import { createTrust, type TrustFile, type TrustOptions } from '../../src/trust/trust.ts'
+import { createTrust, type Publishers, type TrustFile, type TrustOptions } from '../../src/trust/trust.ts'
 import { UntrustedError } from '../../src/trust/untrusted-error.ts'
 
 const [shop, bank, legacy, stranger] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as [
@@ -93,7 +93,7 @@ describe('what a service hands on for others', () => {
     expect(whyKept(said, { tenant: { id: '' } })).to.contain('another apiKey')
     expect(whyKept(said, caller, { name: 'legacy', topics: entry.topics })).to.contain('without an apiKey')
     expect(whyKept({ ...said, AppName: 'another' }, caller)).to.contain('another AppName')
-    expect(whyKept(claims.stranger, caller)).to.contain('not listed')
+    expect(whyKept(claims.stranger, caller)).to.contain('not listed').and.to.contain('restart the services and send')
   })
 
   it('has a TenantID that the file or the key names', () => {
@@ -146,6 +146,13 @@ describe('trust', () => {
       }
     })
   }
+
+  it('names each service that publishes to a topic of ours', () => {
+    const { [shop]: seller } = publishers.services
+    const also = { ...publishers.services, [shop]: { ...seller, publishes: { payments: ['Refunded'] } } }
+    const why = whyNot('payments', claims.stranger, { publishers: { ...publishers, services: also } as Publishers })
+    expect(why).to.equal('only shop or bank publishes to payments')
+  })
 
   it('takes in who is not listed, or sets him aside, as the file says, with what mends it', () => {
     expect(whyNot('sales', claims.stranger, { file: { ...file, unlisted: 'taken-in' } })).to.equal(undefined)
