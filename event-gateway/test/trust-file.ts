@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const folder = mkdtempSync(join(tmpdir(), 'event-gateway-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+let folder: string
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'event-gateway-'))
+})
+after(() => rmSync(folder, { recursive: true }))
 
 /** Writes a file of whom to trust; answers its path. */
 export function trustFile(unlisted: 'taken-in' | 'set-aside', publishers: object): string {

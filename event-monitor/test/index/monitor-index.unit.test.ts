@@ -7,10 +7,11 @@ import { expect } from 'chai'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
 describe('an index whose log cannot be read', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
+  let folder: string
   // Whoever connects is cut off.
   const kafka = createServer((socket) => socket.destroy())
   before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
     kafka.listen(0, '127.0.0.1')
     await once(kafka, 'listening')
   })
