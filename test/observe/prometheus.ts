@@ -23,6 +23,13 @@ export function prometheusAt(url: string) {
         state === 'firing' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
     )
   }
+  /** The values that a query has now, and of which labels. */
+  async function query(expression: string): Promise<{ labels: Record<string, string>; value: number }[]> {
+    const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
+      `query?query=${encodeURIComponent(expression)}`,
+    )
+    return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
+  }
   const targets = async () => (await ask<{ activeTargets: Target[] }>('targets')).activeTargets
   const named = (labels: Record<string, string>) => Object.values(labels).join(' ')
 
@@ -45,13 +52,13 @@ export function prometheusAt(url: string) {
       const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
       return [...new Set(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname))]
     },
-    /** The values that a query has now, by their labels as JSON. */
-    query: async (expression: string) => {
-      const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
-        `query?query=${encodeURIComponent(expression)}`,
-      )
-      return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
-    },
+    query,
+    /** Waits until counters, all together, have come to that many. */
+    hasSeen: (counters: string, least: number) =>
+      eventually(
+        async () => (await query(`sum(${counters})`)).some(({ value }) => value >= least) || undefined,
+        `${least} of ${counters}`,
+      ),
     /** What the targets say of each metric. */
     metadata: () => ask<Record<string, { type: string; help: string }[]>>('metadata'),
   }

@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
 import { scrape } from '../../src/testing/scrape.ts'
 import { withServer } from '../../src/testing/serve-app.ts'
 import { call, post } from './support/call.ts'
-import { thingId, thingsApp } from './support/things.ts'
+import { type Thing, thingId, thingsApp } from './support/things.ts'
 
 describe('requests', () => {
   const metrics = createMetrics()
@@ -36,16 +36,29 @@ describe('requests', () => {
 
   it('whose clients leave are counted as aborted', async () => {
     const slow = createMetrics()
-    const hanging = thingsApp(() => delay(200, { orderId: thingId, amount: 1 }), undefined, { metrics: slow })
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Thing>()
+    const get = () => {
+      asked.resolve()
+      return answer.promise
+    }
+    const hanging = thingsApp(get, undefined, { metrics: slow })
+    const counted = async () =>
+      [...(await scrape(slow.listener)).keys()].find((series) => series.includes('_duration_seconds_count'))
+    let found: string | undefined
     await withServer(hanging.app, async (url) => {
       const sent = request(`${url}/v1/things/${thingId}`).on('error', () => {})
       sent.end()
-      await delay(50)
+      await asked.promise
       sent.destroy()
-      await delay(300)
+      do {
+        await delay(5)
+        found = await counted()
+      } while (!found)
+      answer.resolve({ orderId: thingId, amount: 1 })
     })
-    const found = [...(await scrape(slow.listener)).keys()].find((series) => series.includes('_duration_seconds_count'))
     expect(found).to.contain('status="aborted"')
+    expect(await counted()).to.equal(found)
   })
 
   it('tell nothing of metrics to the public', async () => {
