@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../telemetry/log.ts'
 import type { Background } from './define-service.ts'
@@ -33,10 +34,13 @@ export async function serve(
   onDrained: () => Promise<void>,
 ): Promise<void> {
   const listeners = await openListeners(app, settings)
-  const { Web: web, AppChannel: channel, Metrics: metrics, Auth: auth } = settings
-  const https = web.CertificateFile ? web.HttpsPort : undefined
-  const ports = { http: web.HttpPort, https, channel: channel.Port, metrics: metrics.Port }
-  log.info({ ...ports, callers: callersIn[auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' }, 'up')
+  // As the system gave them, which chooses one where a test asks for 0.
+  const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
+  const ports = { http, https, channel, metrics }
+  log.info(
+    { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
+    'up',
+  )
 
   app.background?.start()
 

@@ -1,14 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
-import { freePort } from './support/free-port.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
 /** As many as may be answered without a queue: a client that gets to its next request late is no busy one (drain.ts). */
@@ -18,7 +19,8 @@ const quicklyMs = 1_000
 
 describe('a service that is told to stop', () => {
   let folder: string
-  let service: ChildProcess
+  let service: ChildProcessByStdio<null, Readable, Readable>
+  let complaint: Promise<string>
   let urls: Record<'http' | 'https' | 'channel', string>
 
   before(async () => {
@@ -32,28 +34,24 @@ describe('a service that is told to stop', () => {
 
   beforeEach(async () => {
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
-    const [HttpPort, HttpsPort, Port] = [await freePort(), await freePort(), await freePort()]
     const Host = '127.0.0.1'
+    // 0 has the system choose a port, which nobody can take before the service listens there.
     const settings = {
-      Web: { Host, HttpPort, HttpsPort, CertificateFile, KeyFile },
+      Web: { Host, HttpPort: 0, HttpsPort: 0, CertificateFile, KeyFile },
       Auth: { Mode: 'loopback' },
-      AppChannel: { Host, Port },
-      Metrics: { Host, Port: await freePort() },
+      AppChannel: { Host, Port: 0 },
+      Metrics: { Host, Port: 0 },
     }
-    urls = {
-      http: `http://${Host}:${HttpPort}`,
-      https: `https://${Host}:${HttpsPort}`,
-      channel: `http://${Host}:${Port}`,
-    }
-    service = spawn(process.execPath, [tinyService, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await told('"up"')
+    service = spawn(process.execPath, [tinyService, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    complaint = text(service.stderr)
+    const { http, https, channel } = JSON.parse(await told('"up"'))
+    urls = { http: `http://${Host}:${http}`, https: `https://${Host}:${https}`, channel: `http://${Host}:${channel}` }
   })
 
-  /** Reads what the service says until it says this. */
-  async function told(words: string): Promise<void> {
-    const lines = createInterface({ input: service.stdout as NodeJS.ReadableStream })
-    for await (const line of lines) if (line.includes(words)) return
-    throw new Error(`it ended without ${words}`)
+  /** Reads what the service says until it says this; answers the line. */
+  async function told(words: string): Promise<string> {
+    for await (const line of createInterface({ input: service.stdout })) if (line.includes(words)) return line
+    throw new Error(`it ended without ${words}, by ${service.signalCode ?? service.exitCode}: ${await complaint}`)
   }
 
   /** Tells it to stop, and answers how long it took and the status it ended with. */

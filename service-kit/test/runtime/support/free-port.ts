@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
+const range = { first: 10_000, size: 10_000 }
+let next = Math.floor(Math.random() * range.size)
+
 /**
- * A port that nobody listens on. It is none of those that the system gives to connections (from 32768 on), of which any may be taken before
- * a service listens on it; nor of those that stacks of tests reserve (stack/src/processes/free-ports.ts).
+ * A port that nobody listens on, and another one each time. It is none of those that the system gives to connections (from 32768 on), of
+ * which any may be taken before a service listens on it; nor of those that stacks of tests reserve (stack/src/processes/free-ports.ts).
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 10_000)
+    const port = range.first + (next++ % range.size)
     const server = createServer()
     server.listen(port, '127.0.0.1')
     const isFree = await once(server, 'listening').then(
