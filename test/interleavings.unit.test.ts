@@ -225,16 +225,15 @@ describe('any interleaving and duplication of events, with failures', () => {
       }
     }))
 
-  for (const role of ['order', 'payment'] as const) {
-    it(`leaves a log from which ${role}-service is rebuilt exactly, in whatever order it is read`, () =>
-      property(async (world, random) => {
-        const live = documentsIn(world.stores[role])
-        for (const log of [world.log, shuffled(world, random)]) {
+  it('leaves a log from which each service is rebuilt exactly, in whatever order it is read', () =>
+    property(async (world, random) => {
+      for (const log of [world.log, shuffled(world, random)]) {
+        for (const role of ['order', 'payment'] as const) {
           const rebuilt = await world.rebuild(role, log)
-          expect(documentsIn(rebuilt)).to.deep.equal(live)
-          expect(rebuilt.published).to.deep.equal([])
-          expect(listedIds(rebuilt).toSorted()).to.deep.equal(listedIds(world.stores[role]).toSorted())
+          expect(documentsIn(rebuilt), role).to.deep.equal(documentsIn(world.stores[role]))
+          expect(rebuilt.published, role).to.deep.equal([])
+          expect(listedIds(rebuilt).toSorted(), role).to.deep.equal(listedIds(world.stores[role]).toSorted())
         }
-      }))
-  }
+      }
+    }))
 })
