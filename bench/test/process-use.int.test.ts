@@ -19,7 +19,7 @@ describe('the processor time of a process', () => {
       const parent = `child_process.spawn(process.execPath, ['-e', '${work}${afterwards}']); setInterval(() => {}, 1_000)`
       startProcess(folder, { name, command: process.execPath, args: ['-e', parent], env: {}, ports: {} })
       const used = () => processUse(folder).find((use) => use.name === name)?.processorMs ?? 0
-      await eventually(() => used() >= 500, `half a second of processor time of ${name}`, 10_000)
+      await eventually(() => used() >= 500, `half a second of processor time of ${name}`)
     })
   }
 })

@@ -13,6 +13,8 @@ describe('looking at the system', () => {
   let asked = 0
   let now = new Date(0)
   let answer: () => void | Promise<void> = () => {}
+  const never = () => new Promise<void>(() => {})
+  let wait: () => Promise<void> = never
 
   const later = (ms: number) => {
     now = new Date(now.getTime() + ms)
@@ -22,6 +24,7 @@ describe('looking at the system', () => {
     asked = 0
     now = new Date('2026-01-01T10:00:00.000Z')
     answer = () => {}
+    wait = never
     server = createServer(async (_, response) => {
       asked += 1
       await answer()
@@ -33,6 +36,7 @@ describe('looking at the system', () => {
       kafka,
       [{ name: 'order-service', url, consumes: [], publishes: {}, dryRun: undefined }],
       () => now,
+      () => wait(),
     )
   })
   afterEach(async () => {
@@ -62,11 +66,16 @@ describe('looking at the system', () => {
   it('answers with what was seen before where a service takes its time, and with what it said once it did', async () => {
     const first = await lookout.see()
     later(2_000)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    answer = () => promise
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    answer = () => {
+      begun.resolve()
+      return goOn.promise
+    }
+    wait = () => begun.promise
     expect(await lookout.see()).to.equal(first)
     expect(asked).to.equal(2)
-    resolve()
+    wait = never
+    goOn.resolve()
     expect((await lookout.see()).at).to.equal('2026-01-01T10:00:02.000Z')
     expect(asked).to.equal(2)
   })
@@ -74,7 +83,7 @@ describe('looking at the system', () => {
   it('is waited for where what was seen before is older than five seconds', async () => {
     await lookout.see()
     later(5_000)
-    answer = () => new Promise((resolve) => setTimeout(resolve, 700))
+    wait = async () => {}
     expect((await lookout.see()).at).to.equal('2026-01-01T10:00:05.000Z')
   })
 })

@@ -32,14 +32,21 @@ export class Lookout {
   readonly #kafka: KafkaConnection
   readonly #watched: readonly WatchedService[]
   readonly #now: () => Date
+  readonly #wait: (ms: number) => Promise<void>
   #admin: Admin | undefined
   #seen: Seen | undefined
   #looking: Promise<void> | undefined
 
-  constructor(kafka: KafkaConnection, watched: readonly WatchedService[], now: () => Date) {
+  constructor(
+    kafka: KafkaConnection,
+    watched: readonly WatchedService[],
+    now: () => Date,
+    wait = (ms: number) => delay(ms, undefined, { ref: false }),
+  ) {
     this.#kafka = kafka
     this.#watched = watched
     this.#now = now
+    this.#wait = wait
   }
 
   /** What there is to be seen, as of two seconds ago or later; as of five, where a look takes its time. */
@@ -50,7 +57,7 @@ export class Lookout {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
     })
-    await (age < staleMs ? Promise.race([this.#looking, delay(patienceMs, undefined, { ref: false })]) : this.#looking)
+    await (age < staleMs ? Promise.race([this.#looking, this.#wait(patienceMs)]) : this.#looking)
     return this.#seen as Seen
   }
 

@@ -52,14 +52,11 @@ export async function startFakePlatform(options: { bootTimeoutMs?: number } = {}
 }
 
 /** What a command gets, for an app of a fake platform. Waiting between attempts takes no time. */
-export function contextFor(
-  platform: FakePlatform,
-  { timeoutMs, ...changes }: { app?: string; token?: string; platform?: string; timeoutMs?: number } = {},
-) {
+export function contextFor(platform: FakePlatform, changes: { app?: string; token?: string; platform?: string } = {}) {
   const operator = operatorOf({ apiUrl: platform.apiUrl, ...changes })
   const out = capturedOutput()
   const stopped = new AbortController()
-  const send = createHttp({ sleep: async () => {}, signal: stopped.signal, ...(timeoutMs && { timeoutMs }) })
+  const send = createHttp({ sleep: async () => {}, signal: stopped.signal })
   const env = { RELEASE_FOLDER: temporaryFolder() }
   const context: Context = {
     service: serviceNamed('order'),

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /**
  * How long a connection without a request stays open after the stop began. A client that sends on it meanwhile is answered, and
@@ -35,6 +35,8 @@ export function drainable(server: Server): () => Promise<void> {
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
     const allGone = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
     await Promise.race([allGone, delay(graceMs)])
+    // Timers run before sockets are read: what arrived while the event loop was held up is a request, and its connection not idle.
+    await turn()
     server.closeIdleConnections()
     if (unanswered.size > 0) await new Promise<void>((resolve) => (lastAnswered = resolve))
     server.closeAllConnections()

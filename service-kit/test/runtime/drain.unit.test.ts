@@ -81,6 +81,17 @@ describe('draining a server', () => {
     await draining
   })
 
+  it('answers what arrived while the event loop was held up for as long as that moment', async () => {
+    const { socket, received } = open(request)
+    await until('answers')
+    const draining = drain()
+    socket.write(request)
+    time.passAtOnce(250)
+    expect(await received).to.match(/ok$/)
+    expect(seen.answers).to.equal(2)
+    await draining
+  })
+
   it('closes connections that stay idle or have never said anything', async () => {
     const [idle, silent] = [open(request), open('')]
     await until('answers')

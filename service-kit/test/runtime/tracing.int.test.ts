@@ -27,26 +27,28 @@ describe('a service with a collector of traces', () => {
 
   /** Starts the service, sends it a request, and stops it, after a while; answers how long that stop took. */
   async function serveOne(variables: Record<string, string>, lingerMs = 0): Promise<number> {
-    const [http, channel] = [await freePort(), await freePort()]
+    const [http, channel, metrics] = [await freePort(), await freePort(), await freePort()]
     const env = {
       PATH: process.env.PATH,
       APP_API_TOKEN: 'app',
       DAPR_API_TOKEN: 'dapr',
       Web__HttpPort: String(http),
       AppChannel__Port: String(channel),
+      Metrics__Port: String(metrics),
       OTEL_TRACES_SAMPLER: 'always_on',
       ...variables,
     }
     service = spawn(process.execPath, [tracedService, folder], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     output = Promise.all([text(service.stdout), text(service.stderr)]).then((texts) => texts.join(''))
+    const ended = once(service, 'exit')
     while (!(await fetch(`http://127.0.0.1:${http}/healthz`).catch(() => undefined))?.ok) {
-      if (service.exitCode !== null) throw new Error(await output)
+      if (service.exitCode !== null || service.signalCode) throw new Error(await output)
     }
     expect((await fetch(`http://127.0.0.1:${http}/v1/things`)).status).to.equal(200)
     await delay(lingerMs)
     const stoppedAt = performance.now()
     service.kill('SIGTERM')
-    const [code] = await once(service, 'exit')
+    const [code] = await ended
     expect(code, await output).to.equal(0)
     return performance.now() - stoppedAt
   }

@@ -7,6 +7,8 @@ import { expect } from 'chai'
 export interface VirtualTime {
   /** Lets so much of it pass, and whatever waited for it run. */
   pass(ms: number): Promise<void>
+  /** The same before anything else happens, as when the event loop is held up. */
+  passAtOnce(ms: number): void
   /** Has so much of it pass whenever somebody looks at the clock. */
   passAtEachLook(ms: number): void
 }
@@ -37,11 +39,14 @@ export function virtualTime(): VirtualTime {
     async pass(ms) {
       // What is about to start a timer has done so then.
       await turn()
+      this.passAtOnce(ms)
+      await turn()
+    },
+    passAtOnce(ms) {
       for (let passed = 0; passed < ms; passed += 1) {
         now += 1
         mock.timers.tick(1)
       }
-      await turn()
     },
     passAtEachLook(ms) {
       perLook = ms

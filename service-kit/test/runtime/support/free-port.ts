@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-const range = { first: 10_000, size: 10_000 }
+/** Above what `make up` of a test takes (test/support/free-offset.ts), below what stacks of tests reserve (stack/src/processes/free-ports.ts). */
+const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)
 
 /**
  * A port that nobody listens on, and another one each time. It is none of those that the system gives to connections (from 32768 on), of
- * which any may be taken before a service listens on it; nor of those that stacks of tests reserve (stack/src/processes/free-ports.ts).
+ * which any may be taken before a service listens on it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,16 +1,20 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from '../../../src/runtime/server.ts'
 import type { BaseSettings } from '../../../src/runtime/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
 // A process that listens as a service does, with the settings of its first argument, and answers each request within
-// 50 ms; one to /slow takes 400 ms, and it says so when it begins.
+// 50 ms; one to /slow when it has been told to stop, and it says so when it begins.
 
 const settings = JSON.parse(process.argv[2] ?? '') as BaseSettings
 const log = createLog('tiny', 'info')
 const answer = async ({ url }: { url?: string | undefined }, response: { end(text: string): void }) => {
-  if (url === '/slow') log.info('begun')
-  await delay(url === '/slow' ? 400 : Math.random() * 50)
+  if (url === '/slow') {
+    log.info('begun')
+    await once(process, 'SIGTERM')
+  }
+  await delay(Math.random() * 50)
   response.end('ok')
 }
 await serve({ web: answer, channel: answer, metrics: answer }, settings, log, async () => {})
