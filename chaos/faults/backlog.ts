@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type KafkaConnection, topics, withAdmin } from '@orderflow/stack'
+import { type KafkaConnection, partitionCounts, topics, withAdmin } from '@orderflow/stack'
 
 export interface Backlog {
   /** Records that some application has still to handle, each counted once per application. */
@@ -16,6 +16,11 @@ const latest = -1n
 /** How far the applications are behind the log. */
 export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
   return await withAdmin(kafka, async (admin) => {
+    const counts = await partitionCounts(
+      admin,
+      consumed.map(({ name }) => name),
+    )
+    const partitionsOf = (name: string) => Array.from({ length: counts.get(name) ?? 0 }, (_, partition) => partition)
     // The ends last: what was handled meanwhile must not count twice.
     const committed = new Map<string, bigint>()
     for (const group of await admin.listConsumerGroupOffsets({ groups })) {
@@ -25,17 +30,17 @@ export async function readBacklog(kafka: KafkaConnection): Promise<Backlog> {
         }
       }
     }
-    const asked = consumed.map(({ name, partitions }) => ({
+    const asked = consumed.map(({ name }) => ({
       name,
-      partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: latest })),
+      partitions: partitionsOf(name).map((partitionIndex) => ({ partitionIndex, timestamp: latest })),
     }))
     const ends = new Map<string, bigint>()
     for (const { name, partitions } of await admin.listOffsets({ topics: asked })) {
       for (const { partitionIndex, offset } of partitions) ends.set(`${name} ${partitionIndex}`, offset)
     }
-    const gaps = consumed.flatMap(({ name, partitions, consumerGroups }) =>
+    const gaps = consumed.flatMap(({ name, consumerGroups }) =>
       consumerGroups.flatMap((group) =>
-        Array.from({ length: partitions }, (_, partition) => {
+        partitionsOf(name).map((partition) => {
           const end = ends.get(`${name} ${partition}`) ?? 0n
           const done = committed.get(`${group} ${name} ${partition}`) ?? 0n
           return Number(end - (done < 0n ? 0n : done))

@@ -123,6 +123,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     it('cancels no order as order-service, which signs; what an operator edits is signed again', async () => {
       const id = await place()
       await orderWith(orderUrl(stack), id, 'Paid')
+      await log.caughtUp()
       const [own] = log.records.filter(({ topic, key }) => topic === orderEvents && key === id)
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
       const cancelled = { ...full(), ...ours(orderEvents), Name: 'OrderCancelled', Payload: { OrderId: id } }

@@ -36,10 +36,14 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
   let roundTrips = 0
   let held: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
+  let wave = 0
 
   function wait() {
     clearTimeout(timer)
-    if (held.length > 0) timer = setTimeout(release, quietMs)
+    wave += 1
+    const own = wave
+    // Timers run before sockets are read: after a turn in which this process was held up, what has arrived meanwhile counts, too.
+    if (held.length > 0) timer = setTimeout(() => setImmediate(() => own === wave && release()), quietMs)
   }
   function release() {
     if (unanswered > 0) return

@@ -6,6 +6,12 @@ import { eventually, type RunningStack } from '@orderflow/stack'
  * what comes of a record, so nothing changes any more.
  */
 export async function settled<T>({ kafka }: Pick<RunningStack, 'kafka'>, find: () => Promise<T>): Promise<T> {
-  await eventually(async () => (await readBacklog(kafka)).behind === 0, 'the services to be done with the log')
+  // A broker that was just broken may still cut off who asks.
+  const isDone = () =>
+    readBacklog(kafka).then(
+      ({ behind }) => behind === 0,
+      () => false,
+    )
+  await eventually(isDone, 'the services to be done with the log')
   return find()
 }

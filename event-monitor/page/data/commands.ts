@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Act, type Command, keyReader } from '../lib/keys.ts'
 import { go } from './location.ts'
 
@@ -7,11 +7,11 @@ export type Handlers = Partial<Record<Act, () => boolean | undefined>>
 
 const stack: { current: Handlers }[] = []
 
-/** Keys are for what was mounted last, then for what was before it. */
+/** Keys are for what was mounted last, then for what was before it; from the moment on in which somebody sees it. */
 export function useKeys(handlers: Handlers): void {
   const current = useRef(handlers)
   current.current = handlers
-  useEffect(() => {
+  useLayoutEffect(() => {
     stack.push(current)
     return () => {
       stack.splice(stack.indexOf(current), 1)

@@ -32,7 +32,7 @@ export class Lookout {
   readonly #kafka: KafkaConnection
   readonly #watched: readonly WatchedService[]
   readonly #now: () => Date
-  readonly #wait: (ms: number) => Promise<void>
+  readonly #wait: (ms: number) => Promise<unknown>
   #admin: Admin | undefined
   #seen: Seen | undefined
   #looking: Promise<void> | undefined
@@ -41,7 +41,7 @@ export class Lookout {
     kafka: KafkaConnection,
     watched: readonly WatchedService[],
     now: () => Date,
-    wait = (ms: number) => delay(ms, undefined, { ref: false }),
+    wait: (ms: number) => Promise<unknown> = (ms) => delay(ms, undefined, { ref: false }),
   ) {
     this.#kafka = kafka
     this.#watched = watched

@@ -95,8 +95,7 @@ describe('the dead letters', () => {
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
     await page.getByText('kept in this tab until it is sent or discarded').waitFor()
-    await page.reload()
-    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
+    await tests.reload(page, page.getByText('kept in this tab until it is sent or discarded'))
     await page.getByText('ready: every receiver would take it').waitFor()
     const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
     expect(kept).to.contain('***{/Payload/CustomerName}***')
@@ -140,8 +139,7 @@ describe('the dead letters', () => {
     tests.monitor.send('job', { ...running, resent: 30 })
     await page.locator('.own-job', { hasText: '30 of 42' }).waitFor()
     tests.monitor.answers.resends = { items: [{ ...running, resent: 31 }] }
-    await page.reload()
-    await page.locator('.job', { hasText: '31 of 42' }).waitFor()
+    await tests.reload(page, page.locator('.job', { hasText: '31 of 42' }))
     tests.monitor.answers.resend = { ...running, state: 'stopped', resent: 32 }
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.locator('.job', { hasText: 'stopped' }).waitFor()

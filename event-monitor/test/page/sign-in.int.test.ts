@@ -2,6 +2,7 @@ import { eventually } from '@orderflow/stack'
 import { openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { paths } from '../../src/api/index.ts'
 import { violationsOf } from './support/axe.ts'
 import { pageTests } from './support/page-tests.ts'
 
@@ -55,8 +56,7 @@ describe('the page of a stack that is closed', () => {
     const page = await tests.open('/health')
     await signIn(page)
     await page.locator('.tile').first().waitFor()
-    await page.reload()
-    await page.locator('.tile').first().waitFor()
+    await tests.reload(page, page.locator('.tile').first())
     expect(await page.evaluate(() => document.cookie + JSON.stringify(localStorage) + location.href)).not.to.contain(
       'ofk_',
     )
@@ -85,6 +85,9 @@ describe('the page of a stack that is closed', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    for (const path of [paths.me, paths.deadLetters, paths.resends, paths.live]) {
+      await eventually(() => tests.monitor.asked.some((each) => each.path === path), `${path} to be asked`)
+    }
     const before = tests.monitor.asked.length
     await page.waitForTimeout(4000)
     expect(tests.monitor.asked.length).to.equal(before)

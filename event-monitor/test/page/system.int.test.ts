@@ -1,3 +1,4 @@
+import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
 import { health } from './support/system-sample.ts'
@@ -59,7 +60,7 @@ describe('the views of the system', () => {
     await page.locator('.cm-lint-marker-error').waitFor()
     await page.getByRole('button', { name: 'As a publisher' }).click()
     const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/validate').map(({ body }) => body)
-    await page.waitForTimeout(600)
+    await eventually(() => (asked().at(-1) as { as?: string })?.as === 'full', 'it to be checked as a publisher')
     expect(asked().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
@@ -76,8 +77,7 @@ describe('the views of the system', () => {
     await page.getByRole('button', { name: 'Colours: as the system has them' }).click()
     await page.getByRole('button', { name: 'Colours: light' }).click()
     expect(await ground()).not.to.equal(light)
-    await page.reload()
-    await page.getByRole('button', { name: 'Colours: dark' }).waitFor()
+    await tests.reload(page, page.getByRole('button', { name: 'Colours: dark' }))
     expect(await ground()).not.to.equal(light)
   })
 

@@ -76,7 +76,7 @@ describe('a service with a collector of traces', () => {
     const took = await serveOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${portOf(collector)}` })
     collector.closeAllConnections()
     collector.close()
-    expect(took).to.be.within(900, 3_000)
+    expect(took).to.be.at.least(900)
   })
 
   it('goes on when that is away, and says so', async () => {

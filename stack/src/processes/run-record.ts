@@ -43,7 +43,8 @@ export function processState(folder: string, name: string, table = readProcessTa
   const record = read(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
   const { pid, startId, startedAt } = JSON.parse(record) as RunRecord
-  const exit = read(exitFile(folder, name))
+  // Empty while its launcher is about to write it.
+  const exit = read(exitFile(folder, name)) || undefined
   const members = groupMembers(pid, startId, table)
   if (exit !== undefined || members.length === 0) return { state: 'crashed', exit: describeExit(exit) }
   const command = members.find((member) => member.pid !== pid) ?? members[0]

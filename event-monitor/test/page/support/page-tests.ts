@@ -1,6 +1,6 @@
-import { openBrowser } from '@orderflow/stack/browser'
+import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { after, afterEach, before, beforeEach } from 'mocha'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { builtPage } from './built-page.ts'
 import { FakeMonitor } from './monitor.ts'
 import { openTab, type Tab } from './tab.ts'
@@ -32,6 +32,8 @@ export function pageTests() {
     async open(path: string, options?: BrowserContextOptions): Promise<Page> {
       return (await this.tab(path, options)).page
     },
+    /** Loads a page again, and waits until something is there. */
+    reload: (page: Page, shown: Locator): Promise<void> => openPage(page, page.url(), shown),
     async tab(path: string, options?: BrowserContextOptions): Promise<Tab> {
       const tab = await openTab(own.browser, own.monitor.url, path, options)
       tabs.push(tab)
