@@ -108,7 +108,7 @@ compat: ## Refuse a schema that changed under its Version: [AGAINST=a folder or 
 envelope-package: ## Build envelope-schema as others install it: dist/orderflow-envelope-schema-VERSION.tgz
 	@$(run) envelope-schema/build.ts
 
-unit: ## Lint, types and the unit tests, side by side (25 seconds)
+unit: ## Lint, types and the unit tests, side by side (20 seconds)
 	@$(MAKE) --no-print-directory -j2 check unit-tests
 
 # The long ones first, here and below, so that all processes end at the same time.
