@@ -36,14 +36,16 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
   let roundTrips = 0
   let held: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
-  let wave = 0
+  let soon: NodeJS.Immediate | undefined
 
   function wait() {
     clearTimeout(timer)
-    wave += 1
-    const own = wave
-    // Timers run before sockets are read: after a turn in which this process was held up, what has arrived meanwhile counts, too.
-    if (held.length > 0) timer = setTimeout(() => setImmediate(() => own === wave && release()), quietMs)
+    clearImmediate(soon)
+    if (held.length > 0) timer = setTimeout(readFirst, quietMs)
+  }
+  /** Timers run before sockets are read: what arrived while this process was held up counts, too. */
+  function readFirst() {
+    soon = setImmediate(release)
   }
   function release() {
     if (unanswered > 0) return
@@ -103,6 +105,7 @@ export async function openLockstep(upstreamPort: number, protocol: Protocol): Pr
     },
     close() {
       clearTimeout(timer)
+      clearImmediate(soon)
       server.close()
       for (const socket of sockets) socket.destroy()
     },
