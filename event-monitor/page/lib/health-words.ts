@@ -1,4 +1,5 @@
 import type { GroupLag, HealthView } from '../../src/api/index.ts'
+import { placeText } from './route.ts'
 
 /** A group's lag in a topic, of all its partitions. */
 export interface GroupSum {
@@ -26,9 +27,10 @@ export function troubles({ kafka, services }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    ...services.flatMap(({ name, state, reason, sidecar }) => [
+    ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),
+      ...redelivered.map((position) => `${name} cannot handle ${placeText(position)}`),
     ]),
   ]
 }

@@ -109,11 +109,19 @@ export interface HealthView {
 }
 export interface ServiceHealth {
   name: string
-  /** As its /health/ready says; `unreachable` when it does not answer. */
+  /** As its /readyz says; `unreachable` when it does not answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
+  /** Records that were delivered to it more than ten times and are not handled yet. */
+  redelivered: Redelivered[]
+}
+export interface Redelivered {
+  topic: string
+  partition: number
+  offset: string
+  deliveries: number
 }
 export interface GroupLag {
   group: string

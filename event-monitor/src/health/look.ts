@@ -97,16 +97,21 @@ export class Lookout {
 async function lookAtService({ name, url }: WatchedService): Promise<ServiceHealth> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
-    const { missing = {} } = (await response.json()) as { missing?: Record<string, string> }
+    const { missing = {}, redelivered = [] } = (await response.json()) as Partial<Ready>
     const reason = Object.entries(missing)
       .map(([part, why]) => `${part}: ${why}`)
       .join('; ')
     const sidecar = 'sidecar' in missing ? 'down' : 'up'
-    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar }
+    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar, redelivered }
   } catch (error) {
     const reason = (error as Error).name === 'TimeoutError' ? 'it does not answer in time' : 'nothing answers there'
-    return { name, url, state: 'unreachable', reason, sidecar: 'unknown' }
+    return { name, url, state: 'unreachable', reason, sidecar: 'unknown', redelivered: [] }
   }
+}
+
+/** What a service answers at `/readyz` (service-kit/src/web/health.ts). */
+interface Ready extends Pick<ServiceHealth, 'redelivered'> {
+  missing: Record<string, string>
 }
 
 type Stream = Pick<Seen, 'kafka' | 'groups' | 'topics'>

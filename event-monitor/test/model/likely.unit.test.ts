@@ -11,6 +11,7 @@ describe('why nobody has reacted to an event', () => {
     state: 'ready',
     reason: null,
     sidecar: 'up',
+    redelivered: [],
   }
   const group = (position: string, end: string): GroupLag => {
     const lag = Number(end) - Number(position)

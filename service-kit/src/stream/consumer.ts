@@ -54,7 +54,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   const redeliveries = createRedeliveries(now)
   const metrics = options.metrics.topic(topic, faultCodes(refusals), {
     isStopped: () => brake.reason() !== undefined,
-    deliveries: () => redeliveries.worst(),
+    mostDeliveries: () => redeliveries.worst().reduce((most, { deliveries }) => Math.max(most, deliveries), 0),
   })
   const observed = { topic, group: app, types: new Set(Object.keys(handlers)), metrics, tracing }
   const logUnhandled = createUnhandledCounter(topic, log)

@@ -18,7 +18,10 @@ describe('a fault', () => {
 
   it('separates a bug of the handler from a bug of the code around it', () => {
     const bug = new TypeError('a bug')
-    expect(faultOf(new HandlerError(bug), refusals)).to.deep.equal({ code: 'handler-error', detail: 'TypeError: a bug' })
+    expect(faultOf(new HandlerError(bug), refusals)).to.deep.equal({
+      code: 'handler-error',
+      detail: 'TypeError: a bug',
+    })
     expect(faultOf(bug, refusals)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
     // Only the handler speaks for the domain.
     const broken = Object.assign(new Error('no'), { code: 'broken-rule' })

@@ -143,13 +143,21 @@ export const health = (): HealthView => ({
   at: isoAt(0),
   kafka: { isUp: true, brokers: [{ id: 1, address: '127.0.0.1:9092', isController: true }], error: null },
   services: [
-    { name: 'order-service', state: 'ready', reason: null, sidecar: 'up', url: 'http://localhost:5000' },
+    {
+      name: 'order-service',
+      state: 'ready',
+      reason: null,
+      sidecar: 'up',
+      url: 'http://localhost:5000',
+      redelivered: [],
+    },
     {
       name: 'payment-service',
       state: 'not-ready',
       reason: 'orderevents is not consumed',
       sidecar: 'down',
       url: 'http://localhost:5003',
+      redelivered: [{ topic: 'orderevents', partition: 2, offset: '10796', deliveries: 34 }],
     },
   ],
   groups: [0, 1, 2].flatMap((partition) => [

@@ -26,8 +26,8 @@ export interface TopicMetrics {
 /** What a consumer says of a topic when the metrics are scraped. */
 export interface TopicState {
   isStopped: () => boolean
-  /** The record of each partition that was delivered most often and is not handled yet. */
-  deliveries: () => { partition: number; deliveries: number }[]
+  /** How often the record was delivered that was delivered most often and is not handled yet; 0 without one. */
+  mostDeliveries: () => number
 }
 
 /** Stands for all names that nobody knows, which publishers may have many of. */
@@ -102,14 +102,11 @@ export function eventMetrics(
   })
   new Gauge({
     name: 'orderflow_record_deliveries',
-    help: 'How often the record of a partition was delivered that is delivered again and again; nothing without one.',
-    labelNames: ['topic', 'partition'],
+    help: 'How often the record was delivered that was delivered most often and is not handled yet; 0 without one.',
+    labelNames: ['topic'],
     registers,
     collect() {
-      this.reset()
-      for (const [topic, { deliveries }] of states) {
-        for (const each of deliveries()) this.set({ topic, partition: each.partition }, each.deliveries)
-      }
+      for (const [topic, { mostDeliveries }] of states) this.set({ topic }, mostDeliveries())
     },
   })
   const knownTypes = new Set<string>(eventTypes)
