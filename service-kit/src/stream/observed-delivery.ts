@@ -82,6 +82,9 @@ export class ObservedDelivery {
 
 /** How long the oldest of them was in the log, in milliseconds. */
 function oldestWait(deliveries: readonly Delivery[], now: Date): number {
-  const arrivals = deliveries.map(({ arrivedAt }) => arrivedAt).filter((arrivedAt) => arrivedAt > 0)
-  return Math.max(0, now.getTime() - Math.min(now.getTime(), ...arrivals))
+  const oldest = deliveries.reduce(
+    (least, { arrivedAt }) => (arrivedAt > 0 ? Math.min(least, arrivedAt) : least),
+    now.getTime(),
+  )
+  return now.getTime() - oldest
 }
