@@ -57,15 +57,17 @@ export async function payAt(
   await empty(stack, variant)
   const from = await stream.ends(paymentEvents)
   const specs: ProcessSpec[] = []
-  for (let number = 1; number <= replicas; number += 1) specs.push(...(await replica(site, variant, number)))
+  for (let number = 1; number <= replicas; number += 1) {
+    for (const spec of await replica(site, variant, number)) specs.push(spec)
+  }
   // The first one makes the tables.
   stack.launch(specs.slice(0, 2))
-  const orders = await publishOrders(stream, 1)
+  let orders = await publishOrders(stream, 1)
   await announced(stack, stream, specs.slice(0, 2), from, 1)
   stack.launch(specs.slice(2))
   await stack.wait(`${replicas} replicas`, specs, () => membersMissing(stack.kafka, group, replicas * lanesOf(variant)))
   const warmUp = await stream.ends(paymentEvents)
-  orders.push(...(await publishOrders(stream, Math.min(3_000, 2 * events(roundTrips[0] ?? 0)))))
+  orders = orders.concat(await publishOrders(stream, Math.min(3_000, 2 * events(roundTrips[0] ?? 0))))
   await announced(stack, stream, specs, warmUp, orders.length - 1)
 
   const cells: Cell[] = []
@@ -73,7 +75,7 @@ export async function payAt(
     await proxy.setRoundTrip(roundTrip)
     const before = await stream.ends(paymentEvents)
     const count = events(roundTrip)
-    orders.push(...(await publishOrders(stream, count)))
+    orders = orders.concat(await publishOrders(stream, count))
     const measured = await announced(stack, stream, specs, before, count)
     cells.push({ variant: variant.name, replicas, roundTrip, events: count, ...measured })
   }

@@ -58,7 +58,8 @@ async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]):
 
   const payments = await inTurn(run, contenders, rounds, async (contender) => {
     // The same events for all.
-    if (contender === contenders[0]) undisturbed.push(...(await publishOrders(stream, events, 0, total)))
+    if (contender === contenders[0])
+      for (const id of await publishOrders(stream, events, 0, total)) undisturbed.push(id)
     return pay(stack, stream, contender, events)
   })
   const marks = new Map<Contender, Mark>()
@@ -72,7 +73,7 @@ async function measureAll(run: Run, stack: BenchStack, contenders: Contender[]):
   run.tell('from now on with a kill in the middle')
   const disturbed: string[] = []
   const silences = await inTurn(run, contenders, rounds, async (contender) => {
-    if (contender === contenders[0]) disturbed.push(...(await publishOrders(stream, events, 0, total)))
+    if (contender === contenders[0]) for (const id of await publishOrders(stream, events, 0, total)) disturbed.push(id)
     return payKilled(stack, stream, contender, events)
   })
   const summaries: Summary[] = []

@@ -91,7 +91,13 @@ function findings(samples: Sample[]): Findings {
         ]),
       },
     ],
-    goals: [atMost('memory of a service, MiB', Math.max(...largest), 300)],
+    goals: [
+      atMost(
+        'memory of a service, MiB',
+        largest.reduce((most, size) => Math.max(most, size), -Infinity),
+        300,
+      ),
+    ],
     charts: [
       chart('rate', 'A backlog until all orders are Paid', 'events/s', [
         { name: 'events/s', values: samples.map(({ perSecond }) => perSecond) },

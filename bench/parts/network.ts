@@ -35,7 +35,8 @@ export const network: Part = {
       run.tell(`round ${round} of ${rounds}: orders`)
       // On a new log: order-service would begin with all that came before. With the partitions of processes, as make up has it here.
       const seconds = run.quick ? { warmUp: 2, steady: 2, full: 2 } : { warmUp: 15, steady: 20, full: 6 }
-      orders.push(...(await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))))
+      const cells = await withNetwork(run, (site) => orderAt(site, nowAt(site), roundTrips, seconds))
+      for (const cell of cells) orders.push(cell)
     }
     return findingsOf({ ...payments, orders })
   },

@@ -44,7 +44,7 @@ export const outside: Part = {
       for (const contender of contenders) await pay(stack, stream, contender, published.length)
       const samples = await inTurn(run, contenders, rounds, async (contender) => {
         // The same events for all.
-        if (contender === contenders[0]) published.push(...(await publishOrders(stream, events)))
+        if (contender === contenders[0]) for (const id of await publishOrders(stream, events)) published.push(id)
         return pay(stack, stream, contender, events)
       })
       for (const contender of contenders) await requirePaid(stack, stream, contender, published)

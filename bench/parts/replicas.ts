@@ -53,7 +53,11 @@ export const replicas: Part = {
           return open > 0 ? `${open} of ${sent.length} events are not paid` : undefined
         })
         const waits = sent.map(([id, at]) => (payments.storedAt.get(id) ?? Number.NaN) - at)
-        steps.push({ name, settledSeconds, longestWaitSeconds: Math.max(...waits) / 1_000 })
+        steps.push({
+          name,
+          settledSeconds,
+          longestWaitSeconds: waits.reduce((most, wait) => Math.max(most, wait), 0) / 1_000,
+        })
       }
       const settled = () => stack.wait(`${live.length} replicas`, live.flat(), () => unsettled(stack, live.length))
       const join = (number: number) => async () => {

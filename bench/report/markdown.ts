@@ -2,7 +2,9 @@ import type { Goal, Table } from './findings.ts'
 
 /** A Markdown table, aligned so that it can be read as it is. */
 export function markdownTable({ head, rows }: Pick<Table, 'head' | 'rows'>): string {
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => row[column]?.length ?? 0)))
+  const widths = head.map((_, column) =>
+    [head, ...rows].reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 3),
+  )
   const cell = (text: string, column: number) =>
     column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0)
   const line = (row: string[]) => `| ${row.map(cell).join(' | ')} |`

@@ -15,7 +15,7 @@ export function untilCaughtUp(
   const groups = [...new Set(subscriptions.map(([group]) => group))].join(' and ')
   return stack.wait(`${groups} to catch up`, specs, async () => {
     const lags = await Promise.all(subscriptions.map(([group, topic]) => stream.lag(topic, group)))
-    const lag = Math.max(...lags)
+    const lag = lags.reduce((most, each) => Math.max(most, each), 0)
     return lag > 0 ? `${lag} events behind` : undefined
   })
 }

@@ -64,7 +64,7 @@ export function wrongFields(type: EventType): Record<string, Poison> {
       ...(pattern && { [`${place}, blank`]: wrong(' \u00a0') }),
     }
   })
-  return Object.assign({}, ...cases)
+  return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
 /** Those of OrderCreated, which both services handle. */

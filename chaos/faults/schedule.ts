@@ -88,19 +88,19 @@ function serverFaults(random: Random, replicas: number): Fault[] {
     { kind: 'kill', members: ['postgresql'], ms: random.between(0, 4_000) },
     { kind: 'restart', member: 'postgresql' },
     between('cut', random.between(1_000, 5_000)),
-    between('half-open', random.between(...outageMs)),
-    between('slow', random.between(...outageMs)),
+    between('half-open', outage(random)),
+    between('slow', outage(random)),
     cutOff(random, replicas, 'store'),
   ]
 }
 
 /** Shorter and longer than a request waits. */
-const outageMs = [4_000, 25_000] as const
+const outage = (random: Random): number => random.between(4_000, 25_000)
 
 /** One replica alone: the others go on, perhaps with its partitions. */
 function cutOff(random: Random, replicas: number, server: Server): Fault {
   const replica = random.pick(storedServices.flatMap(({ name }) => replicasOf(name, replicas)))
-  return { kind: 'cut off', server, replicas: [replica], ms: random.between(...outageMs) }
+  return { kind: 'cut off', server, replicas: [replica], ms: outage(random) }
 }
 
 const replicasOf = (name: Member, replicas: number): Member[] => (replicas > 1 ? [name, `${name}-2`] : [name])

@@ -73,6 +73,7 @@ export function openBook(consumers: Record<string, string[]>, file = ':memory:')
   const writer = (sql: string) => {
     const statement = db.prepare(sql)
     return (...values: (SQLInputValue | undefined)[]) => {
+      // biome-ignore lint/plugin/no-spread-arguments: a row has a dozen columns
       statement.run(...values.map((value) => value ?? null))
     }
   }

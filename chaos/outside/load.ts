@@ -61,8 +61,11 @@ export function startOutsideLoad(seed: string, perSecond: number, options: Outsi
     const now = performance.now()
     const taken: Outgoing[] = []
     for (let index = 0; index < waiting.length && taken.length < maxRecords; ) {
-      if (isEnding || (waiting[index]?.dueAt ?? 0) <= now) taken.push(...waiting.splice(index, 1))
-      else index += 1
+      const [next] = waiting.slice(index, index + 1)
+      if (next && (isEnding || next.dueAt <= now)) {
+        waiting.splice(index, 1)
+        taken.push(next)
+      } else index += 1
     }
     return taken
   }

@@ -22,6 +22,7 @@ export function createOutsideProducer(kafka: KafkaConnection, isOver: () => bool
     async send(records) {
       for (;;) {
         try {
+          // biome-ignore lint/plugin/no-spread-arguments: it takes at most 100 due records
           await producer.send(...records)
           return true
         } catch {

@@ -108,6 +108,7 @@ export function createCommands(
         return { order: orderOf({ OrderCreated: event }) as Order, stored }
       }
       // One tenant's key is not another's.
+      // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
       const orderId = deterministicId('order', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
       const { holder, isStored } = await reserve(newOrder(orderId, input, context))
       if (isStored) return { order: orderOf(await store.find(tenant.id, orderId)) as Order, stored: true }

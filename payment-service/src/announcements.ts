@@ -93,6 +93,7 @@ export function announcedFact(
 
 /** Of a payment and an event's name, whatever its version: a payment is announced once. Two tenants may pay for one OrderId. */
 const eventId = ({ id: tenantId }: Tenant, paymentId: string, type: string) =>
+  // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
   deterministicId('event', paymentId, type.split('@')[0] ?? type, ...(tenantId ? [tenantId] : []))
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */

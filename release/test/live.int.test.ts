@@ -13,7 +13,7 @@ describe('waiting until a release is live', () => {
 
   async function releaseWith(configVars: Record<string, string>) {
     const context = contextFor(fake)
-    context.out.hide('secret-of-the-store')
+    context.out.hide(['secret-of-the-store'])
     await context.platform.patchConfigVars(configVars)
     await context.platform.releaseImage(digestOf('a'))
     const live = requireLive(context, await context.platform.app()).catch((error: unknown) => error)

@@ -7,7 +7,7 @@ describe('what a release command prints', () => {
 
   it('never has a secret in it, however it is spelt', () => {
     const out = capturedOutput()
-    out.hide('to"ken-1', uri)
+    out.hide(['to"ken-1', uri])
     const spellings = [
       'to"ken-1',
       JSON.stringify('to"ken-1'),
@@ -31,7 +31,7 @@ describe('what a release command prints', () => {
     fc.assert(
       fc.property(printable, fc.string(), fc.string(), (secret, before, after) => {
         const out = capturedOutput()
-        out.hide(secret)
+        out.hide([secret])
         out.print(before + secret + after)
         expect(out.text()).to.not.include(before + secret + after)
       }),
@@ -40,7 +40,7 @@ describe('what a release command prints', () => {
 
   it('keeps words that only look alike', () => {
     const out = capturedOutput()
-    out.hide('app', '')
+    out.hide(['app', ''])
     out.print('the app is up')
     expect(out.text()).to.equal('the app is up\n')
   })

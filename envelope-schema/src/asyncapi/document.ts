@@ -143,8 +143,8 @@ function reducedOf(envelope: object, required: string[] = []): object {
 /** What the messages refer to, each once. */
 function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   const all = types.flatMap((type) => variants.map((variant) => bundle(type, variant).$defs as object))
-  const entries = Object.entries(Object.assign({}, ...all) as Record<string, unknown>).sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  )
+  const entries = Object.entries(
+    all.reduce((merged, some) => Object.assign(merged, some), {} as Record<string, unknown>),
+  ).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
 }

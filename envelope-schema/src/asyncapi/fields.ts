@@ -38,7 +38,8 @@ function rowsIn(
 /** With what it refers to; what it says itself counts more. */
 function filledIn({ $ref, allOf = [], ...own }: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const parts = $ref ? [schemas[nameIn({ $ref })] ?? {}] : allOf
-  return Object.assign({}, ...parts.map((part) => filledIn(part, schemas)), own)
+  const filled = parts.reduce<JsonSchema>((merged, part) => Object.assign(merged, filledIn(part, schemas)), {})
+  return { ...filled, ...own }
 }
 
 /** In words: `text, 1 to 200 characters`. */

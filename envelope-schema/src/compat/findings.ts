@@ -59,5 +59,6 @@ function newestBefore(name: string, version: number, schemas: Schemas): string |
     const [, other, number] = eventPath.exec(path) ?? []
     return other === name && Number(number) < version ? [Number(number)] : []
   })
-  return earlier.length > 0 ? `events/${name}.${Math.max(...earlier)}.json` : undefined
+  const newest = earlier.reduce((most, number) => Math.max(most, number), 0)
+  return earlier.length > 0 ? `events/${name}.${newest}.json` : undefined
 }

@@ -50,18 +50,18 @@ interface Spot {
 function write(lines: JsonLine[], value: unknown, spot: Spot, most: number): void {
   if (lines.length > most) return
   const { depth, pointer, before, after } = spot
-  const line = (...tokens: JsonLine['tokens']) => lines.push({ depth, tokens, pointer, faults: [] })
+  const line = (tokens: JsonLine['tokens']) => lines.push({ depth, tokens, pointer, faults: [] })
   const entries = entriesOf(value)
   if (!entries) {
-    line(...before, scalar(value), ...(after ? [mark(after)] : []))
+    line([...before, scalar(value), ...(after ? [mark(after)] : [])])
     return
   }
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   if (entries.length === 0) {
-    line(...before, mark(`${open}${close}${after}`))
+    line([...before, mark(`${open}${close}${after}`)])
     return
   }
-  line(...before, mark(open))
+  line([...before, mark(open)])
   for (const [index, [name, inner]] of entries.entries()) {
     const key: JsonLine['tokens'] = Array.isArray(value)
       ? []
@@ -69,7 +69,7 @@ function write(lines: JsonLine[], value: unknown, spot: Spot, most: number): voi
     const comma = index < entries.length - 1 ? ',' : ''
     write(lines, inner, { depth: depth + 1, pointer: `${pointer}/${escaped(name)}`, before: key, after: comma }, most)
   }
-  line(mark(`${close}${after}`))
+  line([mark(`${close}${after}`)])
 }
 
 const mark = (text: string) => ({ kind: 'mark' as const, text })

@@ -28,7 +28,7 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
   const { lanes, steps } = conversation
   const room = (width - gutter) / Math.max(1, lanes.length)
   const laneWidth = Math.max(140, Math.min(240, Math.floor(room)))
-  const start = Math.min(...steps.map(({ row }) => Date.parse(row.at)))
+  const start = steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity)
   const times = Float64Array.from(steps, ({ row }) => Date.parse(row.at) - start)
   const tops = new Float64Array(steps.length + 1)
   const idle = new Map<number, number>()

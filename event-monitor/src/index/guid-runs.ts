@@ -49,7 +49,8 @@ export class GuidRuns {
 
   /** All runs become one: for a segment that is only read from now on. */
   mergeAll(): void {
-    if (this.#runs.length > 1) this.#merge(this.#runs, Math.max(...this.#runs.map(({ level }) => level)))
+    const highest = this.#runs.reduce((most, { level }) => Math.max(most, level), 0)
+    if (this.#runs.length > 1) this.#merge(this.#runs, highest)
   }
 
   /** After a transaction that was rolled back. */

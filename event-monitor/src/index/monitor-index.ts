@@ -134,11 +134,12 @@ export function openIndex(data: IngestData, { onFailure, onTrouble }: IndexEvent
     state: () => state,
     truth() {
       const events = state.segments.filter(({ count }) => count > 0)
-      const [first, last] = [events.map((one) => one.first), events.map((one) => one.last)]
+      const first = events.reduce((least, one) => Math.min(least, one.first), Infinity)
+      const last = events.reduce((most, one) => Math.max(most, one.last), -Infinity)
       return {
         indexLag: state.lag,
-        newest: last.length > 0 ? iso(Math.max(...last)) : null,
-        oldestKept: first.length > 0 ? iso(Math.min(...first)) : null,
+        newest: events.length > 0 ? iso(last) : null,
+        oldestKept: events.length > 0 ? iso(first) : null,
         kept: events.reduce((sum, { count }) => sum + count, 0),
         gaps,
         isConnected: state.isConnected,

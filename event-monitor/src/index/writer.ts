@@ -41,7 +41,7 @@ export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const
   const found = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
-  let nextSeq = Math.max(1, ...[...found.values()].flat().map(({ lastSeq }) => lastSeq + 1))
+  let nextSeq = [...found.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
   const series = new Map(
     names.map((name) => [name, openSeries(name, found.get(name) ?? [], options, () => nextSeq)] as const),
   )
@@ -62,7 +62,7 @@ export function openWriter(options: WriterOptions): IndexWriter {
         const own = records.filter(isOwn)
         const moved = positions.filter(isOwn)
         if (own.length === 0 && moved.length === 0) continue
-        kinds.push(...one.write(own, moved, gaps.filter(isOwn), nextSeq))
+        for (const kind of one.write(own, moved, gaps.filter(isOwn), nextSeq)) kinds.push(kind)
         nextSeq += own.length
       }
       return { seq, kinds }

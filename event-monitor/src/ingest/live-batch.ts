@@ -26,7 +26,8 @@ export function liveBatch(
     const entry = byKind.get(kind) ?? { kind, count: 0, rows: [], delays: [] }
     byKind.set(kind, entry)
     count(entry, record, isLive)
-    if (entry.delays.length < maxRows) entry.delays.push(...delayOf(record))
+    const delay = entry.delays.length < maxRows ? delayOf(record) : undefined
+    if (delay !== undefined) entry.delays.push(delay)
     if (hashes.size === 0) continue
     for (const guid of record.guids) {
       const hash = hashOf(guid)
@@ -50,7 +51,7 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
 }
 
 /** How long a reaction took, by the header that says when its cause arrived. On a topic that others write it may say anything. */
-function delayOf({ at, body }: IndexRecord): number[] {
+function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
-  return cause > 0 && at >= cause ? [at - cause] : []
+  return cause > 0 && at >= cause ? at - cause : undefined
 }

@@ -150,7 +150,7 @@ function add({ pending, test, hash }: View, { kinds, watched }: IngestBatch): vo
     pending.matched += count
     if (isFaulty(kind)) pending.invalid += count
     pending.kinds.push({ kind, count })
-    rows.push(...some)
+    for (const row of some) rows.push(row)
   }
   rows.sort((one, other) => (one.at < other.at ? 1 : -1))
   pending.rows = [...rows, ...pending.rows].slice(0, maxRows)

@@ -45,8 +45,8 @@ export function publishersOf(
             count: sum(same),
           }))
           .sort((one, other) => other.count - one.count),
-        firstSeen: iso(Math.min(...own.map(({ first }) => first))),
-        lastSeen: iso(Math.max(...own.map(({ last }) => last))),
+        firstSeen: iso(own.reduce((least, { first }) => Math.min(least, first), Infinity)),
+        lastSeen: iso(own.reduce((most, { last }) => Math.max(most, last), -Infinity)),
       }
     })
     .sort((one, other) => other.events - one.events)

@@ -26,7 +26,7 @@ export function schemaUses(kinds: readonly SeenKind[], services: readonly Role[]
     const [name = '', number = ''] = type.split('@')
     const version = Number(number)
     const versions = eventTypes.filter((one) => one.startsWith(`${name}@`)).map((one) => Number(one.split('@')[1]))
-    const older = Math.max(...versions.filter((one) => one < version))
+    const older = versions.reduce((most, one) => (one < version ? Math.max(most, one) : most), -Infinity)
     const used = kinds.filter(({ kind }) => typeText(kind) === type && !kind.topic.endsWith('.dead'))
     const byPublisher = Map.groupBy(used, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
     const topics = [...new Set([...used.map(({ kind }) => kind.topic), ...topicsOf(name, services)])].sort()
@@ -35,9 +35,9 @@ export function schemaUses(kinds: readonly SeenKind[], services: readonly Role[]
       type,
       name,
       version,
-      isNewest: version === Math.max(...versions),
+      isNewest: versions.every((one) => one <= version),
       events: used.reduce((total, { count }) => total + count, 0),
-      lastSeen: used.length > 0 ? iso(Math.max(...used.map(({ last }) => last))) : null,
+      lastSeen: used.length > 0 ? iso(used.reduce((most, { last }) => Math.max(most, last), -Infinity)) : null,
       publishers: [...byPublisher.values()].map((own) => ({
         appId: (own[0] as SeenKind).kind.appId,
         appName: (own[0] as SeenKind).kind.appName,

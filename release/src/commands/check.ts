@@ -58,7 +58,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
     })
   }
   const current = await platform.configVars()
-  out.hide(...secretsOf(current))
+  out.hide(secretsOf(current))
   const other = current.App__Name
   if (other !== undefined && other !== service.folder) {
     throw new ReleaseError('platform', `${operator.app} is the app of ${other}; every service needs one of its own`, {

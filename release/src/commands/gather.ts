@@ -26,7 +26,7 @@ export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv,
     if (Object.keys(answers).length === asked) break
     resolved = await resolveConfigVars(service, { ...env, ...answers }, earlier)
   }
-  out.hide(...secretsOf(resolved.vars))
+  out.hide(secretsOf(resolved.vars))
   return resolved
 }
 

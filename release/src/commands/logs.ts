@@ -12,7 +12,7 @@ const reconnectMs = 1_000
 
 /** `make logs-order`: shows the log as it grows. When a session ends it opens another and goes on after the last line. */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
-  out.hide(...secretsOf(await platform.configVars()))
+  out.hide(secretsOf(await platform.configVars()))
   const shown = createMemory()
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const lines = isFirst ? firstLines : overlap

@@ -20,7 +20,8 @@ export async function rollback(context: Context, options: { dryRun: boolean }): 
     })
   }
   const { before } = entry
-  out.hide(...secretsOf(before.configVars), ...secretsOf(await platform.configVars()))
+  out.hide(secretsOf(before.configVars))
+  out.hide(secretsOf(await platform.configVars()))
   const newest = await platform.newestRelease()
   const { length } = await changesToUndo(context, before)
   out.print(

@@ -3,7 +3,7 @@ import { formsOf } from './secret-forms.ts'
 /** Where the words of a command go. Nothing that was declared secret is ever among them. */
 export interface Output {
   /** From now on these values are replaced by `***`, however they are escaped. */
-  hide: (...secrets: string[]) => void
+  hide: (secrets: readonly string[]) => void
   scrub: (text: string) => string
   print: (line?: string) => void
   /** A line with the seconds since the command began. */
@@ -22,7 +22,7 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
   const scrub = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, '***'), text)
   const print = (line = '') => void out.write(`${scrub(line)}\n`)
   return {
-    hide: (...secrets) => {
+    hide: (secrets) => {
       // The longest first: a connection string goes as a whole before its password does.
       forms = [...new Set([...forms, ...secrets.flatMap(formsOf)])].sort((a, b) => b.length - a.length)
     },

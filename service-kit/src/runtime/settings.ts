@@ -145,11 +145,13 @@ export function loadSettings<T extends BaseSettings>(
   // Strict as it is, Ajv refuses what is no schema. Its meta-schema would say the same, and takes longer to compile than all of these.
   const validate = new Ajv({ allErrors: true, validateSchema: false }).compile(section(schemas))
   validate(settings)
-  const problems = (validate.errors ?? [])
-    .filter(({ keyword }) => keyword !== 'if')
-    .map((error) => describe(error, env))
-  if (!problems.some((problem) => /^(Auth|Web)/.test(problem))) problems.push(...authProblems(settings as unknown as T))
-  problems.push(...traceProblems(env))
+  const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
+  const isAuthReadable = !invalid.some((problem) => /^(Auth|Web)/.test(problem))
+  const problems = [
+    ...invalid,
+    ...(isAuthReadable ? authProblems(settings as unknown as T) : []),
+    ...traceProblems(env),
+  ]
   if (problems.length > 0) throw new SettingsError(file.pathname, problems)
   return withLowerCaseId(settings as unknown as T)
 }

@@ -118,7 +118,7 @@ function hiddenIn(document: unknown): string[] {
   const waiting: [name: string, value: unknown][] = [['', document]]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [name, value] = next
-    if (typeof value === 'object' && value !== null) waiting.push(...Object.entries(value))
+    if (typeof value === 'object' && value !== null) for (const entry of Object.entries(value)) waiting.push(entry)
     const isText = typeof value === 'string' && !isId(value)
     const isNumber = typeof value === 'number' && String(value).length >= minDigits
     if ((isText || isNumber) && !mayShow(name, value)) found.push(String(value))

@@ -31,7 +31,7 @@ export class FakeSidecar implements Sidecar {
 
   async publish(_topic: string, events: OutgoingEvent[]): Promise<void> {
     await this.#call('publish')
-    this.published.push(...events)
+    for (const event of events) this.published.push(event)
   }
 
   async read(keys: string[]): Promise<Map<string, StoredDocument>> {

@@ -79,6 +79,15 @@ describe('while an event is handled', () => {
     expect(whileHandling(Buffer.from('{"CustomerName": Ada'), () => withoutValues('Ada failed'))).to.equal('*** failed')
   })
 
+  it('hides a value of a document that is as wide as the largest record', () => {
+    const name = 'Lovelace'
+    const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]))
+    for (const wide of [Array(130_000).fill(1), keys, Array(60_000).fill({}), Array(60_000).fill([])]) {
+      const document = { Payload: { CustomerName: name, wide } }
+      expect(whileHandling(document, () => withoutValues(`${name} failed`))).to.equal('*** failed')
+    }
+  })
+
   it('what holds nothing personal changes no text', () => {
     for (const document of [undefined, null, '', {}, [], 5, Buffer.alloc(0), '['.repeat(100_000)]) {
       expect(whileHandling(document, () => withoutValues('as it was: 1'))).to.equal('as it was: 1')

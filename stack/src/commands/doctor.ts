@@ -74,7 +74,7 @@ const forTests = () => [
   ...new Set([
     npm,
     ...toolsOfProcesses(),
-    ...toolsOfTests('browser', 'jaeger', 'prometheus'),
+    ...toolsOfTests(['browser', 'jaeger', 'prometheus']),
     postgresql,
     git,
     curl,

@@ -23,7 +23,7 @@ export async function dockerClean({ name, store }: Project): Promise<string[]> {
   if (store !== 'mongodb') recordStore('mongodb')
   const label = `label=com.docker.compose.project=${name}`
   const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
-  if (volumes.length > 0) await docker('volume', 'rm', ...volumes)
+  for (const volume of volumes) await docker('volume', 'rm', volume)
   return volumes
 }
 

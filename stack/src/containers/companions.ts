@@ -7,6 +7,7 @@ import { type Container, containersOf, docker } from './docker.ts'
 export async function restartCompanions(project: string): Promise<string[]> {
   const containers = await containersOf(project)
   const cutOff = containers.filter((container) => isCutOff(container, containers))
+  // biome-ignore lint/plugin/no-spread-arguments: a project has some twenty containers
   if (cutOff.length > 0) await docker('restart', '-t', '0', ...cutOff.map(({ Id }) => Id))
   return cutOff.map(({ Name }) => Name.slice(1))
 }

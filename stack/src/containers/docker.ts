@@ -21,6 +21,7 @@ export interface Container {
 export async function containersOf(project: string): Promise<Container[]> {
   const ids = await docker('ps', '--all', '--quiet', '--filter', `label=com.docker.compose.project=${project}`)
   if (!ids.trim()) return []
+  // biome-ignore lint/plugin/no-spread-arguments: a project has some twenty containers
   return JSON.parse(await docker('inspect', ...ids.trim().split('\n'))) as Container[]
 }
 

@@ -23,7 +23,7 @@ export async function images(signal: AbortSignal): Promise<void> {
   const onProgress = timed()
   const present = await ensureImages({ onProgress, signal }, testImages)
   await buildServiceImages(onProgress)
-  const width = Math.max(...testImages.map((name) => name.length))
+  const width = testImages.reduce((most, name) => Math.max(most, name.length), 0)
   for (const { name, origin, standIn } of present) {
     const from = origin === 'registry' ? 'from its registry' : 'built here'
     print(`${name.padEnd(width)}  ${standIn ? `${from}: A STAND-IN, ${standIn}` : from}`)

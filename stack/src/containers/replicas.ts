@@ -66,6 +66,7 @@ export async function writeReplicas(counts: ReplicaCounts, file = replicasFile):
 /** What Compose understands these files to say, variables still in it. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
+  // biome-ignore lint/plugin/no-spread-arguments: two or three files
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 

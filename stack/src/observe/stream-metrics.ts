@@ -73,7 +73,10 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
     for (const [group, all] of consumed) {
       for (const topic of all) {
         const own = seen.positions.filter((position) => position.group === group && position.topic === topic)
-        oldest.set({ group, topic }, Math.max(0, ...own.map((each) => seen.waitingMs.get(each) ?? 0)) / 1_000)
+        oldest.set(
+          { group, topic },
+          own.reduce((most, each) => Math.max(most, seen.waitingMs.get(each) ?? 0), 0) / 1_000,
+        )
       }
     }
     for (const topic of deadLetterTopics) {

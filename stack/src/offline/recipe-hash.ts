@@ -17,7 +17,7 @@ export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe):
   }
   for (const [name, value] of Object.entries(recipe.args)) add('argument', name, value)
   for (const image of recipe.from) add('from', image, recipeHash(recipeOf(image), recipeOf))
-  add('content', ...recipe.content)
+  hash.update(JSON.stringify(['content', ...recipe.content]))
   add('stand-in', recipe.standIn ?? '')
   return hash.digest('hex').slice(0, 16)
 }

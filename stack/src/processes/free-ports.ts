@@ -38,13 +38,13 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 /** Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
 /** Of this process, and not given yet. */
-const reserved: number[] = []
+let reserved: number[] = []
 
 /** One such port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = reserved.shift()
-    if (port === undefined) reserved.push(...(await reserveBlock()))
+    if (port === undefined) reserved = reserved.concat(await reserveBlock())
     else if (await isPortFree(port)) return port
   }
 }

@@ -16,7 +16,7 @@ import { dataFolder, type Plan } from './plan.ts'
 
 /** Arguments of java for the broker. */
 export function kafkaCommand(plan: Plan): string[] {
-  return brokerCommand(plan, ...sharedClasses())
+  return brokerCommand(plan, sharedClasses())
 }
 
 /** The classes that an earlier broker wrote down, once there was one. */
@@ -25,11 +25,11 @@ function sharedClasses(): string[] {
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : []
 }
 
-function brokerCommand(plan: Plan, ...more: string[]): string[] {
-  return [...javaArguments(brokerHeap, ...more), 'kafka.Kafka', propertiesFile(plan.folder)]
+function brokerCommand(plan: Plan, more: string[] = []): string[] {
+  return [...javaArguments([brokerHeap, ...more]), 'kafka.Kafka', propertiesFile(plan.folder)]
 }
 
-function javaArguments(...more: string[]): string[] {
+function javaArguments(more: string[]): string[] {
   const logging = `-Dlog4j2.configurationFile=${join(repository, 'stack/kafka/log4j2.properties')}`
   return [...brokerMachine, logging, ...more, '-cp', join(kafkaJarsFolder(), '*')]
 }
@@ -59,7 +59,7 @@ export async function prepareKafka(plan: Plan): Promise<void> {
  */
 async function archiveClasses(plan: Plan): Promise<void> {
   const unfinished = `${classArchiveFile()}.${process.pid}`
-  const broker = spawn(javaCommand(), brokerCommand(plan, `-XX:ArchiveClassesAtExit=${unfinished}`), {
+  const broker = spawn(javaCommand(), brokerCommand(plan, [`-XX:ArchiveClassesAtExit=${unfinished}`]), {
     stdio: 'ignore',
   })
   const ended = once(broker, 'exit')
@@ -80,7 +80,7 @@ async function format(properties: string): Promise<void> {
   // With '=', since an id may begin with a dash.
   const storageTool = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', properties]
   try {
-    await promisify(execFile)(javaCommand(), [...javaArguments('-Xmx128m', ...sharedClasses()), ...storageTool])
+    await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
     throw new StackError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })

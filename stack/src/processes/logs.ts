@@ -32,7 +32,7 @@ export async function showLogs(
   names: readonly string[],
   { follow, signal }: LogOptions,
 ): Promise<void> {
-  const width = Math.max(...names.map((name) => name.length))
+  const width = names.reduce((most, name) => Math.max(most, name.length), 0)
   const show = (name: string) => {
     const colour = colours[names.indexOf(name) % colours.length] ?? 'cyan'
     const prefix = paint(colour, `${name.padEnd(width)} |`)

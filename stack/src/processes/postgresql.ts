@@ -29,7 +29,7 @@ const isRoot = process.getuid?.() === 0
 export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
   const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', ...postgresqlSettings }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return asServerUser(databaseFolder(folder), program('postgres'), '-D', databaseFolder(folder), ...options)
+  return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
 }
 
 /** The server that a folder's command starts, for its clients on this machine. */
@@ -40,7 +40,7 @@ export function localPostgresql(folder: string, port: number): string {
 const password = (folder: string) => stackPassword(folder, 'postgresql')
 const program = (name: string) => join(findPostgresql() ?? '', name)
 
-function asServerUser(data: string, ...command: [string, ...string[]]): [string, ...string[]] {
+function asServerUser(data: string, command: [string, ...string[]]): [string, ...string[]] {
   if (!isRoot) return command
   // Root's own folders are closed to others: where the checkout is in one, the server may pass through.
   const pass = isClosed(data) ? ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'] : []
@@ -93,7 +93,7 @@ async function makeDatabases(folder: string, data: string): Promise<void> {
 async function initialize(data: string, passwordFile: string): Promise<void> {
   const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
-  const [command, ...args] = asServerUser(data, program('initdb'), ...options)
+  const [command, ...args] = asServerUser(data, [program('initdb'), ...options])
   try {
     // In a folder that its user may enter.
     await promisify(execFile)(command, args, { cwd: '/' })

@@ -68,6 +68,7 @@ async function buildPages(source: string, folder: string, { signal }: ProvisionO
   symlinkSync(join(work, 'package/bin/pnpm.cjs'), join(work, 'bin/pnpm'))
   chmodSync(join(work, 'bin/pnpm'), 0o755)
   const options = ['--frozen-lockfile', '--ignore-scripts', '--store-dir', join(work, 'store')]
+  // biome-ignore lint/plugin/no-spread-arguments: four options
   await run('pnpm', 'install', ...options, '--filter', '@prometheus-io/mantine-ui...')
   for (const name of pages) await run('pnpm', '--filter', `@prometheus-io/${name}`, 'run', 'build')
   mkdirSync(join(folder, 'static'))

@@ -35,17 +35,12 @@ export async function provision(
   const { tests = [], store } = options
   const asked = tests.map((name) => ofTests[name]())
   const made = [...parts(), ...asked.filter(isProvisioned)]
-  await requireTools([
-    java,
-    ...needsOf(made),
-    ...toolsOfTests(...tests),
-    ...(store === 'postgresql' ? [postgresql] : []),
-  ])
+  await requireTools([java, ...needsOf(made), ...toolsOfTests(tests), ...(store === 'postgresql' ? [postgresql] : [])])
   await provisionTools(made, options)
 }
 
 /** What making the tools takes that tests ask for by these names. */
-export function toolsOfTests(...names: TestTool[]): Tool[] {
+export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   return names.flatMap((name) => {
     const tool = ofTests[name]()
     return isProvisioned(tool) ? needsOf([tool]) : [tool]

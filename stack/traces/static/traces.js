@@ -10,7 +10,7 @@ function element(name, attributes = {}, ...children) {
     if (key === 'onclick') made.addEventListener('click', value)
     else made.setAttribute(key, value)
   }
-  made.append(...children)
+  for (const child of children.flat()) made.append(child)
   return made
 }
 
@@ -33,8 +33,9 @@ function coloursOf({ processes }) {
 
 /** Where a trace begins and ends, in microseconds. */
 function timesOf({ spans }) {
-  const begin = Math.min(...spans.map(({ startTime }) => startTime))
-  return { begin, whole: Math.max(1, ...spans.map(({ startTime, duration }) => startTime + duration - begin)) }
+  const begin = spans.reduce((first, { startTime }) => Math.min(first, startTime), Infinity)
+  const end = spans.reduce((last, { startTime, duration }) => Math.max(last, startTime + duration), begin + 1)
+  return { begin, whole: end - begin }
 }
 
 /** Spans behind their parents, with how deep they are; those whose parent is not here come first. */
@@ -60,7 +61,11 @@ function detailsOf(trace, span) {
       .map(({ key, value }) => [key, String(value)]),
     ...links.map(({ traceID }) => ['link', element('a', { href: `/trace/${traceID}` }, traceID)]),
   ]
-  return element('dl', {}, ...rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]))
+  return element(
+    'dl',
+    {},
+    rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+  )
 }
 
 function barOf({ begin, whole }, { startTime, duration }, colour) {
@@ -93,7 +98,7 @@ function showTrace(trace) {
     ]
   })
   const title = `${trace.traceID}, ${milliseconds(times.whole)}, ${trace.spans.length} spans`
-  main.replaceChildren(element('h3', {}, title), element('table', {}, ...rows))
+  main.replaceChildren(element('h3', {}, title), element('table', {}, rows))
 }
 
 function showList(traces) {
@@ -113,10 +118,18 @@ function showList(traces) {
         milliseconds(times.whole),
       ]
       const isError = trace.spans.some(isFailed)
-      return element('tr', isError ? { class: 'error' } : {}, ...cells.map((cell) => element('td', {}, cell)))
+      return element(
+        'tr',
+        isError ? { class: 'error' } : {},
+        cells.map((cell) => element('td', {}, cell)),
+      )
     })
-  const header = element('tr', {}, ...head.map((name) => element('th', {}, name)))
-  main.replaceChildren(rows.length > 0 ? element('table', {}, header, ...rows) : element('p', {}, 'There is none yet.'))
+  const header = element(
+    'tr',
+    {},
+    head.map((name) => element('th', {}, name)),
+  )
+  main.replaceChildren(rows.length > 0 ? element('table', {}, header, rows) : element('p', {}, 'There is none yet.'))
 }
 
 /** The traces of all services in which a span has the tag, or any when there is none. */

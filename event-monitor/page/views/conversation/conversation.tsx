@@ -82,7 +82,10 @@ function Steps({ conversation }: { conversation: Conversation }) {
       return true
     },
   })
-  const times = steps.map(({ row }) => Date.parse(row.at))
+  const [first, last] = steps.reduce(
+    ([least, most], { row }) => [Math.min(least, Date.parse(row.at)), Math.max(most, Date.parse(row.at))],
+    [Infinity, -Infinity],
+  )
   const records = steps.filter(isRecord).length
   const failures = steps.filter(({ kind }) => kind === 'dead-letter').length
   const shown = opened.value === null ? undefined : steps[opened.value]
@@ -108,7 +111,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
           </button>
         )}
         <span class="quiet">
-          took {duration(Math.max(...times) - Math.min(...times))}
+          took {duration(last - first)}
           {failures > 0 && <span class="mark bad"> · ✕ {counted(failures, 'dead letter')}</span>}
         </span>
         {!isTable && (

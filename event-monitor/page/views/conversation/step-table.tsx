@@ -18,7 +18,7 @@ const page = 300
 /** The lifeline in words. */
 export function StepTable({ conversation: { steps, lanes }, active, open }: Props) {
   const shown = useSignal(page)
-  const start = useRef(Math.min(...steps.map(({ row }) => Date.parse(row.at))))
+  const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
   const title = (lane: string) => lanes.find(({ id }) => id === lane)?.title ?? lane
   return (
     <div class="table-box">

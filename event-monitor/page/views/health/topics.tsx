@@ -5,7 +5,7 @@ import { State } from '../../parts/marks.tsx'
 
 /** Topics, how much stands in them, and how much comes. */
 export function Topics({ topics }: { topics: TopicHealth[] }) {
-  const most = Math.max(1, ...topics.map(({ perSecond }) => perSecond))
+  const most = topics.reduce((rate, { perSecond }) => Math.max(rate, perSecond), 1)
   return (
     <section>
       <h2>Topics</h2>

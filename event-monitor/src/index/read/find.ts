@@ -22,7 +22,7 @@ function ofSeries(segments: ReadSegment[], query: Query, before: number, limit: 
   for (const segment of segments) {
     const { facts } = segment
     if (facts.firstSeq >= before || facts.count === 0 || facts.last < query.from || facts.first >= query.to) continue
-    found.push(...ofSegment(segment, query, before, limit - found.length))
+    for (const row of ofSegment(segment, query, before, limit - found.length)) found.push(row)
     if (found.length >= limit) break
   }
   return found

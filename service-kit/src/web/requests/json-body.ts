@@ -24,9 +24,9 @@ export function jsonBody<T extends object>(name: string, fields: ContractFields<
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const validate = fieldValidator(fields)
-  const readers = Object.entries<ContractField>(fields).map(([name, source]) => ({
+  const readers = Object.entries<ContractField>(fields).map(([name, [type, field]]) => ({
     name,
-    read: isGuidField(...source) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
+    read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
   }))
   return (body) => {
     const given = (body === undefined ? {} : body) as Record<string, unknown>

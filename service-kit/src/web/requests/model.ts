@@ -36,7 +36,7 @@ export function propertiesOf(fields: Record<string, Field>): Record<string, Sche
 }
 
 function schemaOf(field: Field): Schema {
-  return isContractField(field) ? fieldSchema(...field) : field
+  return isContractField(field) ? fieldSchema(field[0], field[1]) : field
 }
 
 /** Array.isArray does not narrow to a readonly tuple. */

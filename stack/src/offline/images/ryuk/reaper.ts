@@ -50,21 +50,22 @@ async function reap(): Promise<void> {
   for (let pass = 0; pass < passes; pass++) {
     const found = (await Promise.all([...filters.values()].map(resources))).flat()
     if (found.length === 0 && pass > 0) break
-    for (const path of found) removed += await docker('DELETE', path).then(...counted(path))
+    for (const path of found) removed += await remove(path)
     await sleep(1000)
   }
   console.log(`removed ${removed}`)
   process.exit()
 }
 
-function counted(path: string): [() => number, (error: Error) => number] {
-  return [
-    () => 1,
-    (error) => {
-      console.log(`${path}: ${error.message}`)
-      return 0
-    },
-  ]
+/** Removes a resource and returns how many were removed: none when the engine refuses. */
+async function remove(path: string): Promise<number> {
+  try {
+    await docker('DELETE', path)
+    return 1
+  } catch (error) {
+    console.log(`${path}: ${(error as Error).message}`)
+    return 0
+  }
 }
 
 /** The API paths that remove what matches, in the order in which they can be removed. */

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+
+const declared = `const call = (...values) => values
+const [first, data] = [[], []]
+class Numbers extends Array {}
+`
+
+/** Forms in which data becomes the arguments of a call. */
+const refused = [
+  'first.push(...data)',
+  'first?.push?.(...data)',
+  'first.unshift(...data)',
+  'first.splice(0, 1, ...data)',
+  'Math.max(0, ...data)',
+  'Math.min(...data.map((value) => value + 1))',
+  'String.fromCharCode(...data)',
+  'Object.assign({}, ...data)',
+  'call(1, ...data, 2)',
+  'new Numbers(...data)',
+  'class More extends Numbers { constructor() { super(...data) } }',
+  'call.apply(null, data)',
+  'Reflect.apply(call, null, data)',
+  'const outer = (...own) => call(...data, own.length)',
+]
+
+/** Forms that have no limit, or that pass on arguments which a caller wrote. */
+const accepted = [
+  'call([...first, ...data])',
+  'call({ ...data })',
+  'new Set([...first, ...data])',
+  'const forward = (...own) => call(0, ...own)',
+  'function forwards(...own) { return call(...own) }',
+  'class Forward extends Numbers { constructor(...own) { super(...own) } }',
+  '// biome-ignore lint/plugin/no-spread-arguments: three at most\ncall(...data)',
+]
+
+describe('the lint rule about arguments', () => {
+  let folder = ''
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'orderflow-lint-'))
+    const { plugins } = JSON.parse(readFileSync(join(repository, 'biome.json'), 'utf8'))
+    const own = plugins.map((plugin: { path: string }) => ({ ...plugin, path: join(repository, plugin.path) }))
+    writeFileSync(join(folder, 'biome.json'), JSON.stringify({ plugins: own, linter: { rules: { preset: 'none' } } }))
+  })
+  after(() => rmSync(folder, { recursive: true }))
+
+  /** Lints a file and returns the messages about it. */
+  function problems(statement: string, path: string): string[] {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), `${declared}${statement}\n`)
+    const biome = join(repository, 'node_modules/.bin/biome')
+    const { stdout } = spawnSync(process.execPath, [biome, 'lint', '--reporter=json', path], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    return JSON.parse(stdout).diagnostics.map(({ message }: { message: string }) => message)
+  }
+
+  for (const statement of refused) {
+    it(`refuses ${statement}`, () => {
+      const [message, ...others] = problems(statement, 'src/sample.ts')
+      expect(message).to.contain('must not').and.contain('120,000').and.contain('biome-ignore')
+      expect(others).to.deep.equal([])
+    })
+  }
+
+  for (const statement of accepted) {
+    it(`accepts ${statement.split('\n')[0]}`, () => {
+      expect(problems(statement, 'src/sample.ts')).to.deep.equal([])
+    })
+  }
+
+  it('reads components and scripts, too', () => {
+    for (const path of ['page/sample.tsx', 'static/sample.js', 'sample.mjs']) {
+      expect(problems('first.push(...data)', path), path).to.have.length(1)
+    }
+  })
+
+  it('leaves tests alone, because they choose their data', () => {
+    for (const path of ['test/support/sample.ts', 'package/test/sample.ts', 'src/sample.unit.test.ts']) {
+      expect(problems('first.push(...data)', path), path).to.deep.equal([])
+    }
+  })
+})
