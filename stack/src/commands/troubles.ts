@@ -6,6 +6,7 @@ import { stackStatus } from '../processes/status.ts'
 
 /** What a service answers at `/readyz` (service-kit/src/web/health.ts). */
 interface Ready {
+  status: string
   missing?: Record<string, string>
   redelivered?: { topic: string; partition: number; offset: string; deliveries: number }[]
 }
@@ -22,8 +23,8 @@ const timeoutMs = 5_000
 export async function troublesOf(running: readonly Running[]): Promise<string[]> {
   const all = await Promise.all(
     running.map(async ({ name, ask }) => {
-      const ready = await ask().catch((): Ready => ({ missing: { itself: 'it does not answer' } }))
-      return linesOf(name, ready)
+      const ready = await ask().catch(() => undefined)
+      return ready ? linesOf(name, ready) : [`${name} does not answer`]
     }),
   )
   return all.flat()

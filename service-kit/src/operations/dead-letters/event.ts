@@ -37,10 +37,13 @@ export async function readEvent(log: LogReader, { place, stands }: Attempt): Pro
   return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers, arrivedAt }
 }
 
+/** The broker's clock dates the record, the clock of the service's machine the dead letter. */
+const maxClockSkewMs = 60_000
+
 /** Whether a dead letter is of this record. Another one may have its position by now, when the topic was deleted and created again. */
 function isOf(record: LogRecord, letter: LogRecord, digest: string | undefined): boolean {
-  // Of a record that was not read, the dead letter only shows that it is older.
-  if (digest === unread) return record.timestamp <= letter.timestamp
+  // A dead letter whose record was not read only shows that the record is older.
+  if (digest === unread) return record.timestamp <= letter.timestamp + maxClockSkewMs
   return digestOf(record.value) === (digest ?? digestOf(letter.value))
 }
 
