@@ -17,7 +17,7 @@ describe('the views of the system', () => {
   it('name what is wrong with what runs, and show how far each group is behind', async () => {
     const page = await tests.open('/health')
     await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
-    await page.getByText('3,612 behind').click()
+    await page.getByText('at most 3,612 behind').click()
     expect(await page.locator('.group table').first().locator('tbody tr').count()).to.equal(3)
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()
