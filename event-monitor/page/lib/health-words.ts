@@ -1,4 +1,5 @@
 import type { GroupLag, HealthView } from '../../src/api/index.ts'
+import { count } from './format.ts'
 import { placeText } from './route.ts'
 
 /** A group's lag in a topic, of all its partitions. */
@@ -6,16 +7,22 @@ export interface GroupSum {
   group: string
   topic: string
   lag: number
+  isAtMost: boolean
   partitions: GroupLag[]
 }
+
+/** Returns a lag in words: a bound, where the events are too many to be counted. */
+export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
+  `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
 /** Partitions of a group and topic as one, the largest lag first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
     const id = `${each.group} ${each.topic}`
-    const sum = sums.get(id) ?? { group: each.group, topic: each.topic, lag: 0, partitions: [] }
+    const sum = sums.get(id) ?? { group: each.group, topic: each.topic, lag: 0, isAtMost: false, partitions: [] }
     sum.lag += each.lag
+    sum.isAtMost ||= each.isAtMost
     sum.partitions.push(each)
     sums.set(id, sum)
   }

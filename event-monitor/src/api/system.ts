@@ -129,13 +129,18 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
+  /** Events that the group has still to handle: 0 only if there is none. Offsets that hold no event are left out. */
   lag: number
+  /** Whether `lag` is an upper bound, since they are too many to be counted. */
+  isAtMost: boolean
 }
 export interface TopicHealth {
   topic: string
   partitions: number
+  /** Of each partition. Between the two there are as many records, or fewer: some offsets hold none. */
   oldestOffset: string[]
   endOffset: string[]
+  /** Offsets that are taken in a second: as many records, or fewer. */
   perSecond: number
   isDead: boolean
 }

@@ -20,7 +20,7 @@ describe('the views of the system', () => {
     const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is not handled' })
     const link = stuck.getByRole('link', { name: 'orderevents/2/10796' })
     expect(await link.getAttribute('href')).to.equal('/e/orderevents/2/10796')
-    await page.getByText('3,612 behind').click()
+    await page.getByText('at most 3,612 behind').click()
     expect(await page.locator('.group table').first().locator('tbody tr').count()).to.equal(3)
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()

@@ -161,9 +161,33 @@ export const health = (): HealthView => ({
     },
   ],
   groups: [0, 1, 2].flatMap((partition) => [
-    { group: 'order-service', topic: 'orderevents', partition, position: '12000', end: '12000', lag: 0 },
-    { group: 'payment-service', topic: 'orderevents', partition, position: '10796', end: '12000', lag: 1204 },
-    { group: 'order-service', topic: 'paymentevents', partition, position: '6000', end: '6003', lag: 3 },
+    {
+      group: 'order-service',
+      topic: 'orderevents',
+      partition,
+      position: '12000',
+      end: '12000',
+      lag: 0,
+      isAtMost: false,
+    },
+    {
+      group: 'payment-service',
+      topic: 'orderevents',
+      partition,
+      position: '10796',
+      end: '12000',
+      lag: 1204,
+      isAtMost: true,
+    },
+    {
+      group: 'order-service',
+      topic: 'paymentevents',
+      partition,
+      position: '6000',
+      end: '6003',
+      lag: 3,
+      isAtMost: false,
+    },
   ]),
   topics: [
     {
