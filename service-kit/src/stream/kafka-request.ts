@@ -28,6 +28,7 @@ export async function requestAt<Response>(
   const kafka = await import('@platformatic/kafka')
   const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
   const connection = await promised<Connection>((done) => admin[kafka.kGetConnection](broker, done))
+  // biome-ignore lint/plugin/no-spread-arguments: a request of the protocol has a dozen fields
   return await api.async(connection, ...fieldsIn(api.version))
 }
 
