@@ -1,5 +1,5 @@
 import { tenantOf } from '@orderflow/envelope-schema'
-import type { DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
+import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import {
   evolve,
   factNames,
@@ -51,10 +51,10 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
   const seen = createMemory(maxRemembered)
 
   async function load(
-    tenant: string,
     orderIds: string[],
+    read: Documents['read'],
   ): Promise<{ facts: OrderFacts; listed: string | undefined }[]> {
-    const found = await documentsOf(tenant).read(orderIds.flatMap((id) => factNames.map((name) => factKey(id, name))))
+    const found = await read(orderIds.flatMap((id) => factNames.map((name) => factKey(id, name))))
     return orderIds.map((id) => {
       const known = factNames.flatMap((name) => {
         const document = found.get(factKey(id, name))?.value as FactDocument | undefined
@@ -113,13 +113,13 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
     },
 
     async find(tenant, orderId) {
-      const [found] = await load(tenant, [orderId])
+      const [found] = await load([orderId], documentsOf(tenant).read)
       return found?.facts ?? {}
     },
 
     page: (tenant, options) =>
-      documentsOf(tenant).page(options, async (orderIds) =>
-        (await load(tenant, orderIds)).map(({ facts, listed }) => {
+      documentsOf(tenant).page(options, async (orderIds, read) =>
+        (await load(orderIds, read)).map(({ facts, listed }) => {
           const item = orderOf(facts)
           return item && { item, listed }
         }),

@@ -384,9 +384,9 @@ describe('order-service when its platform fails', () => {
     expect(Math.max(sidecar.calls.publish, sidecar.calls.transact)).to.be.at.most(2)
   })
 
-  it('reads and writes once for a whole delivery of payments, once it has a lane of the list', async () => {
+  it('stores a whole delivery of payments by one transaction, and reads new documents once more', async () => {
     const payments = Array.from({ length: 20 }, () => approved(randomUUID(), 1, '2026-01-01T00:00:00Z'))
     await take(app, 'paymentevents', ...payments)
-    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 2, readOne: 0, transact: 1, save: 0 })
+    expect(sidecar.calls).to.deep.equal({ publish: 0, read: 1 + 1 + 2, readOne: 0, transact: 1, save: 0 })
   })
 })

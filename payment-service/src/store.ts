@@ -1,5 +1,5 @@
 import { deterministicId } from '@orderflow/envelope-schema'
-import type { DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
+import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import { evolve, type Payment, type PaymentFact, type PaymentState, paymentOf } from './domain/payment.ts'
 
 /** A payment's only document: its state, and its slot in the list once it was decided. */
@@ -32,10 +32,10 @@ export interface PaymentStore {
 
 export function createStore(documentsOf: DocumentsOf): PaymentStore {
   async function load(
-    tenant: string,
     paymentIds: string[],
+    read: Documents['read'],
   ): Promise<({ item: Payment; listed: string | undefined } | undefined)[]> {
-    const found = await documentsOf(tenant).read(paymentIds.map(paymentKey))
+    const found = await read(paymentIds.map(paymentKey))
     return paymentIds.map((id) => {
       const document = found.get(paymentKey(id))?.value as PaymentDocument | undefined
       const item = document && paymentOf(id, document.state)
@@ -65,10 +65,10 @@ export function createStore(documentsOf: DocumentsOf): PaymentStore {
     },
 
     async find(tenant, paymentId) {
-      const [found] = await load(tenant, [paymentId])
+      const [found] = await load([paymentId], documentsOf(tenant).read)
       return found?.item
     },
 
-    page: (tenant, options) => documentsOf(tenant).page(options, (paymentIds) => load(tenant, paymentIds)),
+    page: (tenant, options) => documentsOf(tenant).page(options, load),
   }
 }

@@ -59,12 +59,12 @@ export interface Sidecar {
   /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
-   * The documents that exist, by key. One that is not among them may exist all the same: where the connection to an SQL database breaks,
-   * Dapr's bulk read answers what it has got so far (components-contrib 1.18, BulkGet of state.postgresql and state.sqlite). So an absence
-   * counts with a write that is guarded by it, or once `readOne` says the same.
+   * Returns documents by key, and may leave out some that exist: where an SQL database fails between two rows, Dapr's bulk read returns the
+   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/absence.ts` makes sure
+   * of an absence; a write that is guarded by `absent` needs no such check.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
-  /** The document, if it exists. */
+  /** Returns the document, or undefined when it does not exist: an absence is certain here. */
   readOne(key: string): Promise<StoredDocument | undefined>
   /** All writes or none. */
   transact(writes: Write[]): Promise<void>

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
 import type { Sidecar, Write } from '../sidecar/sidecar.ts'
 import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { addMissing } from './absence.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'
-import { decideAll } from './stage.ts'
+import { askedOneByOneFrom, decideAll } from './stage.ts'
 import { keysOf, spacesOf, type UnitOfWork, type Work } from './work.ts'
 
 const maxItems = 200
@@ -29,10 +30,16 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
   }
 
   /** Decides all works and stores what they list. Answers what is left to be saved, and what went wrong with the list. */
-  async function decide(works: Work<unknown>[], results: Results): Promise<{ writes: Write[]; error: unknown }> {
+  async function decide(
+    works: Work<unknown>[],
+    results: Results,
+    attempt: number,
+  ): Promise<{ writes: Write[]; error: unknown }> {
     const list = lists(spacesOf(works))
     const watched = list.watched()
-    const read = await sidecar.read([...new Set([...watched.keys, ...works.flatMap(keysOf)])])
+    const asked = works.flatMap(keysOf)
+    const read = await sidecar.read([...new Set([...watched.keys, ...asked])])
+    if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)
     return alone(async () => {
       watched.check(read)
       await list.open((keys) => sidecar.read(keys))
@@ -62,7 +69,7 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
   async function settle(works: Work<unknown>[], results: Results): Promise<void> {
     let open = works
     for (let attempt = 1; ; attempt += 1) {
-      const decided = await decide(open, results)
+      const decided = await decide(open, results, attempt)
       const error = decided.error ?? (await save(decided.writes))
       if (!error) return
       if (!decided.error) {

@@ -1,6 +1,6 @@
 import { slotOf } from './arrival-list.ts'
 import { type Chunk, chunkKey, laneCount, readHeads } from './lanes.ts'
-import type { Read } from './reader.ts'
+import type { Read, Reader } from './reader.ts'
 
 export interface Page<T> {
   items: T[]
@@ -13,6 +13,9 @@ export interface PageOptions {
   /** 1 or more. */
   limit: number
 }
+
+/** Returns the documents of listed ids, in order, and undefined where there is none. Reads them with `read`. */
+export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
 /** What was given as a cursor is none of this list. */
 export class CursorError extends Error {
@@ -38,28 +41,34 @@ interface Position {
 
 /**
  * Reads a page, newest arrival first: exactly so within a lane, which is what one writer listed, and by the writers' clocks between
- * lanes. `load` answers, in order, what stands under the ids; an id counts only where its document's `listed` names this very
- * slot, so one that two replicas listed at once shows up once.
+ * lanes. An id counts only where its document's `listed` names this very slot, so one that two replicas listed at once shows up once.
+ * Every chunk in the middle of a lane and every document is read surely, so no entry is left out between two others. The newest chunks
+ * are searched in bulk: entries may be missing at the top until the page is read again.
  * @throws {CursorError} when the cursor is not one of ours
  */
-export async function readPage<T>(
-  read: Read,
-  options: PageOptions,
-  load: (ids: string[]) => Promise<({ item: T; listed: string | undefined } | undefined)[]>,
-): Promise<Page<T>> {
+export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
   const items: T[] = []
-  let positions = options.cursor === undefined ? await newest(read) : decodeCursor(options.cursor)
+  let positions = options.cursor === undefined ? await newest(reader.scan) : decodeCursor(options.cursor)
   while (positions.length > 0 && items.length < options.limit) {
     const entries: Entry[] = []
     while (positions.length > 0 && entries.length < options.limit - items.length) {
-      await fill(read, positions, options.limit - items.length - entries.length)
+      await fill(reader, positions, options.limit - items.length - entries.length)
       positions = merge(positions, options.limit - items.length, entries)
     }
-    const loaded = await load(entries.map(({ id }) => id))
-    // By itself, and so for certain: others of the same call may have been there.
-    const found = await Promise.all(entries.map(async ({ id }, index) => loaded[index] ?? (await load([id]))[0]))
+    const found = await load(
+      entries.map(({ id }) => id),
+      reader.scan,
+    )
+    const missing = entries.filter((_, index) => !found[index])
+    const others =
+      missing.length > 0
+        ? await load(
+            missing.map(({ id }) => id),
+            reader.read,
+          )
+        : []
     for (const [index, entry] of entries.entries()) {
-      const document = found[index]
+      const document = found[index] ?? others[missing.indexOf(entry)]
       if (document?.listed === entry.slot) items.push(document.item)
     }
   }
@@ -80,18 +89,17 @@ async function newest(read: Read): Promise<Position[]> {
  * Reads the chunks that the positions stand in, as far as they are not read yet, and in the same call those before them that `count`
  * entries may well lead to. A lane ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
  */
-async function fill(read: Read, positions: Position[], count: number): Promise<void> {
+async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
   if (open.length === 0) return
   const share = (2 * count) / positions.length
   const short = positions.filter(({ n, before = share, older }) => n > 0 && before < share && !older)
   const keys = [...open.map(({ lane, n }) => chunkKey(lane, n)), ...short.map(({ lane, n }) => chunkKey(lane, n - 1))]
-  const found = await read(keys)
+  const found = await scan(keys)
   const stored = (lane: number, n: number) => found.get(chunkKey(lane, n))?.value as Chunk | undefined
   for (const position of open) {
     const { lane, n, isGiven } = position
     const key = chunkKey(lane, n)
-    // By itself, and so for certain: others of the same call may have been there.
     const chunk = stored(lane, n) ?? ((await read([key])).get(key)?.value as Chunk | undefined)
     if (!chunk && isGiven) throw new CursorError()
     position.chunk = chunk ?? { by: '', ids: [], at: [] }

@@ -1,13 +1,19 @@
 import type { Settled } from '../sidecar/batcher.ts'
 import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
+import { readEach } from './absence.ts'
 import type { BatchLists, ListsDraft } from './arrival-lists.ts'
-import { readOneByOne } from './reader.ts'
 import { keysOf, type View, type Work } from './work.ts'
 
 interface Staged {
   value: unknown
   text: string
 }
+
+/**
+ * The attempt from which a batch asks for each missing key by itself. The first conflict is most likely a lost race; a second one may be a
+ * document that a bulk read leaves out.
+ */
+export const askedOneByOneFrom = 3
 
 /** What a batch comes to, if its writes and those of the list are stored. */
 export interface Decided {
@@ -17,8 +23,9 @@ export interface Decided {
 }
 
 /**
- * Runs works one after the other over what was read. What a work did not find and wrote nothing for, is asked for once more by itself
- * (`Sidecar.read` says why): all run again when it is there.
+ * Runs works in sequence over the documents that were read. A work that writes nothing, or throws, may have decided on a document that the
+ * bulk read left out. So each key that it misses is asked for by itself, and all works run again if one exists. A work that writes needs no
+ * such check for its own document, since the write makes sure of the absence. That keeps calls out of the usual case, new documents.
  */
 export async function decideAll(
   works: Work<unknown>[],
@@ -31,7 +38,7 @@ export async function decideAll(
     const stage = new Stage(read, draft)
     const results = works.map((work) => stage.run(work))
     const open = [...stage.unsure].filter((key) => !asked.has(key))
-    const found = await readOneByOne(sidecar, open)
+    const found = await readEach(sidecar, open)
     if (found.size === 0) return { results, writes: stage.writes(), draft }
     for (const key of open) asked.add(key)
     for (const [key, document] of found) read.set(key, document)
@@ -40,7 +47,7 @@ export async function decideAll(
 
 /** The documents of a batch as its works change them, one after the other, over what was read. */
 class Stage {
-  /** What works did not find that wrote nothing. A write is guarded by what its work did not find. */
+  /** Keys that a work missed which wrote nothing. */
   readonly unsure = new Set<string>()
   readonly #read: Map<string, StoredDocument>
   readonly #draft: ListsDraft

@@ -12,7 +12,10 @@ export interface Work<R> {
   key: string
   /** What all of its keys begin with, and those of the list that it may add to; empty when left out. */
   space?: string
-  /** Documents that it looks at besides. Somebody else may change them while it writes its own. */
+  /**
+   * Other documents that it reads. Another writer may create or change them while this work writes its own, and a work that writes may
+   * miss one that exists. So a work that writes on the absence of one must read it again afterwards.
+   */
   beside?: string[]
   /** Bytes this work is about to write, roughly. */
   bytes: number

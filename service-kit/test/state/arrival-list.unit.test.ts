@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { laneCount } from '../../src/state/lanes.ts'
 import { CursorError, readPage } from '../../src/state/list-page.ts'
+import { createReader } from '../../src/state/reader.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -22,14 +23,11 @@ for (const type of ['state.sqlite', 'state.postgresql']) {
     const add = (commit: UnitOfWork, id: string) =>
       commit({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
     const page = (limit: number, cursor?: string) =>
-      readPage(
-        (keys) => sidecar.read(keys),
-        { limit, cursor },
-        async (ids) =>
-          ids.map((id) => {
-            const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
-            return document && { item: id, listed: document.listed }
-          }),
+      readPage(createReader(sidecar), { limit, cursor }, async (ids) =>
+        ids.map((id) => {
+          const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
+          return document && { item: id, listed: document.listed }
+        }),
       )
 
     /** Everything, read page by page. */
@@ -294,10 +292,8 @@ describe('a list of a million entries by eight writers', () => {
       sidecar.set(`list/${lane}`, Math.ceil(chunks) - 1)
     }
     const readIds = (cursor?: string) =>
-      readPage(
-        (keys) => sidecar.read(keys),
-        { limit: 100, cursor },
-        async (ids) => ids.map((id) => ({ item: Number(id), listed: slotAt(Number(id) - begun) })),
+      readPage(createReader(sidecar), { limit: 100, cursor }, async (ids) =>
+        ids.map((id) => ({ item: Number(id), listed: slotAt(Number(id) - begun) })),
       )
     const slotAt = (entry: number) => {
       const place = Math.floor(entry / 8)

@@ -3,6 +3,7 @@ import type { Write } from '../../src/sidecar/sidecar.ts'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
 import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { readPage } from '../../src/state/list-page.ts'
+import { createReader } from '../../src/state/reader.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork, View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -29,7 +30,7 @@ describe('units of work and the list, in the interleavings that the models find'
         const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
         return document && { item: id, listed: document.listed }
       })
-    const { items } = await readPage((keys) => sidecar.read(keys), { cursor: undefined, limit: 100 }, load)
+    const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
     return items.toSorted()
   }
   /** A lane that nobody has written to for a while: whoever begins takes it. */

@@ -48,6 +48,7 @@ describe('transactional unit of work', () => {
   })
 
   it('guards a whole transaction by its fence, and each document after another writer came between', async () => {
+    for (const key of ['a', 'b']) sidecar.set(key, 0)
     await Promise.all([increment('a'), increment('b')])
     sidecar.beforeWrite = () => {
       sidecar.beforeWrite = () => {}
@@ -58,6 +59,7 @@ describe('transactional unit of work', () => {
   })
 
   it('is not cautious after a failure that is no lost race', async () => {
+    sidecar.set('a', 0)
     sidecar.failures.transact.push(new SidecarError('write state', new Error('down')))
     await increment('a').catch(() => {})
     await increment('a')
@@ -65,9 +67,30 @@ describe('transactional unit of work', () => {
   })
 
   it('guards a chunk of the list that it begins whatever the fence says, since it was not read with it', async () => {
+    for (const key of ['a', 'b']) sidecar.set(key, 0)
     await change({ key: 'a', bytes: 10, decide: (view) => view.write(view.list('a')) })
     await change({ key: 'b', bytes: 10, decide: (view) => view.write(view.list('b')) })
     expect(guards).to.deep.equal([['fence', sidecar.chunkKeys()[0]], ['fence']])
+  })
+
+  it('makes sure that a new document does not exist: a few by their guards, many by another bulk read', async () => {
+    await Promise.all(['a', 'b', 'c', 'd'].map((key) => increment(key)))
+    expect(guards).to.deep.equal([['fence', 'a', 'b', 'c', 'd']])
+    const reads = sidecar.calls.read
+    const many = ['e', 'f', 'g', 'h', 'i']
+    sidecar.set('i', 41)
+    sidecar.overlooked.add('i')
+    const read = sidecar.read.bind(sidecar)
+    // The first read of the batch leaves it out, as when the store fails between two rows; the second is complete.
+    sidecar.read = async (keys) => {
+      const found = await read(keys)
+      sidecar.overlooked.clear()
+      return found
+    }
+    await Promise.all(many.map((key) => increment(key)))
+    expect(guards.at(-1)).to.deep.equal(['fence'])
+    expect(sidecar.calls.read).to.be.above(reads + 1)
+    expect(sidecar.documents.get('i')?.value).to.equal(42)
   })
 
   it('loses no race to a replica that writes something else, once it is cautious', async () => {

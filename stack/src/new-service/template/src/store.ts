@@ -1,4 +1,4 @@
-import type { DocumentsOf, PageOptions } from '@orderflow/service-kit'
+import type { Documents, DocumentsOf, PageOptions } from '@orderflow/service-kit'
 import type { SparePart } from './domain/spare-part.ts'
 
 /** An order's only document: what is known, and its slot in the list. */
@@ -12,8 +12,8 @@ export type SparePartStore = ReturnType<typeof createStore>
 const keyOf = (id: string) => `spare-part/${id}`
 
 export function createStore(documentsOf: DocumentsOf) {
-  async function load(tenant: string, ids: string[]) {
-    const found = await documentsOf(tenant).read(ids.map(keyOf))
+  async function load(ids: string[], read: Documents['read']) {
+    const found = await read(ids.map(keyOf))
     return ids.map((id) => found.get(keyOf(id))?.value as SparePartDocument | undefined)
   }
 
@@ -31,7 +31,7 @@ export function createStore(documentsOf: DocumentsOf) {
           return { item, changed }
         },
       }),
-    find: async (tenant: string, id: string) => (await load(tenant, [id]))[0]?.item,
-    page: (tenant: string, options: PageOptions) => documentsOf(tenant).page(options, (ids) => load(tenant, ids)),
+    find: async (tenant: string, id: string) => (await load([id], documentsOf(tenant).read))[0]?.item,
+    page: (tenant: string, options: PageOptions) => documentsOf(tenant).page(options, load),
   }
 }

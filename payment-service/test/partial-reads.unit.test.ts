@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { deterministicId } from '@orderflow/envelope-schema'
+import { createApp, createLog, readSettings } from '@orderflow/service-kit'
+import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { service } from '../src/service.ts'
+
+const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+const log = createLog('payment-service', 'silent')
+const orderId = deterministicId('order', 'key')
+
+const event = (name: string, payload: object, id = name) => ({
+  Id: deterministicId('event', id),
+  CorrelationId: deterministicId('correlation', id),
+  TraceId: deterministicId('trace', id),
+  AppId: deterministicId('app', 'outside'),
+  AppName: 'older-application',
+  Name: name,
+  Version: 1,
+  CreationDate: '2026-11-21T10:00:00Z',
+  Payload: payload,
+})
+const created = (OrderId: string, Total = 42.5) =>
+  event('OrderCreated', { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total }, `${OrderId} ${Total}`)
+const cancelled = event('OrderCancelled', { OrderId: orderId })
+
+/** One process of payment-service, on a day of its own: a payment decided a second time shows another date. */
+function processOn(sidecar: FakeSidecar, day: string) {
+  const app = createApp(service, { settings, log, sidecar, now: () => new Date(day), newId: randomUUID })
+  const url = <T>(use: (url: string) => Promise<T>) => withServer(app.web, use)
+  const pay = (amount: number, headers: Record<string, string>) =>
+    url((at) => post<{ id: string }>(`${at}/v1/payments`, { orderId, amount }, headers))
+  const paymentId = deterministicId('payment', orderId)
+  return {
+    get: () => url((at) => send(`${at}/v1/payments/${paymentId}`)),
+    find: () => url((at) => send(`${at}/v1/payments?orderId=${orderId}`)),
+    pay,
+    deliver: (...events: object[]) =>
+      withServer(app.channel, (at) => {
+        const entries = events.map((each, offset) => ({
+          entryId: String(offset),
+          event: Buffer.from(JSON.stringify(each)).toString('base64'),
+          metadata: { __partition: '0', __offset: String(offset) },
+        }))
+        return post(`${at}/subscriptions/orderevents`, { entries }, { 'dapr-api-token': 'app' })
+      }),
+  }
+}
+type Process = ReturnType<typeof processOn>
+type Operation = (process: Process) => Promise<{ status: number; body: unknown }>
+
+/** What may have happened to the order's payment before. */
+const histories: Record<string, Operation[]> = {
+  none: [],
+  charged: [(process) => process.deliver(created(orderId))],
+  'paid by hand': [(process) => process.pay(42.5, { 'idempotency-key': 'key' })],
+  refunded: [(process) => process.deliver(created(orderId)), (process) => process.deliver(cancelled)],
+  'cancelled first': [(process) => process.deliver(cancelled)],
+}
+
+const operations: Record<string, Operation> = {
+  GET: (process) => process.get(),
+  'GET by its order': (process) => process.find(),
+  'POST, a retry': (process) => process.pay(42.5, { 'idempotency-key': 'key' }),
+  'POST without a key': (process) => process.pay(42.5, {}),
+  'OrderCreated again': (process) => process.deliver(created(orderId)),
+  'a conflicting OrderCreated': (process) => process.deliver(created(orderId, 1)),
+  'OrderCancelled again': (process) => process.deliver(cancelled),
+  'many OrderCreated, one of them again': (process) =>
+    process.deliver(
+      ...Array.from({ length: 9 }, (_, index) => created(deterministicId('order', String(index)))),
+      created(orderId),
+    ),
+}
+
+/** Has bulk reads find one document at least, if any exists: SQLite reports an error that comes before the first row. */
+function keepFirstRows(sidecar: FakeSidecar): void {
+  const read = sidecar.read.bind(sidecar)
+  sidecar.read = async (keys) => {
+    const found = await read(keys)
+    const first = keys.find((key) => sidecar.documents.has(key))
+    if (found.size === 0 && first !== undefined)
+      found.set(first, structuredClone(sidecar.documents.get(first) as never))
+    return found
+  }
+}
+
+/** What an operation answers, publishes and leaves in the store after a history, when bulk reads leave out some documents. */
+async function outcome(type: string, history: Operation[], operation: string, leftOut: number[]) {
+  const sidecar = new FakeSidecar(type)
+  const earlier = processOn(sidecar, '2026-11-21T10:00:00Z')
+  for (const happen of history) await happen(earlier)
+  sidecar.published.splice(0)
+  const keys = [...sidecar.documents.keys()].toSorted()
+  for (const index of leftOut) if (keys.length > 0) sidecar.overlooked.add(keys[index % keys.length] as string)
+  if (type === 'state.sqlite' && operation.startsWith('many')) keepFirstRows(sidecar)
+  const { status, body } = await (operations[operation] as Operation)(processOn(sidecar, '2026-11-22T10:00:00Z'))
+  const stored = [...sidecar.documents].filter(([key]) => key.startsWith('payment/'))
+  return withoutRandomIds({
+    status,
+    body,
+    published: sidecar.published.map(({ value }) => JSON.parse(Buffer.from(value).toString())),
+    documents: stored.map(([key, { value }]) => [key, { ...(value as object), listed: undefined }]).toSorted(),
+  })
+}
+
+const withoutRandomIds = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, part) => (/^(correlation|trace|causation)Id$/i.test(key) ? undefined : part)))
+
+describe('payment-service whose bulk reads leave out documents', () => {
+  for (const type of ['state.sqlite', 'state.postgresql']) {
+    for (const operation of Object.keys(operations)) {
+      it(`answers, publishes and stores the same on ${type} as with complete reads: ${operation}`, async () => {
+        await fc.assert(
+          fc.asyncProperty(
+            fc.constantFrom(...Object.keys(histories)),
+            fc.uniqueArray(fc.nat(4), { maxLength: 5 }),
+            async (name, leftOut) => {
+              const history = histories[name] as Operation[]
+              const whole = await outcome(type, history, operation, [])
+              expect(await outcome(type, history, operation, leftOut)).to.deep.equal(whole)
+            },
+          ),
+          { numRuns: 12 },
+        )
+      })
+    }
+  }
+})
