@@ -90,6 +90,7 @@ export function createApp<S extends object>(
       readiness,
       redelivered: () => all.flatMap((consumer) => consumer.redelivered()),
       auth,
+      hosts: settings.Web.Hosts,
       proxies: settings.Web.Proxies,
       limits: limitsOf(settings),
       tracing,

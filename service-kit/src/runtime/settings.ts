@@ -11,8 +11,19 @@ import type { Limits } from '../web/limits/rate-limits.ts'
 /** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
-  /** `Proxies`: how many are in front, whose word is taken for whom a request comes from. */
-  Web: { Host: string; HttpPort: number; HttpsPort: number; CertificateFile: string; KeyFile: string; Proxies: number }
+  /**
+   * `Hosts`: names that it answers under besides those of this machine, by commas, where callers do not prove who they are. `Proxies`: how
+   * many proxies are in front, whose word is taken for whom a request comes from.
+   */
+  Web: {
+    Host: string
+    Hosts: string
+    HttpPort: number
+    HttpsPort: number
+    CertificateFile: string
+    KeyFile: string
+    Proxies: number
+  }
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
@@ -93,6 +104,7 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   App: section({ Id: id, Name: required }),
   Web: section({
     Host: required,
+    Hosts: { type: 'string', pattern: '^([\\w.-]+(, *[\\w.-]*)*)?$' },
     HttpPort: port,
     HttpsPort: port,
     CertificateFile: text,

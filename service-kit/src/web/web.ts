@@ -7,6 +7,7 @@ import { authenticate } from './authenticate.ts'
 import { refuseForeignPosts } from './foreign-posts.ts'
 import { answerHeaders } from './headers.ts'
 import { healthRoutes, type Readiness, type Redelivered } from './health.ts'
+import { requireKnownHost } from './known-hosts.ts'
 import { type Limits, rateLimits } from './limits/rate-limits.ts'
 import { measured } from './measured.ts'
 import { docs } from './openapi/docs.ts'
@@ -25,6 +26,8 @@ export interface WebOptions extends Documented {
   redelivered?: () => readonly Redelivered[]
   /** Undefined where nobody is asked who they are. */
   auth: Auth | undefined
+  /** Further names that this service answers under, by commas, where callers do not prove who they are; see `requireKnownHost`. */
+  hosts: string
   /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
   proxies: number
   limits: Limits | undefined
@@ -44,6 +47,7 @@ export function createWeb(options: WebOptions): Express {
     readiness,
     redelivered,
     auth,
+    hosts,
     proxies,
     limits,
     files = [],
@@ -62,6 +66,7 @@ export function createWeb(options: WebOptions): Express {
   app.use(answerHeaders())
   // Before the limits: a platform asks from the address that its users' requests come from, too.
   app.use(healthRoutes(readiness, redelivered))
+  if (!auth) app.use(requireKnownHost(hosts))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
   app.get('/', (_request, response) => response.redirect('/docs/'))

@@ -8,7 +8,15 @@ import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
 function settingsWith(httpPort: number, channelPort = 0) {
-  const Web = { Host: '127.0.0.1', HttpPort: httpPort, HttpsPort: 0, CertificateFile: '', KeyFile: '', Proxies: 0 }
+  const Web = {
+    Host: '127.0.0.1',
+    Hosts: '',
+    HttpPort: httpPort,
+    HttpsPort: 0,
+    CertificateFile: '',
+    KeyFile: '',
+    Proxies: 0,
+  }
   const Host = '127.0.0.1'
   return { Web, AppChannel: { Host, Port: channelPort, Token: 'app' }, Metrics: { Host, Port: 0 } }
 }

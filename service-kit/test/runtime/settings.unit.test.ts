@@ -7,7 +7,7 @@ import { loadSettings, SettingsError, section } from '../../src/runtime/settings
 
 const settings = {
   App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },
-  Web: { Host: '127.0.0.1', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '', Proxies: 0 },
+  Web: { Host: '127.0.0.1', Hosts: '', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '', Proxies: 0 },
   Auth: { Mode: 'loopback', Issuer: '', Audience: '', TenantClaim: 'tenant_id', ClientId: '', ApiKeys: '' },
   Limits: { AddressPerMinute: 600, CallerPerMinute: 300, TenantPerMinute: 600 },
   AppChannel: { Host: '127.0.0.1', Port: 5100 },

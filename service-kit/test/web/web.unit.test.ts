@@ -3,7 +3,7 @@ import { call } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp, webWith } from './support/things.ts'
 
 describe('the public listener', () => {
-  const { app } = thingsApp()
+  const { app } = thingsApp(undefined, undefined, { hosts: 'shop.example' })
 
   describe('where no operation answers', () => {
     for (const path of ['/v1/things', '/v1/things/', '/V1/THINGS']) {
@@ -42,6 +42,14 @@ describe('the public listener', () => {
       'of a program, without an Origin': {},
       'of its own page': { origin: 'OWN', 'sec-fetch-site': 'same-origin' },
       'of its own page behind a proxy that ends TLS': { origin: 'https://shop.example', host: 'shop.example' },
+      'of its own page, whose host names the usual port of https': {
+        origin: 'https://shop.example',
+        host: 'shop.example:443',
+      },
+      'of its own page, whose host names the usual port of http': {
+        origin: 'http://shop.example',
+        host: 'shop.example:80',
+      },
       'of its own page, with its host in capitals': { origin: 'https://shop.example', host: 'Shop.Example' },
     }
     for (const [what, headers] of Object.entries(own)) {
@@ -53,6 +61,7 @@ describe('the public listener', () => {
       'of another site': { origin: 'https://evil.example' },
       'of another port of this host': { origin: 'http://127.0.0.1:1' },
       'of a page without an origin': { origin: 'null' },
+      'of the usual port, to another one': { origin: 'https://shop.example', host: 'shop.example:80' },
       'of an origin that ends like the host': { origin: 'https://evil.shop.example', host: 'shop.example' },
       'cross-site, whatever its Origin': { 'sec-fetch-site': 'cross-site' },
     }

@@ -119,6 +119,8 @@ ${sidecarCommand(service, 'mongodb')}
       DAPR_API_TOKEN: *${role}-dapr-token
       # For Prometheus${hasStore ? ' and the monitor, which are other containers' : ', which is another container'}; not published.
       Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
+      # By which other containers call it.
+      Web__Hosts: ${podsOf(service)},${pod},\${Web__Hosts-}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
       # Published on loopback only, so all come from this machine, and through the bridge from one address.

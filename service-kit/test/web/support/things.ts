@@ -84,6 +84,7 @@ export function webWith(options: Partial<WebOptions>) {
     problemMembers: {},
     auth: undefined,
     readiness: async () => ({}),
+    hosts: '',
     proxies: 0,
     limits: undefined,
     log: undefined as never,
