@@ -70,9 +70,10 @@ publisher: ## Let an application outside publish: NAME=legacy [ROTATE=1: another
 acls: ## Print the commands that let each service, and nobody else, use a Kafka of yours: [NAME=legacy: an application outside]
 	@$(stack) acls $${NAME:+"$$NAME"}
 
-dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=...]
+dead-letters: ## Events that failed, by reason: LIST=group, SHOW=id [VALUES=1], RESEND=id|group|all [DRY_RUN=1] [EDIT=1|FILE=... [ATTEMPT=...]]
 	@$(stack) dead-letters $${LIST:+list "$$LIST"} $${SHOW:+show "$$SHOW"} $${VALUES:+"--values=$$VALUES"} \
-		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+"--dry-run=$$DRY_RUN"} $${EDIT:+"--edit=$$EDIT"} $${FILE:+--file "$$FILE"}
+		$${RESEND:+resend "$$RESEND"} $${DRY_RUN:+"--dry-run=$$DRY_RUN"} $${EDIT:+"--edit=$$EDIT"} $${FILE:+--file "$$FILE"} \
+		$${ATTEMPT:+--attempt "$$ATTEMPT"}
 
 rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21T10:00Z] [TO=...] [TOPIC=...]
 	@$(stack) rebuild "$${SERVICE-}" $${TOPIC:+--topic "$$TOPIC"} $${FROM:+--from "$$FROM"} $${TO:+--to "$$TO"}

@@ -35,7 +35,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
     const group = await eventually(() => totalAsText(url), 'the dead letters')
     const { items } = await ask<{ items: { id: string }[] }>(url, `dead-letters/entries?group=${group}`)
     const entry = items[0]?.id ?? ''
-    const { editable, event } = await ask<DeadLetter>(url, `dead-letters/entries/${entry}`)
+    const { attempt, editable, event } = await ask<DeadLetter>(url, `dead-letters/entries/${entry}`)
     const { correlationId, place } = event.row
     const mended = editable.replace('"42.5"', '42.5')
     await take(
@@ -44,7 +44,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
       { name: 'monitor-event', path: `/e/${place.topic}/${place.partition}/${place.offset}` },
       { name: 'monitor-mended', path: `/dead/${entry}`, schemes: ['light', 'dark'], before: mend },
     )
-    await ask(url, 'resends', { entries: [entry], edited: { text: mended } })
+    await ask(url, 'resends', { entries: [entry], attempt, edited: { text: mended } })
     const isPaid = async () =>
       JSON.stringify(await ask(url, `conversations/${correlationId}`)).includes('PaymentApproved')
     await eventually(isPaid, 'the mended order to be paid')
@@ -58,6 +58,7 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
 }
 
 interface DeadLetter {
+  attempt: object
   editable: string
   event: { row: { correlationId: string; place: { topic: string; partition: number; offset: string } } }
 }

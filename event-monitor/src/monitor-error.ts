@@ -1,6 +1,6 @@
 /** Why something that was asked of the monitor is not done. */
 export class MonitorError extends Error {
-  readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready'
+  readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready' | 'other-attempt' | 'idempotency-key-reused'
   constructor(code: MonitorError['code'], message: string) {
     super(message)
     this.name = 'MonitorError'

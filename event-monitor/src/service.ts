@@ -35,6 +35,8 @@ export const service = defineService<MonitorSettings>({
     'not-kept': { status: 404, title: 'The index does not have it' },
     'not-in-log': { status: 410, title: 'The log does not have it any more' },
     'not-ready': { status: 409, title: 'It cannot be done now' },
+    'other-attempt': { status: 409, title: 'The dead letter has changed since you looked at it' },
+    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another request' },
     refused: { status: 422, title: 'It would be set aside again' },
   },
   create(context) {

@@ -2,16 +2,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Outcome } from '@orderflow/service-kit/dead-letters'
 import type { Entry } from '@orderflow/service-kit/log'
 import { expect } from 'chai'
 import type { Job } from '../src/api/dead-letters.ts'
 import type { MonitorIndex } from '../src/index/monitor-index.ts'
 import type { LogAccess } from '../src/jobs/kafka.ts'
 import { createLedger, type Ledger } from '../src/jobs/ledger.ts'
-import { createResends, type NewJob, type Resends } from '../src/jobs/resends.ts'
+import { createResends, type JobRequest, type NewJob, type Resends } from '../src/jobs/resends.ts'
+import type { MonitorError } from '../src/monitor-error.ts'
 
 const ids = Array.from({ length: 12 }, (_, place) => `entry-${place}`)
 const place = { topic: 'orderevents', partition: 0, offset: '1' }
+const attempt = 'orderevents/0/1'
+const entryOf = (id: string) => ({ id, app: 'a', origin: place, attempts: [{ place }] }) as Entry
 
 describe('a job that resends dead letters', () => {
   let folder: string
@@ -25,6 +29,10 @@ describe('a job that resends dead letters', () => {
     folder = mkdtempSync(join(tmpdir(), 'monitor-jobs-'))
     ledger = createLedger(folder)
     ;[sent, told] = [[], []]
+    isIndexed = true
+    onTold = () => {}
+    outcomeOf = ({ id }) =>
+      id === 'entry-3' ? { result: 'refused', why: ['it is wrong still'] } : { result: 'resent', as: 'orderevents/0/9' }
     resends = open()
   })
   afterEach(async () => {
@@ -33,41 +41,47 @@ describe('a job that resends dead letters', () => {
     rmSync(folder, { recursive: true })
   })
 
+  /** Whether the index has been read from its files, and how far it is behind. */
+  let isIndexed: boolean
+  let onTold: (job: Job) => unknown
+  let outcomeOf: (entry: Entry) => Omit<Outcome, 'entry'>
+
   function open(): Resends {
-    const ask = async (_method: string, wanted: string[]) =>
-      wanted
-        .filter((id) => ids.includes(id))
-        .map((id) => ({ entry: { id, app: 'a', origin: place, attempts: [] } as Entry }))
+    const ask = async (_method: string, wanted: string[]) => ({
+      found: wanted.filter((id) => isIndexed && ids.includes(id)).map((id) => ({ entry: entryOf(id) })),
+      readUpTo: new Map(),
+    })
     const log: Pick<LogAccess, 'resend'> = {
       async *resend(entries) {
         for (const entry of entries) {
           sent.push(entry.id)
-          yield entry.id === 'entry-3'
-            ? { entry, result: 'refused', why: ['it is wrong still'] }
-            : { entry, result: 'resent', as: 'orderevents/0/9' }
+          yield { entry, ...outcomeOf(entry) } as Outcome
         }
       },
     }
     return createResends({
-      index: { ask, truth: () => ({ indexLag: 0 }) } as unknown as MonitorIndex,
+      index: { ask, truth: () => ({ indexLag: isIndexed ? 0 : null }) } as unknown as MonitorIndex,
       ledger,
       log: log as LogAccess,
       trust: undefined as never,
       now: () => new Date(0),
       newId: () => `job-${++made}`,
-      tell: (job) => told.push(structuredClone(job)),
+      tell(job) {
+        told.push(structuredClone(job))
+        void onTold(job)
+      },
     })
   }
 
   const job = (over: Partial<NewJob> = {}): NewJob => ({
-    entries: ids,
+    entries: ids.map((id) => ({ id, attempt })),
     group: null,
     perSecond: 1_000,
     edited: null,
-    by: 'ada',
-    key: undefined,
     ...over,
   })
+  const request = (over: Partial<JobRequest> = {}) => ({ by: 'ada', key: undefined, fingerprint: 'f', ...over })
+  const start = (over: Partial<NewJob> = {}, requested = request()) => resends.start(requested, async () => job(over))
 
   async function ended(id: string): Promise<Job> {
     for (;;) {
@@ -78,7 +92,7 @@ describe('a job that resends dead letters', () => {
   }
 
   it('resends each once, counts what came of it, and records who did it', async () => {
-    const { id } = resends.start(job({ entries: [...ids, 'gone'] }))
+    const { id } = await start({ entries: [...ids, 'gone'].map((id) => ({ id, attempt })) })
     const { resent, refused, total, state, outcomes } = await ended(id)
     expect({ resent, refused, total, state }).to.deep.equal({ resent: 11, refused: 2, total: 13, state: 'done' })
     expect(sent).to.deep.equal(ids)
@@ -89,7 +103,7 @@ describe('a job that resends dead letters', () => {
   })
 
   it('goes on after a restart with what is left', async () => {
-    const { id } = resends.start(job({ perSecond: 10 }))
+    const { id } = await start({ perSecond: 10 })
     while (sent.length < 4) await delay(5)
     await resends.close()
     const before = sent.length
@@ -101,17 +115,123 @@ describe('a job that resends dead letters', () => {
     expect(sent).to.deep.equal(ids)
   })
 
-  it('is the same for the same key, of the same person', async () => {
-    const [first, again, other] = [job({ key: 'k' }), job({ key: 'k' }), job({ key: 'k', by: 'bob' })].map((one) =>
-      resends.start(one),
-    )
+  it('is one job for requests of one person with the same key, also at the same time and after a restart', async () => {
+    let prepared = 0
+    const prepare = async () => {
+      prepared += 1
+      await delay(5)
+      return job()
+    }
+    const both = ['ada', 'ada', 'bob'].map((by) => resends.start(request({ by, key: 'k' }), prepare))
+    const [first, again, other] = await Promise.all(both)
     expect(first?.id).to.equal(again?.id).and.not.to.equal(other?.id)
     for (const { id } of [first, other] as Job[]) await ended(id)
+    await resends.close()
+    resends = open()
+    const answer = await resends.start(request({ key: 'k' }), prepare)
+    expect([answer.id, answer.state, prepared]).to.deep.equal([first?.id, 'done', 2])
     expect(sent).to.have.length(2 * ids.length)
   })
 
+  it('is refused for another request with its key, while it is prepared and afterwards', async () => {
+    const prepare = async () => job()
+    const refused = () =>
+      resends.start(request({ key: 'k', fingerprint: 'other' }), prepare).then(
+        () => 'taken',
+        (error: MonitorError) => error.code,
+      )
+    const first = resends.start(request({ key: 'k' }), prepare)
+    expect(await refused()).to.equal('idempotency-key-reused')
+    await ended((await first).id)
+    expect(await refused()).to.equal('idempotency-key-reused')
+    expect(sent).to.have.length(ids.length)
+  })
+
+  it('leaves the key free when its request was refused', async () => {
+    const refused = resends.start(request({ key: 'k', fingerprint: 'other' }), async () => {
+      throw new Error('no such dead letter')
+    })
+    expect(await refused.catch((error: Error) => error.message)).to.equal('no such dead letter')
+    await ended((await start({}, request({ key: 'k' }))).id)
+    expect(sent).to.have.length(ids.length)
+  })
+
+  it('waits after a restart until the index has its dead letters, and refuses none of them', async () => {
+    isIndexed = false
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    await delay(300)
+    expect(sent).to.deep.equal([])
+    isIndexed = true
+    expect(await ended(id)).to.include({ resent: 1, refused: 0 })
+  })
+
+  it('says of each item that was replayed before as which record it was', async () => {
+    outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    const { done, outcomes } = await ended(id)
+    const as = { topic: 'orderevents', partition: 0, offset: '9' }
+    expect(done).to.equal(1)
+    expect(outcomes).to.deep.equal([
+      { entry: 'entry-1', result: 'done', as, why: ['already replayed as orderevents/0/9'] },
+    ])
+    expect(ledger.audit(100)).to.deep.equal([])
+  })
+
+  it('counts and records a replay as its own that it published before it was killed', async () => {
+    // Killed between the note and the ledger.
+    ledger.begin([{ of: attempt, from: 9n }])
+    outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    expect(await ended(id)).to.include({ resent: 1, done: 0 })
+    expect(ledger.audit(100)).to.have.length(1)
+    expect(ledger.begun(attempt)).to.equal(undefined)
+  })
+
+  it('does not count a replay as its own that is older than its intent', async () => {
+    ledger.begin([{ of: attempt, from: 10n }])
+    outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    expect(await ended(id)).to.include({ resent: 0, done: 1 })
+  })
+
+  it('keeps the first intent for a record, until the replay is over, also over a restart', () => {
+    ledger.begin([{ of: attempt, from: 9n }])
+    ledger.begin([{ of: attempt, from: 12n }])
+    ledger.close()
+    ledger = createLedger(folder)
+    expect(ledger.begun(attempt)).to.deep.equal({ of: attempt, from: 9n })
+  })
+
+  it('of version 0.1.0 goes on, whose ledger has ids alone', async () => {
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    await ended(id)
+    const old = { ...ledger.find(id), entries: ['entry-1', 'entry-2'], next: 1, fingerprint: undefined }
+    old.job = { ...(old.job as Job), state: 'running' }
+    ledger.save(old as never)
+    resends.resume()
+    await ended(id)
+    expect(sent).to.deep.equal(['entry-1', 'entry-2'])
+  })
+
+  it('starts in whatever moment the job before it ends', async () => {
+    const one = { entries: [{ id: 'entry-1', attempt }] }
+    for (let turns = 0; turns < 12; turns += 1) {
+      const next = Promise.withResolvers<Job>()
+      onTold = async ({ state }) => {
+        if (state !== 'done') return
+        onTold = () => {}
+        for (let turn = 0; turn < turns; turn += 1) await undefined
+        start(one).then(next.resolve, next.reject)
+      }
+      await start(one)
+      const { id } = await next.promise
+      const state = await Promise.race([ended(id).then((job) => job.state), delay(1_000, 'waits for ever')])
+      expect(state, `${turns} turns after the end`).to.equal('done')
+    }
+  })
+
   it('stops when it is told to', async () => {
-    const { id } = resends.start(job({ perSecond: 5 }))
+    const { id } = await start({ perSecond: 5 })
     while (sent.length === 0) await delay(5)
     resends.stop(id)
     expect((await ended(id)).state).to.equal('stopped')
@@ -120,7 +240,7 @@ describe('a job that resends dead letters', () => {
 
   it('forgets an edited event, which has personal values, as it ends', async () => {
     const edited = Buffer.from('{"CustomerName":"Secretname"}').toString('base64')
-    const { id } = resends.start(job({ entries: ['entry-1'], edited }))
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }], edited })
     await ended(id)
     expect(ledger.find(id)?.edited).to.equal(null)
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)))

@@ -46,6 +46,18 @@ const cases: Record<string, BadRequest> = {
     status: 404,
     tells: new RegExp(`no dead letter ${id}`),
   },
+  'an edit without its attempt': {
+    ...post('/v1/resends', { entries: [id], edited: { text: '{}' } }),
+    status: 400,
+    pointers: ['/attempt'],
+    tells: /the dead letter that you edited/,
+  },
+  'an attempt that is no position': {
+    ...post('/v1/resends', { entries: [id], attempt: { topic: 'orderevents' } }),
+    status: 400,
+    pointers: ['/attempt'],
+    tells: /record position/,
+  },
   'two edited at once': {
     ...post('/v1/resends', { entries: [id, id], edited: { text: '{}' } }),
     status: 400,

@@ -7,20 +7,27 @@ export interface Drafts {
 
 const key = (entry: string) => `draft:${entry}`
 
-/** What somebody wrote for a dead letter and has not sent; masked values stand in it by their placeholders alone. */
-export function draftOf(storage: Drafts, entry: string): string | null {
+/** An edit that was not sent yet; placeholders stand for masked values. */
+export interface Draft {
+  /** Position of the failed record that was edited, as text. */
+  attempt: string
+  text: string
+}
+
+export function draftOf(storage: Drafts, entry: string): Draft | null {
   try {
-    return storage.getItem(key(entry))
+    const draft = JSON.parse(storage.getItem(key(entry)) ?? 'null') as Partial<Draft> | null
+    return typeof draft?.attempt === 'string' && typeof draft.text === 'string' ? (draft as Draft) : null
   } catch {
     return null
   }
 }
 
-/** Kept while it differs from the original. @returns false when the browser keeps nothing */
-export function keepDraft(storage: Drafts, entry: string, text: string, original: string): boolean {
+/** Keeps the draft of a dead letter; null removes it. @returns false when the browser keeps nothing */
+export function keepDraft(storage: Drafts, entry: string, draft: Draft | null): boolean {
   try {
-    if (text === original) storage.removeItem(key(entry))
-    else storage.setItem(key(entry), text)
+    if (draft === null) storage.removeItem(key(entry))
+    else storage.setItem(key(entry), JSON.stringify(draft))
     return true
   } catch {
     return false

@@ -53,6 +53,8 @@ export interface DeadLetterEntry {
 /** `GET /v1/dead-letters/entries/{id}`. */
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
+  /** The failed record that `editable` and `refusals` are about: the newest open attempt, or the last one. Sent with an edit of it. */
+  attempt: Place
   /** Every problem that the app told. */
   faults: Fault[]
   /** What the app told, when it is no list of problems; masked. */
@@ -68,6 +70,8 @@ export interface DeadLetterDetail {
 /** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`: nothing is published. */
 export interface CheckRequest {
   edited?: EditedDocument
+  /** The attempt that was edited: 409 if it is not the newest open one any more. */
+  attempt?: Place
 }
 export interface CheckResult {
   /** Whether it could be resent. */
@@ -81,11 +85,14 @@ export interface CheckResult {
   dryRun: DryRunResult | null
 }
 
-/** `POST /v1/resends`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job. */
+/**
+ * `POST /v1/resends`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job; 422 with another body.
+ * A job replays the attempts that are the newest ones at the request.
+ */
 export type ResendRequest =
   | { entries: string[]; perSecond?: number }
-  /** One entry, mended. */
-  | { entries: [string]; edited: EditedDocument }
+  /** One entry, as it is or edited: 409 if `attempt` is not its newest open attempt any more. */
+  | { entries: [string]; attempt: Place; edited?: EditedDocument }
   /** All open entries of a group, as they are when the job begins. `perSecond` 1 to 1000, 50 without. */
   | { group: string; perSecond?: number }
 
@@ -105,9 +112,9 @@ export interface Job {
   resent: number
   /** Would end as a dead letter again, or has no way back. */
   refused: number
-  /** Had been resent before and have not failed since. */
+  /** Were replayed before this job got to them, and so were not published again. */
   done: number
-  /** The newest outcomes, at most 100, newest first. */
+  /** The newest outcomes, at most 100, newest first. `as` is the position of the replay, by this job or, where it is `done`, an earlier one. */
   outcomes: { entry: string; result: 'resent' | 'refused' | 'done'; as: Place | null; why: string[] }[]
   /** Why it failed; null when it did not. */
   error: string | null

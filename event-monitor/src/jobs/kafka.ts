@@ -1,7 +1,6 @@
-import type { Client, Outcome } from '@orderflow/service-kit/dead-letters'
+import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/dead-letters'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
-import type { Trust } from '@orderflow/service-kit/trust'
 
 /** Loaded when first needed: most days nobody resends anything, and the client's modules take 55 MB. */
 const operations = () => import('@orderflow/service-kit/dead-letters')
@@ -13,10 +12,7 @@ const idleMs = 30_000
 export interface LogAccess {
   /** Does something with the log. A connection is kept for whoever comes soon after. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
-  resend(
-    entries: Entry[],
-    options: { trust: Trust; edited?: Uint8Array | undefined; dryRun?: boolean },
-  ): AsyncGenerator<Outcome>
+  resend(entries: Entry[], options: ResendOptions): AsyncGenerator<Outcome>
   close(): Promise<void>
 }
 
@@ -46,13 +42,13 @@ export function createLogAccess(kafka: KafkaConnection): LogAccess {
 
   return {
     read,
-    async *resend(entries, { trust, edited, dryRun = false }) {
+    async *resend(entries, options) {
       const { Producer } = await import('@platformatic/kafka')
       const { openLog, publishMended, resendEntries } = await operations()
       const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
       const reader = openLog(kafka)
       try {
-        yield* resendEntries(reader, (mended) => publishMended(producer, mended), entries, { trust, dryRun, edited })
+        yield* resendEntries(reader, (mended) => publishMended(producer, mended), entries, options)
       } finally {
         await Promise.allSettled([reader.close(), producer.close()])
       }

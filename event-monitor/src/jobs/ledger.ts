@@ -1,25 +1,43 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
+
+/** A dead letter that is to be replayed. */
+export interface ChosenEntry {
+  id: string
+  /** Position of the failed record that was the newest attempt when the job was requested, as text; null in jobs of version 0.1.0. */
+  attempt: string | null
+}
 
 /** A job, with what it has still to do. */
 export interface KeptJob {
   job: Job
-  /** Ids of entries, in order. */
-  entries: string[]
+  /** In order. */
+  entries: ChosenEntry[]
   /** Of them, how many are settled. */
   next: number
   /** As it was edited, for a single entry: personal values and all, so it is forgotten when the job ends. */
   edited: string | null
+  /** Digest of the request, which another request with the same Idempotency-Key must have, too. */
+  fingerprint: string | null
 }
 
 export type AuditItem = Audit['items'][number]
 
+/** What came of some replays. */
+export interface Settled {
+  audit: AuditItem[]
+  /** Positions whose replays are over, as text. */
+  ofs: string[]
+}
+
 /** Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered. */
-export interface Ledger {
-  save(kept: KeptJob): void
+export interface Ledger extends ReplayJournal {
+  /** Saves a job together with what came of its last replays. */
+  save(kept: KeptJob, settled?: Settled): void
   find(id: string): KeptJob | undefined
   /** The newest first. */
   jobs(limit: number): Job[]
@@ -33,6 +51,7 @@ export interface Ledger {
 const schema = `
 CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, startedAt TEXT NOT NULL, state TEXT NOT NULL, body TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT;
 `
 
 /** Opened when it is first used. */
@@ -43,7 +62,9 @@ export function createLedger(folder: string): Ledger {
     return opened
   }
   return {
-    save: (kept) => ledger().save(kept),
+    save: (kept, settled) => ledger().save(kept, settled),
+    begin: (intents) => ledger().begin(intents),
+    begun: (of) => ledger().begun(of),
     find: (id) => ledger().find(id),
     jobs: (limit) => ledger().jobs(limit),
     running: () => ledger().running(),
@@ -64,18 +85,58 @@ function openLedger(folder: string): Ledger {
     'INSERT INTO jobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE SET state = ?3, body = ?4',
   )
   const record = database.prepare('INSERT INTO audit (body) VALUES (?)')
+  const begin = database.prepare('INSERT INTO intents VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const begun = database.prepare('SELECT start FROM intents WHERE failed = ?')
+  const settle = database.prepare('DELETE FROM intents WHERE failed = ?')
+  const together = (work: () => void) => {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      work()
+      database.exec('COMMIT')
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    }
+  }
   return {
-    save(kept) {
-      save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
+    save(kept, settled = { audit: [], ofs: [] }) {
+      together(() => {
+        for (const item of settled.audit) record.run(JSON.stringify(item))
+        for (const of of settled.ofs) settle.run(of)
+        save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
+      })
       // What was edited has personal values: with the job's end it is in none of the files.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
-    find: (id) => bodies('SELECT body FROM jobs WHERE id = ?', id)[0] as KeptJob | undefined,
+    begin(intents) {
+      together(() => {
+        for (const { of, from } of intents) begin.run(of, String(from))
+      })
+    },
+    begun(of) {
+      const intent = begun.get(of) as { start: string } | undefined
+      return intent && { of, from: BigInt(intent.start) }
+    },
+    find: (id) => bodies('SELECT body FROM jobs WHERE id = ?', id).map(keptJob)[0],
     jobs: (limit) =>
       (bodies('SELECT body FROM jobs ORDER BY startedAt DESC LIMIT ?', limit) as KeptJob[]).map(({ job }) => job),
-    running: () => bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt") as KeptJob[],
+    running: () => bodies("SELECT body FROM jobs WHERE state = 'running' ORDER BY startedAt").map(keptJob),
     record: (item) => void record.run(JSON.stringify(item)),
     audit: (limit) => bodies('SELECT body FROM audit ORDER BY id DESC LIMIT ?', limit) as AuditItem[],
     close: () => database.close(),
   }
+}
+
+/** Version 0.1.0 kept the ids of the entries alone, and no fingerprint. */
+function keptJob(body: unknown): KeptJob {
+  const {
+    entries,
+    fingerprint = null,
+    ...rest
+  } = body as Omit<KeptJob, 'entries' | 'fingerprint'> & {
+    entries: (ChosenEntry | string)[]
+    fingerprint?: string | null
+  }
+  const chosen = entries.map((entry) => (typeof entry === 'string' ? { id: entry, attempt: null } : entry))
+  return { ...rest, entries: chosen, fingerprint }
 }

@@ -1,31 +1,52 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope-schema'
-import { parsePlace } from '@orderflow/service-kit/log'
+import type { Outcome } from '@orderflow/service-kit/dead-letters'
+import {
+  currentAttempt,
+  type Entry,
+  type Place,
+  parsePlace,
+  placeText,
+  type ReplayIntent,
+} from '@orderflow/service-kit/log'
 import type { Trust } from '@orderflow/service-kit/trust'
 import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'
+import type { Reads } from '../index/read/reads.ts'
+import { MonitorError } from '../monitor-error.ts'
 import type { LogAccess } from './kafka.ts'
-import type { KeptJob, Ledger } from './ledger.ts'
+import type { AuditItem, ChosenEntry, KeptJob, Ledger, Settled } from './ledger.ts'
 
 const maxOutcomes = 100
 /** Progress is written and told so often. */
 const stepMs = 200
 
+/** Who requests a job. */
+export interface JobRequest {
+  by: string
+  /** The Idempotency-Key: requests of one person with the same key are one job. */
+  key: string | undefined
+  /** Digest of the request's body, which requests with the same key have in common. */
+  fingerprint: string
+}
+
 export interface NewJob {
-  entries: string[]
+  entries: ChosenEntry[]
   group: string | null
   perSecond: number
   edited: string | null
-  by: string
-  /** The same key is the same job. */
-  key: string | undefined
 }
 
 /** Jobs that resend dead letters, as `make dead-letters` does it. One runs at a time, and goes on after a restart. */
 export interface Resends {
-  start(job: NewJob): Job
+  /**
+   * Starts a job, or returns the job that an earlier request with the same key started.
+   * @param prepare checks the request and makes its job, unless there is one of its key
+   * @throws {MonitorError} `idempotency-key-reused` if the earlier request had another body; and what `prepare` throws
+   */
+  start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
-  /** Goes on with what a stop interrupted, once the index has caught up: what was resent is known by then. */
+  /** Continues the jobs that a stop interrupted. */
   resume(): void
   close(): Promise<void>
 }
@@ -44,34 +65,39 @@ export interface ResendsOptions {
 export function createResends({ index, ledger, log, trust, now, newId, tell }: ResendsOptions): Resends {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
+  /** Requests with a key whose job is being prepared. */
+  const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
   let running: Promise<void> | undefined
   let isClosing = false
 
-  function save(kept: KeptJob): void {
-    ledger.save(kept)
+  function save(kept: KeptJob, settled?: Settled): void {
+    ledger.save(kept, settled)
     tell(kept.job)
   }
 
   function enqueue(kept: KeptJob): void {
     queue.push(kept)
-    running ??= runAll().finally(() => {
-      running = undefined
-    })
+    running ??= runAll()
   }
 
   async function runAll(): Promise<void> {
-    for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) await run(kept)
+    try {
+      for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) await run(kept)
+    } finally {
+      // In the same turn in which the queue was empty, so that no job is added to it in between and left there.
+      running = undefined
+    }
   }
 
   async function run(kept: KeptJob): Promise<void> {
     const { job } = kept
     try {
-      while (kept.next > 0 && index.truth().indexLag !== 0 && !isClosing) await delay(stepMs)
       while (kept.next < kept.entries.length && !isClosing && !stopped.has(job.id)) {
         const begun = performance.now()
         const length = Math.max(1, Math.round((job.perSecond * stepMs) / 1_000))
-        await step(kept, kept.entries.slice(kept.next, kept.next + length))
-        const share = (length * 1_000) / job.perSecond
+        const chosen = kept.entries.slice(kept.next, kept.next + length)
+        await step(kept, chosen)
+        const share = (chosen.length * 1_000) / job.perSecond
         await delay(Math.max(0, share - (performance.now() - begun)))
       }
       if (isClosing) return
@@ -82,47 +108,78 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     }
   }
 
-  async function step(kept: KeptJob, ids: string[]): Promise<void> {
+  /** The entries, once the index has all of them or is complete; undefined when the job is to end before that. */
+  async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
+    while (!isClosing && !stopped.has(jobId)) {
+      // Asked first: an answer from before the index was complete may lack entries.
+      const isComplete = index.truth().indexLag === 0
+      const answer = await index.ask('rawEntries', ids)
+      if (isComplete || answer.found.length === ids.length) return answer
+      await delay(stepMs)
+    }
+    return undefined
+  }
+
+  async function step(kept: KeptJob, chosen: ChosenEntry[]): Promise<void> {
     const { job } = kept
-    const found = await index.ask('rawEntries', ids)
+    const ids = chosen.map(({ id }) => id)
+    const answer = await entriesOf(job.id, ids)
+    if (!answer) return
+    const entries = answer.found.map(({ entry }) => entry)
+    const attempts = new Map(entries.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
+    for (const { id, attempt } of chosen) if (attempt !== null) attempts.set(id, attempt)
+    const interrupted = new Map([...attempts].map(([id, of]) => [id, ledger.begun(of)]))
     const edited = kept.edited === null ? undefined : Buffer.from(kept.edited, 'base64')
-    const settled = new Set<string>()
-    for await (const outcome of log.resend(
-      found.map(({ entry }) => entry),
-      { trust, edited },
-    )) {
-      const { entry, result } = outcome
-      settled.add(entry.id)
-      if (result === 'ready') continue
-      const as = 'as' in outcome ? (parsePlace(outcome.as) ?? null) : null
-      job[result] += 1
-      job.outcomes = [{ entry: entry.id, result, as, why: 'why' in outcome ? outcome.why : [] }, ...job.outcomes].slice(
-        0,
-        maxOutcomes,
-      )
-      if (result === 'resent') {
-        const place = entry.origin
-        ledger.record({
-          at: now().toISOString(),
-          by: job.by,
-          what: 'DeadLetterResent',
-          place,
-          reason: null,
-          as,
-          edited: edited !== undefined,
-        })
+    const settled: Settled = { audit: [], ofs: [] }
+    const missing = new Set(ids)
+    try {
+      const options = { trust, edited, attempts, readUpTo: answer.readUpTo, journal: ledger }
+      for await (const outcome of log.resend(entries, options)) {
+        const { entry } = outcome
+        missing.delete(entry.id)
+        settled.ofs.push(attempts.get(entry.id) as string)
+        const as = 'as' in outcome ? (parsePlace(outcome.as) ?? null) : null
+        const result = isOwn(interrupted.get(entry.id), outcome, as) ? 'resent' : outcome.result
+        if (result === 'ready') continue
+        add(job, { entry: entry.id, result, as, why: whyOf(outcome, result) })
+        if (result === 'resent') settled.audit.push(auditOf(job, entry, as))
       }
+      for (const entry of missing) {
+        add(job, { entry, result: 'refused', as: null, why: ['there is no such dead letter any more'] })
+      }
+      kept.next += ids.length
+    } finally {
+      save(kept, settled)
     }
-    for (const id of ids) {
-      if (settled.has(id)) continue
-      job.refused += 1
-      job.outcomes = [
-        { entry: id, result: 'refused' as const, as: null, why: ['there is no such dead letter any more'] },
-        ...job.outcomes,
-      ].slice(0, maxOutcomes)
+  }
+
+  const auditOf = (job: Job, { origin: place }: Entry, as: Place | null): AuditItem => ({
+    at: now().toISOString(),
+    by: job.by,
+    what: 'DeadLetterResent',
+    place,
+    reason: null,
+    as,
+    edited: job.edited,
+  })
+
+  function begin(id: string, { by, fingerprint }: JobRequest, { entries, group, perSecond, edited }: NewJob): Job {
+    const job: Job = {
+      id,
+      state: 'running',
+      by,
+      startedAt: now().toISOString(),
+      endedAt: null,
+      perSecond,
+      group,
+      edited: edited !== null,
+      total: entries.length,
+      ...{ resent: 0, refused: 0, done: 0, outcomes: [], error: null },
     }
-    kept.next += ids.length
+    const kept = { job, entries, next: 0, edited, fingerprint }
     save(kept)
+    enqueue(kept)
+    return job
   }
 
   function end(kept: KeptJob, state: Job['state']): void {
@@ -134,26 +191,21 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
   }
 
   return {
-    start({ entries, group, perSecond, edited, by, key }) {
-      const id = key === undefined ? newId() : deterministicId('resend', by, key)
+    async start(request, prepare) {
+      const { by, key, fingerprint } = request
+      if (key === undefined) return begin(newId(), request, await prepare())
+      const id = deterministicId('resend', by, key)
       const known = ledger.find(id)
-      if (known) return known.job
-      const job: Job = {
-        id,
-        state: 'running',
-        by,
-        startedAt: now().toISOString(),
-        endedAt: null,
-        perSecond,
-        group,
-        edited: edited !== null,
-        total: entries.length,
-        ...{ resent: 0, refused: 0, done: 0, outcomes: [], error: null },
+      const earlier = known ?? starting.get(id)
+      if (earlier && (earlier.fingerprint ?? fingerprint) !== fingerprint) throw keyReused()
+      if (earlier) return await earlier.job
+      const job = prepare().then((made) => begin(id, request, made))
+      starting.set(id, { fingerprint, job })
+      try {
+        return await job
+      } finally {
+        starting.delete(id)
       }
-      const kept = { job, entries, next: 0, edited }
-      save(kept)
-      enqueue(kept)
-      return job
     },
     stop(id) {
       const known = ledger.find(id)?.job
@@ -168,4 +220,25 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       await running
     },
   }
+}
+
+const keyReused = () =>
+  new MonitorError(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used with another request before. Send a new key, or leave it out.',
+  )
+
+function add(job: Job, outcome: Job['outcomes'][number]): void {
+  job[outcome.result] += 1
+  job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
+}
+
+/** Whether a job that was interrupted published this replay itself, before it could save that. */
+function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: Place | null): boolean {
+  return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
+}
+
+function whyOf(outcome: Outcome, result: Outcome['result']): string[] {
+  if ('why' in outcome) return outcome.why
+  return result === 'done' && 'as' in outcome ? [`already replayed as ${outcome.as}`] : []
 }

@@ -1,4 +1,5 @@
 import { type Context, type Input, type Inputs, type Model, type Route, route } from '@orderflow/service-kit'
+import type { MonitorError } from '../monitor-error.ts'
 
 type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
@@ -11,7 +12,8 @@ interface Asked<I extends Inputs, T> {
   summary: string
   input: I
   status?: 200 | 202
-  refusals?: readonly ('not-kept' | 'not-in-log' | 'not-ready' | 'refused')[]
+  description?: string
+  refusals?: readonly MonitorError['code'][]
   handle(input: Values<I>, context: Context): Promise<T> | T
 }
 

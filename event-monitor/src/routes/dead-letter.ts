@@ -1,21 +1,58 @@
-import { checkResend, type Entry, newestAttempt, openAttempt, readEvent } from '@orderflow/service-kit/log'
+import {
+  type Attempt,
+  checkResend,
+  currentAttempt,
+  type Entry,
+  followNotes,
+  type Place,
+  placeText,
+  type ReadUpTo,
+  readEvent,
+} from '@orderflow/service-kit/log'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { notKept } from './events.ts'
 
 /** What the index has of a dead letter. @throws {MonitorError} `not-kept` */
 export async function entryOf({ index }: Monitor, id: string) {
-  const [found] = await index.ask('rawEntries', [id])
-  if (found) return found
+  const { found, readUpTo } = await index.ask('rawEntries', [id])
+  if (found[0]) return { ...found[0], readUpTo }
   throw notKept(`dead letter ${id}`)
 }
 
-/** The attempt that is open; of an entry that was resent, the last one. */
-export const attemptOf = (entry: Entry) => openAttempt(entry) ?? newestAttempt(entry)
+/**
+ * A dead letter, provided that its newest attempt is still the one that the caller looked at. The notes in the log decide, since the
+ * index may not have the newest ones yet.
+ * @throws {MonitorError} `not-kept`; `other-attempt` with what to do
+ */
+export async function entryAt(monitor: Monitor, id: string, seen: Place): Promise<Entry> {
+  const { entry, readUpTo } = await entryOf(monitor, id)
+  const attempt = currentAttempt(entry)
+  const [asked, newest] = [placeText(seen), placeText(attempt.place)]
+  const next = 'Get the dead letter again, and edit its newest attempt.'
+  if (asked !== newest) {
+    const seenAgain = entry.attempts.some(({ place }) => placeText(place) === asked)
+    const what = seenAgain ? `You looked at the attempt at ${asked}.` : `It has no attempt at ${asked}.`
+    throw new MonitorError('other-attempt', `${what} The newest attempt is at ${newest}. ${next}`)
+  }
+  const note = attempt.resent ?? (await noteOf(monitor, attempt, readUpTo))
+  if (!note) return entry
+  const what = `The attempt at ${asked} was already replayed as ${placeText(note.as)}.`
+  throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
+}
+
+/** A note that was added after the index read the dead-letter topic. */
+async function noteOf({ log }: Monitor, { origin, place }: Attempt, readUpTo: ReadUpTo) {
+  return await log.read(async (reader) => {
+    const notes = followNotes(reader, readUpTo)
+    await notes.catchUp([origin.topic])
+    return notes.noteOf(place)
+  })
+}
 
 /** The bytes of the event that an entry is about, as the log or its dead letter has them; undefined when neither does. */
 export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
-  return (await log.read((reader) => readEvent(reader, attemptOf(entry))))?.value
+  return (await log.read((reader) => readEvent(reader, currentAttempt(entry))))?.value
 }
 
 /** As `bytesOf`. @throws {MonitorError} `not-in-log` */

@@ -1,11 +1,12 @@
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
+import { currentAttempt } from '@orderflow/service-kit/log'
 import type { DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { Page } from '../api/truth.ts'
 import { faultsOf } from '../model/dead-letters.ts'
 import { editableText } from '../model/edited.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
-import { attemptOf, bytesOf, entryOf, refusalsOf } from './dead-letter.ts'
+import { bytesOf, entryOf, refusalsOf } from './dead-letter.ts'
 import { detailOf } from './detail.ts'
 import { pageInputs, textInput } from './inputs.ts'
 
@@ -45,11 +46,12 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, facts, view } = await entryOf(monitor, id)
-        const { origin, place, reason } = attemptOf(entry)
+        const { origin, place, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
         const faults = faultsOf(entry, facts)
         return {
           entry: view,
+          attempt: place,
           faults,
           detail: faults[0]?.pointer ? null : (faults[0]?.message ?? null),
           editable: value ? (editableText(value) ?? null) : null,

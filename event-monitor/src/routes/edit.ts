@@ -1,4 +1,5 @@
 import { invalid } from '@orderflow/service-kit'
+import { type Place, parsePlace } from '@orderflow/service-kit/log'
 import { editedValue } from '../model/edited.ts'
 
 const maxText = 256 * 1024
@@ -9,6 +10,29 @@ export function editedIn(edited: unknown): string | undefined {
   const { text: found } = Object(edited) as { text?: unknown }
   if (typeof found === 'string' && found.length <= maxText) return found
   throw invalid([{ pointer: '/edited/text', detail: 'is a JSON text of at most 256 KiB' }])
+}
+
+/** The attempt that somebody looked at, from a request's body; undefined where there is none. */
+export function attemptIn(attempt: unknown): Place | undefined {
+  if (attempt === undefined) return undefined
+  const { topic, partition, offset } = Object(attempt) as Partial<Place>
+  const position = parsePlace(`${topic}/${partition}/${offset}`)
+  if (position) return position
+  throw invalid([{ pointer: '/attempt', detail: 'is a record position: a topic, a partition and an offset' }])
+}
+
+/** How both are described. */
+export const editedSchema = {
+  type: 'object',
+  description:
+    'The event as JSON text. A placeholder such as `***{/Payload/CustomerName}***` stands for the masked value.',
+  properties: { text: { type: 'string' } },
+}
+export const attemptSchema = {
+  type: 'object',
+  description:
+    'The `attempt` of the dead letter that you looked at. 409 if a newer one failed since, or it was replayed.',
+  properties: { topic: { type: 'string' }, partition: { type: 'integer' }, offset: { type: 'string' } },
 }
 
 /** The bytes of that text, with the original's values where it names them. */

@@ -1,6 +1,6 @@
 import { validateBytes } from '@orderflow/envelope-schema'
 import { invalid, pathId, type Route } from '@orderflow/service-kit'
-import { recordAt } from '@orderflow/service-kit/log'
+import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult } from '../api/dead-letters.ts'
 import type { DryRunResult, Place } from '../api/events.ts'
 import { tryRecord } from '../dry-run.ts'
@@ -9,15 +9,19 @@ import { changesBetween } from '../model/edited.ts'
 import { maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
-import { attemptOf, entryOf, lost, originalOf, refusalsOf } from './dead-letter.ts'
-import { editedIn, mended } from './edit.ts'
+import { entryAt, entryOf, lost, originalOf, refusalsOf } from './dead-letter.ts'
+import { attemptIn, attemptSchema, editedIn, editedSchema, mended } from './edit.ts'
 import { eventBody } from './inputs.ts'
 
-const checkInput = eventBody('CheckRequest', { edited: { type: 'object' } }, ({ edited }) => editedIn(edited))
+const checkInput = eventBody(
+  'CheckRequest',
+  { edited: editedSchema, attempt: attemptSchema },
+  ({ edited, attempt }) => ({ edited: editedIn(edited), attempt: attemptIn(attempt) }),
+)
 
 const dryRunInput = eventBody(
   'DryRunRequest',
-  { place: { type: 'object' }, edited: { type: 'object' } },
+  { place: { type: 'object' }, edited: editedSchema },
   ({ place, edited }) => {
     const { topic, partition, offset } = Object(place) as Partial<Place>
     if (
@@ -47,11 +51,11 @@ export function mendingRoutes(monitor: Monitor): Route[] {
       path: '/v1/dead-letters/entries/{id}/check',
       scope: 'events:operate',
       summary: 'Check a dead letter before it is resent',
-      input: { id: pathId('id'), edited: checkInput },
-      refusals: ['not-kept', 'not-in-log'],
-      async handle({ id, edited }): Promise<CheckResult> {
-        const { entry } = await entryOf(monitor, id)
-        const { origin, reason } = attemptOf(entry)
+      input: { id: pathId('id'), asked: checkInput },
+      refusals: ['not-kept', 'not-in-log', 'other-attempt'],
+      async handle({ id, asked: { edited, attempt } }): Promise<CheckResult> {
+        const entry = attempt ? await entryAt(monitor, id, attempt) : (await entryOf(monitor, id)).entry
+        const { origin, reason } = currentAttempt(entry)
         const original = await originalOf(monitor, entry)
         const value = edited === undefined ? original : mended(edited, original)
         const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)

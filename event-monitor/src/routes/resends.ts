@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import { idempotencyKey, invalid, pathId, type Route } from '@orderflow/service-kit'
-import { openAttempt } from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry, placeText } from '@orderflow/service-kit/log'
 import type { Job } from '../api/dead-letters.ts'
+import type { ChosenEntry } from '../jobs/ledger.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { answer, nameOf } from './answer.ts'
-import { entryOf, originalOf, refusalsOf } from './dead-letter.ts'
-import { editedIn, mended } from './edit.ts'
+import { entryAt, originalOf, refusalsOf } from './dead-letter.ts'
+import { attemptIn, attemptSchema, editedIn, editedSchema, mended } from './edit.ts'
 import { notKept } from './events.ts'
 import { eventBody } from './inputs.ts'
 
@@ -13,13 +15,25 @@ const text = { type: 'string' }
 
 const resendInput = eventBody(
   'ResendRequest',
-  { entries: { type: 'array', items: text }, group: text, perSecond: { type: 'integer' }, edited: { type: 'object' } },
-  ({ entries, group, perSecond = 50, edited }) => {
+  {
+    entries: {
+      type: 'array',
+      items: text,
+      maxItems: 10_000,
+      description: 'Ids of dead letters. Leave it out for a group.',
+    },
+    group: { ...text, description: 'The id of a group: all of it that is open.' },
+    perSecond: { type: 'integer', minimum: 1, maximum: 1_000, default: 50 },
+    attempt: attemptSchema,
+    edited: { ...editedSchema, description: `For one entry, with its \`attempt\`. ${editedSchema.description}` },
+  },
+  ({ entries, group, perSecond = 50, attempt: seen, edited }) => {
     const isRate = typeof perSecond === 'number' && Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= 1_000
     if (!isRate) throw invalid([{ pointer: '/perSecond', detail: 'is a whole number from 1 to 1000' }])
-    const change = editedIn(edited)
-    if (typeof group === 'string' && entries === undefined && change === undefined)
-      return { group, entries: undefined, perSecond, edited: change }
+    const [change, attempt] = [editedIn(edited), attemptIn(seen)]
+    const common = { perSecond, edited: change, attempt }
+    if (typeof group === 'string' && entries === undefined && change === undefined && attempt === undefined)
+      return { ...common, group, entries: undefined }
     const isList =
       Array.isArray(entries) &&
       entries.length > 0 &&
@@ -29,34 +43,42 @@ const resendInput = eventBody(
       throw invalid([{ pointer: '/entries', detail: 'is a list of ids, or there is a group instead' }])
     if (change !== undefined && entries.length !== 1)
       throw invalid([{ pointer: '/edited', detail: 'is for one entry' }])
-    return { entries: entries as string[], group: undefined, perSecond, edited: change }
+    if (attempt !== undefined && entries.length !== 1)
+      throw invalid([{ pointer: '/attempt', detail: 'is for one entry' }])
+    if (change !== undefined && attempt === undefined) {
+      const detail = 'is missing: send the `attempt` of the dead letter that you edited'
+      throw invalid([{ pointer: '/attempt', detail }])
+    }
+    return { ...common, group: undefined, entries: [...new Set(entries as string[])] }
   },
 )
+
+/** The same for requests that ask for the same. */
+const fingerprintOf = (asked: object) => createHash('sha256').update(JSON.stringify(asked)).digest('hex')
 
 /** Jobs that send dead letters back to where they came from. */
 export function resendRoutes(monitor: Monitor): Route[] {
   const { index, ledger, resends } = monitor
 
-  /** Ids of what is open in a group, the oldest first. */
-  async function openIn(group: string | undefined): Promise<string[]> {
-    const found = await index.ask('deadLetterEntries', group, 'open')
-    if (found.length === 0) throw notKept('open dead letter of this group')
-    return found.map(({ id }) => id).reverse()
+  /** All that is open in a group, the oldest first. */
+  async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
+    const chosen = await index.ask('chosenEntries', { group })
+    if (chosen.length === 0) throw notKept('open dead letter of this group')
+    return chosen
   }
 
-  async function known(ids: string[]): Promise<string[]> {
-    const unknown = await index.ask('unknownEntry', ids)
+  async function known(ids: string[]): Promise<ChosenEntry[]> {
+    const chosen = await index.ask('chosenEntries', { ids })
+    const found = new Set(chosen.map(({ id }) => id))
+    const unknown = ids.find((id) => !found.has(id))
     if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
-    return ids
+    return chosen
   }
 
   /** In base64, for the job. @throws {MonitorError} `refused` with why */
-  async function mendedEvent(id: string, edited: string): Promise<string> {
-    const { entry } = await entryOf(monitor, id)
-    const attempt = openAttempt(entry)
-    if (!attempt) throw new MonitorError('refused', 'It was resent and has not failed since.')
+  async function mendedEvent(entry: Entry, edited: string): Promise<string> {
     const value = mended(edited, await originalOf(monitor, entry))
-    const refusals = refusalsOf(monitor, attempt.origin.topic, value, undefined)
+    const refusals = refusalsOf(monitor, currentAttempt(entry).origin.topic, value, undefined)
     if (refusals.length > 0) throw new MonitorError('refused', refusals.join('; '))
     return value.toString('base64')
   }
@@ -68,18 +90,29 @@ export function resendRoutes(monitor: Monitor): Route[] {
       scope: 'events:operate',
       status: 202,
       summary: 'Resend dead letters',
-      input: { key: idempotencyKey({ description: 'The same key is the same job.' }), asked: resendInput },
-      refusals: ['not-kept', 'not-in-log', 'refused'],
-      async handle({ asked: { entries, group, perSecond, edited }, key }, context): Promise<Job> {
-        const ids = entries === undefined ? await openIn(group) : await known(entries)
-        const change = edited === undefined ? null : await mendedEvent(ids[0] as string, edited)
-        return resends.start({
-          entries: ids,
-          group: group ?? null,
-          perSecond,
-          edited: change,
-          by: nameOf(context),
-          key,
+      description:
+        'Starts a job. The job replays the attempt of each dead letter that is the newest one now. An attempt that was replayed before ' +
+        'is not published again: its outcome is `done`, with the position of the earlier replay. An edit counts for the attempt that it ' +
+        'names.',
+      input: {
+        key: idempotencyKey({
+          description:
+            'The same key of the same caller is the same job: the answer is that job, also after a restart. With another body it is 422.',
+        }),
+        asked: resendInput,
+      },
+      refusals: ['not-kept', 'not-in-log', 'other-attempt', 'refused', 'idempotency-key-reused'],
+      async handle({ asked, key }, context): Promise<Job> {
+        const { entries, group, perSecond, edited, attempt } = asked
+        const request = { by: nameOf(context), key, fingerprint: fingerprintOf(asked) }
+        return await resends.start(request, async () => {
+          const chosen = entries === undefined ? await openIn(group) : await known(entries)
+          const common = { group: group ?? null, perSecond }
+          const [first] = chosen
+          if (!attempt || !first) return { ...common, entries: chosen, edited: null }
+          const entry = await entryAt(monitor, first.id, attempt)
+          const change = edited === undefined ? null : await mendedEvent(entry, edited)
+          return { ...common, entries: [{ id: entry.id, attempt: placeText(attempt) }], edited: change }
         })
       },
     }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { full, indexRecord, orderCreated, type TestIndex, testIndex } from '../support/records.ts'
+import { full, indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
@@ -178,5 +178,67 @@ describe('what the index is asked', () => {
     expect(resent?.attempts[0]?.resent?.as.offset).to.equal('9')
     const letter = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' })
     expect(letter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[resent?.id, 'resent']])
+  })
+
+  it('says how far the dead-letter topics were read, with rows that the writer has not told of yet', () => {
+    const letter = (offset: number) =>
+      indexRecord(orderCreated(), {
+        topic: 'orderevents.dead',
+        offset,
+        headers: {
+          'deadletter-app': 'payment-service',
+          'deadletter-reason': 'handler-error',
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': String(offset),
+        },
+      })
+    const note = indexRecord('', {
+      topic: 'orderevents.dead',
+      offset: 2,
+      headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
+    })
+    index.add(letter(0), letter(1))
+    const ids = index.reads.deadLetterEntries(undefined, undefined).map(({ id }) => id)
+    // Committed, and not followed.
+    index.writer.write([note], positionAfter([note]))
+    const { found, readUpTo } = index.reads.rawEntries(ids)
+    expect([...readUpTo]).to.deep.equal([['orderevents.dead/0', 3n]])
+    expect(found.map(({ entry }) => entry.attempts[0]?.resent?.as.offset)).to.deep.equal([undefined, '9'])
+  })
+
+  it('chooses entries with their newest open attempts, by ids or all that are open in a group', () => {
+    const letter = (offset: number, at: number, over: Record<string, string> = {}) =>
+      indexRecord(orderCreated(), {
+        topic: 'orderevents.dead',
+        offset: at,
+        headers: {
+          'deadletter-app': 'payment-service',
+          'deadletter-reason': 'handler-error',
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': String(offset),
+          ...over,
+        },
+      })
+    const note = indexRecord('', {
+      topic: 'orderevents.dead',
+      offset: 2,
+      headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
+    })
+    index.add(letter(0, 0), letter(1, 1), note)
+    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    const [replayed, open] = entries
+    const chosen = { id: open?.id, attempt: 'orderevents/0/0' }
+    const ids = entries.map(({ id }) => id)
+    expect(index.reads.chosenEntries({ group: open?.group })).to.deep.equal([chosen])
+    expect(index.reads.chosenEntries({ ids: [...ids, 'unknown'] })).to.deep.equal([
+      chosen,
+      { id: replayed?.id, attempt: 'orderevents/0/1' },
+    ])
+    index.add(letter(1, 3, { 'deadletter-replay': 'orderevents/0/9' }))
+    expect(index.reads.chosenEntries({ ids: [replayed?.id ?? ''] })).to.deep.equal([
+      { id: replayed?.id, attempt: 'orderevents/0/9' },
+    ])
   })
 })

@@ -75,7 +75,7 @@ describe('the dead letters', () => {
     )
     expect(others).to.deep.equal([])
     expect(sent?.headers['idempotency-key']).to.match(/^[0-9a-f]{32}$/)
-    expect(sent?.body).to.have.deep.property('entries', [guid(9, 4)])
+    expect(sent?.body).to.deep.include({ entries: [guid(9, 4)], attempt: entry(4).origin })
     const as = { topic: 'orderevents', partition: 1, offset: '2301' }
     const outcomes = [{ entry: guid(9, 4), result: 'resent' as const, as, why: [] }]
     tests.monitor.send('job', job({ id: 'job-9', total: 1, resent: 1, refused: 0, done: 0, outcomes, edited: true }))
@@ -88,6 +88,87 @@ describe('the dead letters', () => {
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
     expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
     expect(await page.getByRole('link', { name: 'What followed' }).getAttribute('href')).to.equal(`/c/${guid(2, 1)}`)
+  })
+
+  /** The event was replayed by somebody else, and failed again for another reason. */
+  function failAgain(): { topic: string; partition: number; offset: string } {
+    const attempt = { topic: 'orderevents', partition: 1, offset: '2301' }
+    const [first] = entry(4).attempts
+    const attempts = first
+      ? [
+          { ...first, resent: { as: attempt, at: first.at, edited: false } },
+          { ...first, place: attempt, resent: null },
+        ]
+      : []
+    const { editable } = entryDetail()
+    tests.monitor.answers.deadLetterEntry = entryDetail({
+      entry: entry(4, { attempts }),
+      attempt,
+      editable: (editable ?? '').replace('"12.5"', '"13.5"'),
+    })
+    return attempt
+  }
+  const sent = () => tests.monitor.asked.filter(({ path, method }) => path === '/v1/resends' && method === 'POST')
+
+  it('keep an edit for its attempt, and send it for a newer one only when the user says so', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-line').first().waitFor()
+    await mend(page)
+    await page.getByText('ready: every receiver would take it').waitFor()
+    const attempt = failAgain()
+    const warning = page.getByRole('alert').filter({ hasText: 'failed again since you edited it' })
+    await warning.waitFor()
+    expect(await warning.innerText())
+      .to.contain('orderevents/1/1204')
+      .and.to.contain('orderevents/1/2301')
+    expect(await page.getByRole('button', { name: 'Resend as edited' }).isDisabled()).to.equal(true)
+    // The draft stays bound to its attempt over a reload.
+    await tests.reload(page, warning)
+    expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
+    await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
+    await page.getByText('ready: every receiver would take it').waitFor()
+    expect(checks().at(-1)?.body).to.have.deep.property('attempt', attempt)
+    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    await eventually(() => sent().length > 0, 'it to be sent')
+    expect(sent()[0]?.body).to.deep.include({ entries: [guid(9, 4)], attempt })
+  })
+
+  it('show the newest attempt when the user discards the edit of an earlier one', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-line').first().waitFor()
+    await mend(page)
+    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
+    failAgain()
+    await page.getByRole('button', { name: 'Discard my edit' }).click()
+    await page.getByText('As it failed: edit what is wrong').waitFor()
+    await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
+  })
+
+  it('show the newest attempt by themselves when nothing was edited', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-content', { hasText: '"12.5"' }).waitFor()
+    failAgain()
+    await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
+    await page.getByText('As it failed: edit what is wrong').waitFor()
+    expect(await page.getByRole('alert').count()).to.equal(0)
+  })
+
+  it('show why an edit is refused whose attempt was replayed meanwhile', async () => {
+    const page = await tests.open(path)
+    await page.locator('.cm-line').first().waitFor()
+    await mend(page)
+    await page.getByText('ready: every receiver would take it').waitFor()
+    tests.monitor.problems.set('/v1/resends', {
+      type: 'urn:orderflow:problem:other-attempt',
+      title: 'The dead letter has changed since you looked at it',
+      status: 409,
+      detail: 'The attempt at orderevents/1/1204 was already replayed as orderevents/1/2301.',
+    })
+    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    const refusal = page.getByRole('alert').filter({ hasText: 'has changed since you looked at it' })
+    await refusal.getByText('already replayed as orderevents/1/2301').waitFor()
+    expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
   })
 
   it('keep what somebody wrote over a reload, with placeholders and no personal value, until it is discarded', async () => {
@@ -171,7 +252,8 @@ describe('the dead letters', () => {
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": 12.5}}')
     await page.getByText('ready: every receiver would take it').waitFor()
-    expect(checks().at(-1)?.body).to.deep.equal({ edited: { text: '{"Payload": {"Total": 12.5}}' } })
+    const edited = { text: '{"Payload": {"Total": 12.5}}' }
+    expect(checks().at(-1)?.body).to.deep.equal({ attempt: entry(4).origin, edited })
     await page.getByText('The event, its headers').click()
     await page.getByRole('button', { name: 'Reveal what was sent' }).click()
     await page.getByRole('dialog', { name: 'Reveal personal values' }).waitFor()

@@ -12,11 +12,19 @@ describe('what somebody wrote and has not sent', () => {
     removeItem: (key) => kept.delete(key),
   }
 
-  it('is there again, for its entry alone, until it is as it was', () => {
-    expect(keepDraft(storage, 'one', 'edited', 'original')).to.equal(true)
-    expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal(['edited', null])
-    keepDraft(storage, 'one', 'original', 'original')
+  const draft = { attempt: 'orderevents/0/1', text: 'edited' }
+
+  it('is kept for its entry alone, with the attempt that was edited, until it is removed', () => {
+    expect(keepDraft(storage, 'one', draft)).to.equal(true)
+    expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal([draft, null])
+    keepDraft(storage, 'one', null)
     expect(kept.size).to.equal(0)
+  })
+
+  it('is ignored when it names no attempt, as those of version 0.1.0', () => {
+    kept.set('draft:one', '{"AppName":"edited"}')
+    kept.set('draft:two', '{"AppName":')
+    expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])
   })
 
   it('is said to be lost where the browser keeps nothing', () => {
@@ -29,7 +37,7 @@ describe('what somebody wrote and has not sent', () => {
       },
       removeItem: () => {},
     }
-    expect([keepDraft(none, 'one', 'edited', 'original'), draftOf(none, 'one')]).to.deep.equal([false, null])
+    expect([keepDraft(none, 'one', draft), draftOf(none, 'one')]).to.deep.equal([false, null])
   })
 })
 

@@ -7,6 +7,7 @@ export { maskedText } from '../telemetry/mask.ts'
 export { checkResend } from './dead-letters/check.ts'
 export {
   type Attempt,
+  currentAttempt,
   type DeadLetters,
   type Entry,
   entriesOf,
@@ -14,6 +15,8 @@ export {
   openAttempt,
 } from './dead-letters/entries.ts'
 export { type FailedEvent, readEvent } from './dead-letters/event.ts'
+export type { ReplayIntent, ReplayJournal } from './dead-letters/interrupted.ts'
 export { type Letter, type ResendNote, readRecord } from './dead-letters/letter.ts'
+export { followNotes, type ReadUpTo } from './dead-letters/replay-notes.ts'
 export { type LogReader, recordAt } from './log-reader.ts'
 export { headerOf, type LogRecord, recordsOf } from './log-record.ts'

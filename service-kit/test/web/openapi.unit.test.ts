@@ -1,7 +1,9 @@
 import { fieldSchema } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
+import { openapiOf } from '../../src/web/openapi/openapi.ts'
+import type { Route } from '../../src/web/route.ts'
 import { call } from './support/call.ts'
-import { thingsApp } from './support/things.ts'
+import { thingRoutes, thingsApp } from './support/things.ts'
 
 interface Operation {
   summary: string
@@ -62,6 +64,20 @@ describe('the page’s document', () => {
   it('says what the domain refuses in the words that a client gets', () => {
     const drop = document.paths['/v1/things/{id}/drop']?.post
     expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')
+  })
+
+  it('lists all refusals that have one status', () => {
+    const refusals = {
+      'too-heavy': { status: 409, title: 'It is too heavy' },
+      gone: { status: 409, title: 'It is gone' },
+    }
+    const [route] = thingRoutes().filter(({ operation }) => operation.path.endsWith('/drop')) as [Route]
+    const both = { ...route, operation: { ...route.operation, refusals: ['too-heavy', 'gone'] } }
+    const { paths } = openapiOf({ title: '', description: '', routes: [both], refusals, problemMembers: {} })
+    expect(paths['/v1/things/{id}/drop']?.post?.responses['409']).to.have.property(
+      'description',
+      'It is too heavy (`too-heavy`). It is gone (`gone`).',
+    )
   })
 
   it('has the contract’s own rules of each field, in both directions', () => {

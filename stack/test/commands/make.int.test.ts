@@ -24,6 +24,11 @@ describe('make', () => {
     ['dead-letters', { RESEND: 'all', DRY_RUN: '1' }, ['resend', 'all', '--dry-run=1']],
     ['dead-letters', { RESEND: id, EDIT: '1', DRY_RUN: '1' }, ['resend', id, '--dry-run=1', '--edit=1']],
     ['dead-letters', { RESEND: id, FILE: 'e.json' }, ['resend', id, '--file', 'e.json']],
+    [
+      'dead-letters',
+      { RESEND: id, FILE: 'e.json', ATTEMPT: 'orderevents/2/17' },
+      ['resend', id, '--file', 'e.json', '--attempt', 'orderevents/2/17'],
+    ],
     ['dead-letters', { RESEND: 'a b', DRY_RUN: '' }, ['resend', 'a b']],
     // What a word means is for the command to say (dead-letters/arguments.ts).
     ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],

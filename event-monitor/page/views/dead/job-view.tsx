@@ -40,7 +40,7 @@ export function JobView({ job }: { job: Job }) {
         )}
       </div>
       <p role="status">
-        {count(job.resent)} resent, {count(job.refused)} refused, {count(job.done)} had been resent before
+        {count(job.resent)} resent, {count(job.refused)} refused, {count(job.done)} already replayed
       </p>
       {job.error && <p class="mark bad">{job.error}</p>}
       {problem.value && <ProblemBox problem={problem.value} />}
@@ -63,7 +63,11 @@ function Outcomes({ job: { outcomes, total } }: { job: Job }) {
               resent as <PlaceLink place={as} />
             </>
           )}
-          {result === 'done' && 'had been resent before, and has not failed since'}
+          {result === 'done' && as && (
+            <>
+              already replayed as <PlaceLink place={as} />
+            </>
+          )}
           {result === 'refused' && <span class="mark bad">refused: {why.join('; ')}</span>}
         </li>
       ))}

@@ -1,6 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { type CheckResult, type DeadLetterDetail, type DryRunResult, type Job, paths } from '../../../src/api/index.ts'
+import {
+  type CheckResult,
+  type DeadLetterDetail,
+  type DryRunResult,
+  type Job,
+  type Place,
+  paths,
+} from '../../../src/api/index.ts'
 import { post } from '../../data/api.ts'
 import { asProblem } from '../../data/load.ts'
 import { may } from '../../data/me.ts'
@@ -8,9 +15,11 @@ import { resend } from '../../data/resend.ts'
 import { jobs } from '../../data/stream.ts'
 import { useTask } from '../../data/task.ts'
 import { draftOf, keepDraft } from '../../lib/drafts.ts'
+import { placeIn, placeText } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { Editor } from '../../parts/editor.tsx'
+import { PlaceLink } from '../../parts/marks.tsx'
 import { CheckView } from './check-view.tsx'
 import { JobView } from './job-view.tsx'
 
@@ -24,30 +33,39 @@ interface Props {
 const pause = 400
 
 /** The event to be edited, checked while somebody writes, tried out, and sent. */
-export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
+export function Mend({ detail: { entry, attempt, refusals }, editable, again }: Props) {
+  const newest = placeText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
-  const text = useSignal(draft ?? editable)
+  /** The attempt that is edited, and its event as it failed. The newest attempt may be another one by now. */
+  const base = useSignal({ attempt: draft ? (placeIn(draft.attempt) ?? attempt) : attempt, editable })
+  const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
   const { busy, problem, run } = useTask<'checking' | 'dry-run' | 'sending'>()
   const dryRun = useSignal<DryRunResult | null>(null)
   const started = useSignal<Job | null>(null)
   const isKept = useSignal(true)
   const resets = useSignal(0)
-  const isEdited = text.value !== editable
+  const isStale = placeText(base.value.attempt) !== newest
+  const isEdited = text.value !== base.value.editable
   const isReadable = !isEdited || isJson(text.value)
   const edited = isEdited ? { edited: { text: text.value } } : {}
+  const asked = { attempt: base.value.attempt, ...edited }
+
+  useEffect(() => {
+    if (isStale && !isEdited) startOver()
+  }, [newest])
 
   useEffect(() => {
     if (!may('events:operate')) return
     const controller = new AbortController()
     check.value = null
     problem.value = null
-    busy.value = isReadable ? 'checking' : null
-    if (!isReadable) return
+    busy.value = isReadable && !isStale ? 'checking' : null
+    if (!isReadable || isStale) return
     const timer = setTimeout(
       async () => {
         try {
-          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), edited, { signal: controller.signal })
+          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), asked, { signal: controller.signal })
         } catch (error) {
           if (!controller.signal.aborted) problem.value = asProblem(error)
         } finally {
@@ -60,26 +78,44 @@ export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
       clearTimeout(timer)
       controller.abort()
     }
-  }, [text.value, editable, may('events:operate')])
+  }, [text.value, base.value, isStale, may('events:operate')])
 
   const job = started.value && (jobs.value.get(started.value.id) ?? started.value)
   const isOver = job !== null && job.state !== 'running'
   useEffect(() => {
     if (!isOver) return
-    if (job?.resent) keepDraft(sessionStorage, entry.id, editable, editable)
+    if (job?.resent) keepDraft(sessionStorage, entry.id, null)
     again()
   }, [isOver])
 
   const change = (next: string) => {
     text.value = next
     dryRun.value = null
-    isKept.value = keepDraft(sessionStorage, entry.id, next, editable)
+    const made = next === base.value.editable ? null : { attempt: placeText(base.value.attempt), text: next }
+    isKept.value = keepDraft(sessionStorage, entry.id, made)
   }
-  const discard = () => {
+  /** The newest attempt as it failed, without an edit. */
+  const startOver = () => {
+    base.value = { attempt, editable }
     change(editable)
     resets.value += 1
   }
-  const origin = entry.attempts.at(-1)?.place ?? entry.origin
+  /** The edit as it is, for the newest attempt. */
+  const useForNewest = () => {
+    base.value = { attempt, editable }
+    change(text.value)
+  }
+  const send = () =>
+    run('sending', async () => {
+      try {
+        started.value = await resend({ entries: [entry.id], ...asked })
+      } catch (error) {
+        // What has changed is shown beside the refusal.
+        if (asProblem(error).status === 409) again()
+        throw error
+      }
+    })
+  const origin = base.value.attempt
   const isReady = check.value?.isReady === true
   const tried = dryRun.value ?? check.value?.dryRun
   return (
@@ -98,13 +134,16 @@ export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
           </>
         )}
       </p>
+      {isStale && isEdited && (
+        <StaleEdit edited={base.value.attempt} newest={attempt} discard={startOver} useForNewest={useForNewest} />
+      )}
       <div class="mend-columns">
         <div>
           <Editor
             label="The event, to be edited"
             text={text.value}
             resets={resets.value}
-            original={editable || undefined}
+            original={base.value.editable || undefined}
             faults={check.value?.faults ?? []}
             changed={change}
           />
@@ -114,7 +153,7 @@ export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
                 {isKept.value
                   ? 'Edited; kept in this tab until it is sent or discarded.'
                   : 'Edited; this browser keeps nothing, so do not leave the page.'}{' '}
-                <button type="button" onClick={discard}>
+                <button type="button" onClick={startOver}>
                   Discard
                 </button>
               </>
@@ -146,12 +185,8 @@ export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
             <button
               type="button"
               class="main"
-              disabled={!isReady || busy.value !== null || (job !== null && !isOver)}
-              onClick={() =>
-                run('sending', async () => {
-                  started.value = await resend({ entries: [entry.id], ...edited })
-                })
-              }
+              disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver)}
+              onClick={send}
             >
               {busy.value === 'sending' ? 'Sending…' : isEdited ? 'Resend as edited' : 'Resend as it is'}
             </button>
@@ -169,6 +204,34 @@ export function Mend({ detail: { entry, refusals }, editable, again }: Props) {
     </section>
   )
 }
+
+interface StaleProps {
+  edited: Place
+  newest: Place
+  discard: () => void
+  useForNewest: () => void
+}
+
+/** An edit belongs to the attempt that it was made for: which one to send is for the user to say. */
+const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
+  <div class="problem" role="alert">
+    <h2>
+      <span aria-hidden="true">✕</span> This event was replayed and failed again since you edited it
+    </h2>
+    <p>
+      Your edit is for the attempt at <PlaceLink place={edited} />. The newest attempt is at{' '}
+      <PlaceLink place={newest} />, and may have failed for another reason.
+    </p>
+    <div class="actions">
+      <button type="button" onClick={useForNewest}>
+        Use my edit for the newest attempt
+      </button>
+      <button type="button" onClick={discard}>
+        Discard my edit
+      </button>
+    </div>
+  </div>
+)
 
 function isJson(text: string): boolean {
   try {

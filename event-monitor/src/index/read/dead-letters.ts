@@ -5,6 +5,7 @@ import {
   type Letter,
   newestAttempt,
   placeText,
+  type ReadUpTo,
   type ResendNote,
   readRecord,
 } from '@orderflow/service-kit/log'
@@ -24,10 +25,16 @@ export class DeadLetterBook {
   #others = 0
   #entries: Entry[] | undefined
 
-  /** Reads what came since. */
-  read(segments: Segments): DeadLetters {
-    for (const segment of segments.of('dead').reverse()) {
-      if (segment.facts.lastSeq <= this.#seq) continue
+  /**
+   * Reads what was added since. `readUpTo` says how far the dead-letter topics are part of it: the positions are read before the rows, and
+   * the writer commits both together, so no record before them is missing.
+   */
+  read(segments: Segments): DeadLetters & { readUpTo: ReadUpTo } {
+    const [active, ...sealed] = segments.of('dead')
+    const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
+    for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
+      // The facts of the active segment come from the writer twice a second; its rows are there before.
+      if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))
         this.#seq = row.seq
@@ -39,7 +46,7 @@ export class DeadLetterBook {
       for (const { stands } of gone) this.#facts.delete(placeText(stands))
     }
     this.#entries ??= entriesOf(this.#letters, this.#notes)
-    return { entries: this.#entries, others: this.#others }
+    return { entries: this.#entries, others: this.#others, readUpTo }
   }
 
   readonly factsOf = (entry: Entry): LetterFacts | undefined => this.#facts.get(placeText(newestAttempt(entry).stands))

@@ -1,8 +1,9 @@
-import { placeText } from '@orderflow/service-kit/log'
+import { currentAttempt, type Entry, openAttempt, placeText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Place } from '../../api/events.ts'
 import type { Gap } from '../../api/truth.ts'
+import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { entryView, groupId, groupsOf } from '../../model/dead-letters.ts'
@@ -163,19 +164,27 @@ export function createReads() {
         .reverse()
     },
 
-    /** Entries as the kit has them, which are resent, with the faults of each. */
+    /** Entries as the kit has them, which are replayed, with the faults of each; and how far dead-letter topics were read for them. */
     rawEntries(ids: readonly string[]) {
-      const { entries } = letters.read(segments)
+      const { entries, readUpTo } = letters.read(segments)
       const wanted = new Set(ids)
-      return entries
-        .filter(({ id }) => wanted.has(id))
-        .map((entry) => ({ entry, facts: letters.factsOf(entry), view: entryView(entry, letters.factsOf(entry)) }))
+      return {
+        found: entries
+          .filter(({ id }) => wanted.has(id))
+          .map((entry) => ({ entry, facts: letters.factsOf(entry), view: entryView(entry, letters.factsOf(entry)) })),
+        readUpTo,
+      }
     },
 
-    /** The first of these ids that no entry has. */
-    unknownEntry(ids: readonly string[]): string | undefined {
-      const known = new Set(letters.read(segments).entries.map(({ id }) => id))
-      return ids.find((id) => !known.has(id))
+    /** Those of some ids that there are, or all open entries of a group, oldest first, each with its current attempt. */
+    chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): ChosenEntry[] {
+      const wanted = new Set(ids)
+      const isChosen = (entry: Entry) =>
+        ids ? wanted.has(entry.id) : openAttempt(entry) && groupId(entry, letters.factsOf(entry)) === group
+      const { entries } = letters.read(segments)
+      return entries
+        .filter(isChosen)
+        .map((entry) => ({ id: entry.id, attempt: placeText(currentAttempt(entry).place) }))
     },
 
     gaps(): Gap[] {

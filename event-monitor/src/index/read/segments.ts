@@ -95,6 +95,11 @@ export class ReadSegment {
     return known() as Kind
   }
 
+  /** The first offset of each partition that is not in the index, by `topic/partition`, as of now. */
+  positions(): { partition: string; next: number }[] {
+    return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
+  }
+
   /** Numbers of a partition: more than one where its topic was made anew. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(

@@ -79,6 +79,7 @@ export function entryDetail(some: Partial<DeadLetterDetail> = {}): DeadLetterDet
   const event = eventDetail()
   return {
     entry: entry(4),
+    attempt: entry(4).origin,
     faults: [{ pointer: '/Payload/Total', message: 'must be number', hint: 'write it without quotes: 12.5' }],
     detail: null,
     editable: JSON.stringify(event.document, null, 2),

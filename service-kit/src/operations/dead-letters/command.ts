@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { placeText } from '../../stream/place.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { KafkaConnection } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'
@@ -8,9 +9,10 @@ import { printLines } from '../terminal.ts'
 import { type DeadLettersCommand, readArguments } from './arguments.ts'
 import { checkResend } from './check.ts'
 import { editEvent } from './edit.ts'
-import { type Entry, newestAttempt, openAttempt, readDeadLetters } from './entries.ts'
+import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters } from './entries.ts'
 import { lost, readEvent } from './event.ts'
 import { selectEntries } from './groups.ts'
+import { deadLetterEnds, followNotes } from './replay-notes.ts'
 import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
 import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
@@ -19,6 +21,7 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
+    const readUpTo = await deadLetterEnds(log)
     const letters = await readDeadLetters(log)
     if (asked.command === 'list') {
       printLines(asked.what ? entryTable(selectEntries(letters.entries, asked.what)) : groupLines(letters))
@@ -26,8 +29,11 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
     }
     const chosen = selectEntries(letters.entries, asked.what)
     if (asked.command === 'resend') {
-      const edited = await editedEvent(log, chosen, asked, trust)
-      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust })
+      requireAttempt(chosen, asked)
+      // Before anybody edits: what is replayed meanwhile is another attempt.
+      const attempts = new Map(chosen.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
+      const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
+      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts })
     }
     const entry = only(chosen)
     printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
@@ -51,7 +57,31 @@ async function resendAll(
     printLines(outcomeLines(outcome))
   }
   printLines(summaryLines(counts, dryRun))
-  return counts.refused > 0 && !dryRun ? 1 : 0
+  const unsent = counts.refused + (options.edited ? counts.done : 0)
+  return unsent > 0 && !dryRun ? 1 : 0
+}
+
+/**
+ * A file may be an edit of any attempt that the entry had when somebody looked at it, so it is for the only one, or for a named one.
+ * @throws {OperationError} the named attempt is not the one to replay now, or none is named of several
+ */
+function requireAttempt(chosen: Entry[], { attempt, file }: ResendCommand): void {
+  if (attempt === undefined && file === undefined) return
+  const entry = only(chosen)
+  const newest = placeText(currentAttempt(entry).place)
+  if (attempt === undefined && entry.attempts.length > 1) {
+    throw new OperationError(
+      `this dead letter has ${entry.attempts.length} attempts, and the file may be for any of them`,
+      {
+        nextStep: `add ATTEMPT=${newest} if you edited the newest one; make dead-letters SHOW=${entry.id} shows them all`,
+      },
+    )
+  }
+  if (attempt !== undefined && attempt !== newest) {
+    throw new OperationError(`${attempt} is not the newest attempt any more: that is ${newest}`, {
+      nextStep: `look at it with make dead-letters SHOW=${entry.id}, and replay that attempt`,
+    })
+  }
 }
 
 /** The edited event, when one is asked for. */
@@ -59,7 +89,7 @@ async function editedEvent(
   log: LogReader,
   chosen: Entry[],
   { edit, file }: ResendCommand,
-  trust: Trust,
+  { trust, readUpTo }: Pick<ResendOptions, 'trust' | 'readUpTo'>,
 ): Promise<Buffer | undefined> {
   if (!edit && file === undefined) return undefined
   const attempt = openAttempt(only(chosen))
@@ -68,10 +98,17 @@ async function editedEvent(
   const event = await readEvent(log, attempt)
   if (!event?.value) throw new OperationError(lost, { nextStep: 'give the event with FILE=event.json' })
   const { topic } = attempt.origin
-  return editEvent(event.value, process.env, (value) => {
+  const refusalOf = (value: Buffer) => {
     const checked = checkResend({ topic, value, reason: undefined, signature: undefined, isVouchedFor: true }, trust)
     return 'why' in checked ? checked.why : []
-  })
+  }
+  const replayOf = async () => {
+    const notes = followNotes(log, readUpTo)
+    await notes.catchUp([topic])
+    const note = notes.noteOf(attempt.place)
+    return note && placeText(note.as)
+  }
+  return await editEvent(event.value, process.env, placeText(attempt.place), refusalOf, replayOf)
 }
 
 function readBytes(file: string): Buffer {

@@ -6,12 +6,20 @@ import { OperationError } from '../operation-error.ts'
 import { prettyIfSame } from './shown.ts'
 
 /**
- * Opens an event in $VISUAL or $EDITOR and returns what was saved. An edit that would be refused is kept in its file, which
+ * Opens an event in $VISUAL or $EDITOR and returns what was saved. An edit that is refused is kept in its file, which
  * the error names.
+ * @param attempt position of the failed record, as text
  * @param refusalOf why an event would be refused, in one line for each problem
- * @throws {OperationError} nothing was changed, the editor failed, or the event is still wrong
+ * @param replayOf position of the record as which the attempt was replayed meanwhile, as text
+ * @throws {OperationError} nothing was changed, the editor failed, the event is still wrong, or was replayed meanwhile
  */
-export function editEvent(value: Buffer, env: NodeJS.ProcessEnv, refusalOf: (after: Buffer) => string[]): Buffer {
+export async function editEvent(
+  value: Buffer,
+  env: NodeJS.ProcessEnv,
+  attempt: string,
+  refusalOf: (after: Buffer) => string[],
+  replayOf: () => Promise<string | undefined>,
+): Promise<Buffer> {
   const editor = env.VISUAL || env.EDITOR
   if (!editor) {
     throw new OperationError('there is no editor', {
@@ -26,11 +34,19 @@ export function editEvent(value: Buffer, env: NodeJS.ProcessEnv, refusalOf: (aft
   // As git does it, so that an editor may have arguments: EDITOR="code --wait".
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
   const after = readFileSync(file)
-  const why = refusalOf(after)
-  if (!error && status === 0 && !after.equals(before) && why.length > 0) {
-    throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
-      nextStep: `mend ${file}, resend it with FILE=${file}, and remove it then: it has personal data`,
-    })
+  if (!error && status === 0 && !after.equals(before)) {
+    const why = refusalOf(after)
+    if (why.length > 0) {
+      throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
+        nextStep: `fix ${file}, replay it with FILE=${file} ATTEMPT=${attempt}, then remove it: it has personal data`,
+      })
+    }
+    const replay = await replayOf()
+    if (replay !== undefined) {
+      throw new OperationError(`${attempt} was replayed as ${replay} while you edited it; your edit was not sent`, {
+        nextStep: `make dead-letters SHOW=... shows whether it failed again; your edit is in ${file}, remove it: it has personal data`,
+      })
+    }
   }
   rmSync(folder, { recursive: true })
   if (error || status !== 0) throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to one that runs' })

@@ -89,3 +89,8 @@ export function openAttempt({ attempts }: Entry): Attempt | undefined {
 export function newestAttempt({ attempts }: Entry): Attempt {
   return attempts.at(-1) as Attempt
 }
+
+/** The attempt that a replay is about: the newest open one, or the last one of an entry that was replayed. */
+export function currentAttempt(entry: Entry): Attempt {
+  return openAttempt(entry) ?? newestAttempt(entry)
+}

@@ -2,7 +2,7 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { originOf } from '../../stream/delivery.ts'
 import { type Place, parsePlace } from '../../stream/place.ts'
 import { letterHeaders, noteHeaders } from '../../stream/record-headers.ts'
-import type { LogReader } from '../log-reader.ts'
+import type { LogReader, Span } from '../log-reader.ts'
 import { headerOf, type LogRecord, placeOf } from '../log-record.ts'
 
 /** One dead letter as it stands on `<topic>.dead`, without the event's bytes. Written by `deadLetterOf`. */
@@ -30,12 +30,16 @@ export interface ResendNote {
   time: string
 }
 
-/** What stands on a dead-letter topic, in order. What is neither letter nor note was written by somebody else. */
+/**
+ * What stands on a dead-letter topic, in order. What is neither letter nor note was written by somebody else.
+ * @param spans the parts to read; the whole topic when left out
+ */
 export async function* readLetters(
   log: LogReader,
   topic: string,
+  spans?: Span[],
 ): AsyncGenerator<Letter | ResendNote | { kind: 'other' }> {
-  for await (const records of log.read(topic, await log.spans(topic))) yield* records.map(readRecord)
+  for await (const records of log.read(topic, spans ?? (await log.spans(topic)))) yield* records.map(readRecord)
 }
 
 /** What a record of a dead-letter topic is. */

@@ -18,6 +18,8 @@ export interface Mended {
   key: Buffer | undefined
   value: Buffer
   headers: LogRecord['headers']
+  /** Position of its record, as text, if an interrupted replay published it and only its note is missing. */
+  publishedAs?: string
 }
 
 /**

@@ -15,15 +15,15 @@ export type Published = { result: 'resent'; as: string } | { result: 'refused'; 
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
 
 /**
- * Publishes a record and, on the dead-letter topic, the note that answers the failure. Throws what the client throws when
- * it is not about this record.
+ * Publishes a record, unless the log has it already, and, on the dead-letter topic, the note that answers the failure. Throws what the
+ * client throws when it is not about this record.
  */
 export async function publishMended(
   producer: Client,
-  { origin: { topic, partition }, of, edited, key, value, headers }: Mended,
+  { origin: { topic, partition }, of, edited, key, value, headers, publishedAs }: Mended,
 ): Promise<Published> {
   const record = { topic, partition, ...(key && { key }), value, headers: new Map(headers) }
-  const sent = await send(producer, record).catch((error: Error) => refusalIn(error, topic))
+  const sent = publishedAs ?? (await send(producer, record).catch((error: Error) => refusalIn(error, topic)))
   if (typeof sent !== 'string') return sent
   const note = { [noteHeaders.of]: of, [noteHeaders.as]: sent, ...(edited && { [noteHeaders.edited]: 'true' }) }
   const noteBytes = Object.entries(note).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)

@@ -124,7 +124,7 @@ export function outcomeLines(outcome: Outcome): string[] {
     case 'ready':
       return [`${line}  would be resent`]
     case 'done':
-      return [`${line}  was resent as ${outcome.as}, and has not failed since`]
+      return [`${line}  already replayed as ${outcome.as}`]
     case 'refused':
       return [`${line}  refused`, ...outcome.why.map((why) => `          ${why}`)]
   }

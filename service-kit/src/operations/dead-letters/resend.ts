@@ -4,14 +4,16 @@ import type { Trust } from '../../trust/trust.ts'
 import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
-import { type Entry, newestAttempt, openAttempt } from './entries.ts'
+import { type Attempt, currentAttempt, type Entry, openAttempt } from './entries.ts'
+import { type ReplayJournal, withIntents } from './interrupted.ts'
 import { type Mended, mend } from './mend.ts'
 import { type Client, type Published, publishMended } from './publish.ts'
+import { followNotes, type ReadUpTo } from './replay-notes.ts'
 
 /**
  * - `resent`: published as the record at `as`; `ready`: would be, were this no dry run;
  * - `refused`: would end as a dead letter again, or has no way back, by `why`;
- * - `done`: was resent before and has not failed since.
+ * - `done`: this attempt was replayed before, as the record at `as`.
  */
 export type Outcome = { entry: Entry } & Result
 type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
@@ -23,6 +25,12 @@ export interface ResendOptions {
   dryRun?: boolean
   /** What to publish in place of the event's own bytes; for a single entry. */
   edited?: Uint8Array | undefined
+  /** The attempt that is meant, as the position of its record, by the entry's id; the newest one that is open when left out. */
+  attempts?: ReadonlyMap<string, string> | undefined
+  /** How far the dead-letter topics were read for the entries; notes behind that are read from the log. Nothing when left out. */
+  readUpTo?: ReadUpTo | undefined
+  /** Keeps what is begun, for a process that may be killed. */
+  journal?: ReplayJournal | undefined
 }
 
 /** One publish after the other would take a few milliseconds each. */
@@ -31,7 +39,10 @@ const atOnce = 50
 /**
  * Publishes dead letters back to where they came from, after checking that they would not come back: the event's own
  * bytes (or the edited ones, signed anew), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
- * order is publish, then note: who dies in between resends twice, and a duplicate has no effect.
+ * order is publish, then note.
+ *
+ * The notes in the log decide what was replayed, not the entries: the dead-letter topics are read to their ends right before each
+ * publish. Two processes that replay the same dead letter in the same milliseconds may still both publish it. A duplicate has no effect.
  *
  * An event that failed in two apps is published once; both get it, also the one where it is `refused`.
  * @throws {OperationError} Kafka failed; what was published until then is noted
@@ -59,8 +70,9 @@ export async function* resendEntries(
   log: LogReader,
   publish: (mended: Mended) => Promise<Published>,
   entries: Entry[],
-  { trust, dryRun = false, edited }: ResendOptions,
+  { trust, dryRun = false, edited, attempts, readUpTo, journal }: ResendOptions,
 ): AsyncGenerator<Outcome> {
+  const notes = followNotes(log, readUpTo)
   /** By the place that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
@@ -76,29 +88,44 @@ export async function* resendEntries(
 
   for (let at = 0; at < entries.length; at += atOnce) {
     const chunk = entries.slice(at, at + atOnce)
-    const refused = new Map<Entry, Result>()
-    const due = new Map<string, Mended>()
+    const results = new Map<Entry, Result>()
+    const prepared = new Map<Entry, { attempt: Attempt; mended: Mended | { why: string[] } }>()
     for (const entry of chunk) {
-      const attempt = openAttempt(entry)
-      if (!attempt) continue
-      const mended = await mend(log, attempt, edited, trust)
-      if ('why' in mended) refused.set(entry, { result: 'refused', why: mended.why })
-      else if (!settled.has(mended.of)) due.set(mended.of, mended)
+      const attempt = attemptToReplay(entry, attempts?.get(entry.id))
+      if ('result' in attempt) results.set(entry, attempt)
+      else prepared.set(entry, { attempt, mended: await mend(log, attempt, edited, trust) })
+    }
+    // As late as possible: another process may be replaying the same dead letters.
+    await notes.catchUp([...prepared.values()].map(({ attempt }) => attempt.origin.topic))
+    const due = new Map<string, Mended>()
+    for (const [entry, { attempt, mended }] of prepared) {
+      const of = placeText(attempt.place)
+      const note = settled.has(of) ? undefined : notes.noteOf(attempt.place)
+      if (note) results.set(entry, { result: 'done', as: placeText(note.as) })
+      else if ('why' in mended) results.set(entry, { result: 'refused', why: mended.why })
+      else if (!settled.has(of)) due.set(of, mended)
     }
     if (dryRun) for (const of of due.keys()) settled.set(of, { result: 'ready' })
-    const failure = dryRun ? undefined : await publishAll([...due.values()])
+    const records = [...due.values()]
+    const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
-      const result = refused.get(entry) ?? resultOf(entry, settled)
+      const attempt = prepared.get(entry)?.attempt
+      // Nothing for those that failed to be published.
+      const result = results.get(entry) ?? (attempt && settled.get(placeText(attempt.place)))
       if (result) yield { entry, ...result }
     }
     if (failure) throw failure.reason
   }
 }
 
-/** Undefined for what failed to be published. */
-function resultOf(entry: Entry, settled: ReadonlyMap<string, Result>): Result | undefined {
-  const attempt = openAttempt(entry)
-  if (attempt) return settled.get(placeText(attempt.place))
-  const { resent } = newestAttempt(entry)
-  return resent && { result: 'done', as: placeText(resent.as) }
+/** The attempt that is to be replayed, or why it is not. */
+function attemptToReplay(entry: Entry, wanted: string | undefined): Attempt | Result {
+  const open = openAttempt(entry)
+  const attempt =
+    wanted === undefined ? currentAttempt(entry) : entry.attempts.find(({ place }) => placeText(place) === wanted)
+  if (!attempt) return { result: 'refused', why: [`this dead letter has no attempt at ${wanted}`] }
+  if (attempt.resent) return { result: 'done', as: placeText(attempt.resent.as) }
+  if (attempt === open) return attempt
+  const newest = open ? placeText(open.place) : ''
+  return { result: 'refused', why: [`it failed again as ${newest}: replay that attempt instead of ${wanted}`] }
 }

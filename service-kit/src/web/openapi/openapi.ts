@@ -93,10 +93,14 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
   const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to mend it.']))
-  for (const code of codes) {
+  const own = codes.map((code) => {
     const refusal = refusals[code]
     if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
-    meanings.set(refusal.status, `${refusal.title} (\`${code}\`).`)
+    return { status: refusal.status, meaning: `${refusal.title} (\`${code}\`).` }
+  })
+  // Several refusals may have one status: a client tells them apart by their codes.
+  for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
+    meanings.set(status, some.map(({ meaning }) => meaning).join(' '))
   }
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }

@@ -10,7 +10,7 @@ describe('the command dead-letters', () => {
 
   it('shows personal data and publishes only when that is said', () => {
     expect(readArguments(['show', 'ab'])).to.deep.equal({ command: 'show', what: 'ab', values: false })
-    const resend = { command: 'resend', what: 'all', dryRun: true, edit: false, file: undefined }
+    const resend = { command: 'resend', what: 'all', dryRun: true, edit: false, file: undefined, attempt: undefined }
     expect(readArguments(['resend', 'all', '--dry-run'])).to.deep.equal(resend)
   })
 
@@ -36,6 +36,7 @@ describe('the command dead-letters', () => {
     [['--fly'], "Unknown option '--fly'"],
     [['list', 'a', 'b'], 'what is "b"?'],
     [['resend', 'a', '--file'], 'argument missing'],
+    [['resend', 'a', '--attempt', 'orderevents'], 'orderevents is not a position'],
     [['resend', 'a', '--dry-run=maybe'], '--dry-run=maybe is neither yes nor no'],
     [['show', 'a', '--values=2'], '--values=2 is neither yes nor no'],
   ]

@@ -39,6 +39,16 @@ describe('an event that is sent back', () => {
     ])
   })
 
+  it('is only noted when an interrupted replay has published it', async () => {
+    const kafka = producer(3n)
+    const client = kafka as unknown as Parameters<typeof publishMended>[0]
+    const published = await publishMended(client, { ...mended, publishedAs: 'orderevents/1/12' })
+    expect(published).to.deep.equal({ result: 'resent', as: 'orderevents/1/12' })
+    expect(kafka.sent).to.deep.equal([
+      { topic: 'orderevents.dead', headers: ['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'] },
+    ])
+  })
+
   for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {
     it(`is refused by itself when the broker says ${id}`, async () => {
       const kafka = producer(new ProtocolError(id))

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { type Entry, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import type { ReplayIntent, ReplayJournal } from '../../../src/operations/dead-letters/interrupted.ts'
 import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
+import type { Published } from '../../../src/operations/dead-letters/publish.ts'
+import { deadLetterEnds } from '../../../src/operations/dead-letters/replay-notes.ts'
 import { type Outcome, resendEntries } from '../../../src/operations/dead-letters/resend.ts'
-import { headerOf, type LogRecord } from '../../../src/operations/log-record.ts'
+import { headerOf, type LogRecord, whereIs } from '../../../src/operations/log-record.ts'
 import { lastResortDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { placeText } from '../../../src/stream/place.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
@@ -94,6 +97,127 @@ describe('dead letters that are resent', () => {
     fail(log, 'order-service', 9, 'handler-error', { value, resentFrom: 'orderevents/0/1' })
     await resend(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
+  })
+
+  describe('that another process replays, too', () => {
+    it('are published once when both listed them before', async () => {
+      for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
+      const [readUpTo, listed] = [await deadLetterEnds(log), await entries()]
+      await resend(listed)
+      const results = await resend(listed, { readUpTo })
+      expect(new Set(results['order-service'])).to.deep.equal(new Set(['done']))
+      expect(published()).to.have.length(60)
+    })
+
+    it('are published once when the other process is faster in the middle of the command', async () => {
+      for (let offset = 1; offset <= 60; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
+      const listed = await entries()
+      const outcomes: Outcome[] = []
+      for await (const outcome of resendEntries(log, publish, listed, { trust })) {
+        // After the first fifty were published, the other process publishes the last one.
+        if (outcomes.length === 0) await resend(listed.slice(-1))
+        outcomes.push(outcome)
+      }
+      expect(published()).to.have.length(60)
+      expect(outcomes.at(-1)).to.deep.include({ result: 'done', as: 'orderevents/0/50' })
+    })
+
+    it('say as which record they were replayed, also in a dry run and where they would be refused', async () => {
+      fail(log, 'order-service', 1, 'conflicting-order', { value })
+      const listed = await entries()
+      note(log, 'orderevents/0/1', 'orderevents/0/7')
+      for await (const outcome of resendEntries(log, publish, listed, { trust, dryRun: true })) {
+        expect(outcome).to.deep.include({ result: 'done', as: 'orderevents/0/7' })
+      }
+    })
+
+    it('are found replayed on a topic that was deleted and created again since they were listed', async () => {
+      fail(log, 'order-service', 1, 'handler-error', { value })
+      const listed = await entries()
+      note(log, 'orderevents/0/1', 'orderevents/0/7')
+      const readUpTo = new Map([['orderevents.dead/0', 1_000n]])
+      expect(await resend(listed, { readUpTo })).to.deep.equal({ 'order-service': ['done'] })
+    })
+  })
+
+  describe('by attempt', () => {
+    async function failedAgain(): Promise<Entry> {
+      fail(log, 'order-service', 1, 'handler-error', { value })
+      note(log, 'orderevents/0/1', 'orderevents/0/7')
+      fail(log, 'order-service', 7, 'handler-error', { value, resentFrom: 'orderevents/0/1' })
+      return (await entries())[0] as Entry
+    }
+    async function outcomeOf(entry: Entry, attempt: string): Promise<Outcome | undefined> {
+      const attempts = new Map([[entry.id, attempt]])
+      for await (const outcome of resendEntries(log, publish, [entry], { trust, attempts })) return outcome
+      return undefined
+    }
+
+    it('are not published for an attempt that was replayed, although a newer one is open', async () => {
+      const outcome = await outcomeOf(await failedAgain(), 'orderevents/0/1')
+      expect(outcome).to.deep.include({ result: 'done', as: 'orderevents/0/7' })
+      expect(published()).to.have.length(0)
+    })
+
+    it('are published for the newest attempt', async () => {
+      expect(await outcomeOf(await failedAgain(), 'orderevents/0/7')).to.deep.include({ result: 'resent' })
+    })
+
+    it('are refused for an attempt that they do not have', async () => {
+      const outcome = await outcomeOf(await failedAgain(), 'orderevents/0/8')
+      expect(outcome?.result === 'refused' && outcome.why.join()).to.contain('no attempt at orderevents/0/8')
+    })
+  })
+
+  describe('by a process that is killed', () => {
+    const intents = new Map<string, ReplayIntent>()
+    const journal: ReplayJournal = {
+      begin(begun) {
+        for (const intent of begun) if (!intents.has(intent.of)) intents.set(intent.of, intent)
+      },
+      begun: (of) => intents.get(of),
+    }
+    beforeEach(() => intents.clear())
+    /** As `publishMended`, until it is killed between the record and its note. */
+    const killed = async ({ origin, of: _, ...record }: Mended): Promise<never> => {
+      log.append({ ...origin, ...record })
+      throw new Error('killed')
+    }
+    const noteOrPublish = async (mended: Mended) => {
+      if (mended.publishedAs === undefined) return await publish(mended)
+      note(log, mended.of, mended.publishedAs)
+      return { result: 'resent' as const, as: mended.publishedAs }
+    }
+    async function run(publishing: (mended: Mended) => Promise<Published>): Promise<Outcome[]> {
+      const outcomes: Outcome[] = []
+      for await (const outcome of resendEntries(log, publishing, await entries(), { trust, journal }))
+        outcomes.push(outcome)
+      return outcomes
+    }
+
+    it('are noted, and not published again, by the next one', async () => {
+      for (let offset = 1; offset <= 3; offset += 1) fail(log, 'order-service', offset, 'handler-error', { value })
+      expect(await run(killed).catch((error: Error) => error.message)).to.equal('killed')
+      expect(published()).to.have.length(3)
+      const outcomes = await run(noteOrPublish)
+      expect(outcomes.map(({ result }) => result)).to.deep.equal(['resent', 'resent', 'resent'])
+      expect(outcomes.map((outcome) => 'as' in outcome && outcome.as)).to.have.members(
+        published().map((record) => whereIs(record)),
+      )
+      expect(published()).to.have.length(3)
+    })
+
+    it('are published by the next one if the record did not reach the log', async () => {
+      fail(log, 'order-service', 1, 'handler-error', { value })
+      const unsent = () => Promise.reject(new Error('killed'))
+      await run(unsent).catch(() => {})
+      const [intent] = intents.values()
+      // A record of another publisher that pretends to be the replay.
+      log.append({ topic: 'orderevents', value: '{}', headers: { 'replayed-from': 'orderevents/0/1' } })
+      expect((await run(noteOrPublish))[0]?.result).to.equal('resent')
+      expect(published()).to.have.length(2)
+      expect([...intents.values()]).to.deep.equal([intent])
+    })
   })
 
   describe('of an event that speaks as a service of ours', () => {

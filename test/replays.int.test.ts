@@ -1,0 +1,291 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DeadLetterDetail, DeadLetterEntry, Job, Page, Problem } from '@orderflow/event-monitor/api'
+import { type LogReader, openLog, placeText } from '@orderflow/service-kit/operations'
+import { eventually, freePorts, repository, testFolder } from '@orderflow/stack'
+import {
+  claimFolder,
+  createPlan,
+  ensureRunning,
+  localKafka,
+  type Plan,
+  provision,
+  releaseFolder,
+} from '@orderflow/stack/parts'
+import { Producer } from '@platformatic/kafka'
+import { expect } from 'chai'
+import {
+  type Client,
+  type Position,
+  publishFailed,
+  publishLetters,
+  replaysIn,
+} from './support/replays/failed-events.ts'
+import { MonitorProcess } from './support/replays/monitor-process.ts'
+
+describe('replays of dead letters on a real log', function () {
+  this.timeout(240_000)
+  let folder: string
+  let plan: Plan
+  let producer: Client
+  let log: LogReader
+  let monitor: MonitorProcess
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    folder = testFolder('replays')
+    await claimFolder(folder)
+    plan = await createPlan(folder, await freePorts(), 'sqlite')
+    await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
+    const kafka = localKafka(plan.ports.kafka)
+    producer = new Producer({ clientId: 'test', ...kafka })
+    log = openLog(kafka)
+    monitor = new MonitorProcess(plan)
+    await monitor.start()
+  })
+  after(async () => {
+    await monitor?.kill()
+    await Promise.allSettled([log?.close(), producer?.close()])
+    await releaseFolder(folder)
+  })
+
+  /** Dead letters of one application's events, once the monitor lists them. */
+  async function failed(count: number, appName: string): Promise<DeadLetterEntry[]> {
+    const origins = new Set((await publishFailed(producer, count, appName)).map(placeText))
+    return await eventually(async () => {
+      const entries = (await allEntries()).filter(({ origin }) => origins.has(placeText(origin)))
+      return entries.length === count ? entries : undefined
+    }, `the monitor to list ${count} dead letters`)
+  }
+
+  async function allEntries(): Promise<DeadLetterEntry[]> {
+    const entries: DeadLetterEntry[] = []
+    for (let cursor = ''; ; ) {
+      const page = await monitor.get<Page<DeadLetterEntry>>(`/v1/dead-letters/entries?limit=100${cursor}`)
+      entries.push(...page.items)
+      if (page.next === null) return entries
+      cursor = `&cursor=${page.next}`
+    }
+  }
+
+  async function start(body: object, headers: Record<string, string> = {}): Promise<Job> {
+    const answer = await monitor.post<Job>('/v1/resends', body, headers)
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(202)
+    return answer.body
+  }
+  const ended = ({ id }: Job) =>
+    eventually(
+      async () => {
+        const job = await monitor.get<Job>(`/v1/resends/${id}`).catch(() => undefined)
+        return job?.state === 'running' ? undefined : job
+      },
+      `job ${id} to end`,
+      60_000,
+    )
+
+  /** How many records replay each of these events. */
+  async function counts(entries: DeadLetterEntry[]): Promise<number[]> {
+    const replays = await replaysIn(log)
+    return entries.map(({ origin }) => replays.get(placeText(origin))?.length ?? 0)
+  }
+  const size = async () => Number((await log.spans('orderevents'))[0]?.end)
+  const single = (entries: DeadLetterEntry[]) => entries.map(() => 1)
+
+  it('publishes an event once for two requests within 400 ms, and says in the second job where it was replayed', async () => {
+    const entries = await failed(20, 'pairs')
+    const jobs: [Job, Job][] = []
+    for (const [index, { id }] of entries.entries()) {
+      const first = await start({ entries: [id] })
+      await delay(index * 20)
+      jobs.push([first, await start({ entries: [id] })])
+    }
+    const results = await Promise.all(jobs.map((pair) => Promise.all(pair.map(ended))))
+    expect(await counts(entries)).to.deep.equal(single(entries))
+    for (const [first, second] of results) {
+      const as = first?.outcomes[0]?.as
+      expect(first?.outcomes[0]?.result).to.equal('resent')
+      expect(second?.outcomes[0]).to.deep.include({ result: 'done', as })
+      expect(second?.outcomes[0]?.why).to.deep.equal([`already replayed as ${as && placeText(as)}`])
+    }
+  })
+
+  it('publishes an event once when its group and the dead letter alone are replayed at the same time', async () => {
+    const entries = await failed(60, 'groups')
+    const group = entries[0]?.group
+    const some = entries.filter((_, index) => index % 6 === 0).map(({ id }) => id)
+    const jobs = await Promise.all([start({ group, perSecond: 200 }), start({ entries: some }), start({ group })])
+    await Promise.all(jobs.map(ended))
+    expect(await counts(entries)).to.deep.equal(single(entries))
+  })
+
+  it('publishes an event once that was replayed on the command line before the index has the note', async () => {
+    const entries = await failed(6, 'commands')
+    for (const { id } of entries.slice(0, 3)) {
+      await command('resend', id)
+      const { outcomes } = await ended(await start({ entries: [id] }))
+      expect(outcomes[0]?.result).to.equal('done')
+    }
+    for (const { id } of entries.slice(3)) {
+      await ended(await start({ entries: [id] }))
+      expect(await command('resend', id)).to.match(/already replayed as orderevents\/0\/\d+/)
+    }
+    expect(await counts(entries)).to.deep.equal(single(entries))
+  })
+
+  it('publishes each event of a job once, however often the monitor is killed', async () => {
+    const entries = await failed(1_500, 'kills')
+    const job = await start({ group: entries[0]?.group, perSecond: 1_000 })
+    for (let kills = 1; kills <= 5; kills += 1) {
+      // In the middle of publishing: there is no better moment to be killed.
+      const before = await size()
+      await eventually(async () => (await size()) > before + 37 * kills, 'some more to be published')
+      await monitor.kill()
+      monitor.launch()
+    }
+    const { resent, done, refused } = await ended(job)
+    expect((await counts(entries)).filter((count) => count !== 1)).to.deep.equal([])
+    expect({ resent, done, refused }).to.deep.equal({ resent: 1_500, done: 0, refused: 0 })
+  })
+
+  describe('with an edit', () => {
+    const edited = { text: '{"AppName":"edited"}' }
+    const conflicts = async (body: object) => {
+      const { status, body: problem } = await monitor.post<Problem>('/v1/resends', body)
+      return { status, detail: problem.detail ?? '' }
+    }
+    const detailOf = ({ id }: DeadLetterEntry) => monitor.get<DeadLetterDetail>(`/v1/dead-letters/entries/${id}`)
+    async function edit(entry: DeadLetterEntry, total: number) {
+      const { editable, attempt } = await detailOf(entry)
+      return {
+        entries: [entry.id],
+        attempt,
+        edited: { text: (editable ?? '').replace('"Total": 10', `"Total": ${total}`) },
+      }
+    }
+
+    it('refuses the edit of a replayed event before the index has the note', async () => {
+      for (const entry of await failed(5, 'edits')) {
+        const body = await edit(entry, 11)
+        const { outcomes } = await ended(await start({ entries: [entry.id] }))
+        const { status, detail } = await conflicts(body)
+        expect(status).to.equal(409)
+        expect(detail).to.contain(`already replayed as ${placeText(outcomes[0]?.as as Position)}`)
+      }
+    })
+
+    it('refuses the edit of an earlier attempt, and takes one of the newest', async () => {
+      const [entry] = (await failed(1, 'attempts')) as [DeadLetterEntry]
+      const stale = await edit(entry, 11)
+      const { outcomes } = await ended(await start({ entries: [entry.id] }))
+      const [replay] = (await replaysIn(log)).get(placeText(entry.origin)) as [Position]
+      expect(outcomes[0]?.as).to.deep.equal(replay)
+      const value = (await log.at(replay))?.value ?? Buffer.alloc(0)
+      await publishLetters(producer, [{ position: replay, origin: entry.origin, value }])
+      await eventually(async () => (await detailOf(entry)).entry.attempts.length === 2, 'the second attempt')
+
+      const { status, detail } = await conflicts(stale)
+      expect(status).to.equal(409)
+      expect(detail).to.contain(placeText(entry.origin)).and.to.contain(placeText(replay))
+      expect((await conflicts({ entries: [entry.id], edited })).status).to.equal(400)
+      expect(await counts([entry])).to.deep.equal([1])
+
+      const { outcomes: again } = await ended(await start(await edit(entry, 12)))
+      expect(again[0]?.result).to.equal('resent')
+      expect(await counts([entry])).to.deep.equal([2])
+    })
+  })
+
+  describe('with an Idempotency-Key', () => {
+    it('is one job for the same body, and 422 for another one, at once, afterwards and after a restart', async () => {
+      const [one, other] = (await failed(2, 'keys')) as [DeadLetterEntry, DeadLetterEntry]
+      const headers = { 'Idempotency-Key': 'key-1' }
+      const body = { group: one.group, perSecond: 20 }
+      const same = await Promise.all(Array.from({ length: 5 }, () => start(body, headers)))
+      const different = () => monitor.post<Problem>('/v1/resends', { entries: [other.id] }, headers)
+      expect((await different()).status).to.equal(422)
+      await ended(same[0] as Job)
+      // Nothing of the group is open any more, which a request without the key is told.
+      await eventually(async () => (await monitor.post('/v1/resends', body)).status === 404, 'the group to be done')
+      same.push(await start(body, headers))
+      await monitor.kill()
+      await monitor.start()
+      same.push(await start(body, headers))
+      expect(new Set(same.map(({ id }) => id)).size).to.equal(1)
+      const refusal = await different()
+      expect([refusal.status, refusal.body.type]).to.deep.equal([422, 'urn:orderflow:problem:idempotency-key-reused'])
+      expect(await counts([one, other])).to.deep.equal([1, 1])
+    })
+
+    it('starts one job when two bodies arrive with it at the same time', async () => {
+      const entries = await failed(2, 'races')
+      const headers = { 'Idempotency-Key': 'key-2' }
+      const answers = await Promise.all(
+        entries.map(({ id }) => monitor.post<Job>('/v1/resends', { entries: [id] }, headers)),
+      )
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([202, 422])
+    })
+  })
+
+  describe('on the command line with an edit', () => {
+    let files: string
+    beforeEach(() => {
+      files = mkdtempSync(join(tmpdir(), 'replays-'))
+    })
+    afterEach(() => rmSync(files, { recursive: true }))
+
+    it('sends nothing when the event was replayed while the editor was open, and keeps the edit', async () => {
+      const [entry] = (await failed(1, 'editors')) as [DeadLetterEntry]
+      const editor = join(files, 'editor')
+      const replay = `"${process.execPath}" "${operate}" dead-letters resend ${entry.id} >&2`
+      writeFileSync(editor, `#!/bin/sh\n${replay}\nsed -i.old 's/Grace/Ada/' "$1"\n`, { mode: 0o700 })
+      const { code, stderr } = await run(['resend', entry.id, '--edit'], { EDITOR: editor, VISUAL: '', TMPDIR: files })
+      expect(stderr).to.match(/was replayed as orderevents\/0\/\d+ while you edited it; your edit was not sent/)
+      expect(code).to.equal(1)
+      const [kept = ''] = /\/\S+\/event\.json/.exec(stderr) ?? []
+      expect(readFileSync(kept, 'utf8')).to.contain('Ada')
+      expect(await counts([entry])).to.deep.equal([1])
+    })
+
+    it('takes a file only for the attempt that it was made for', async () => {
+      const [entry] = (await failed(1, 'files')) as [DeadLetterEntry]
+      const file = join(files, 'event.json')
+      await run(['resend', entry.id])
+      const [replay] = (await replaysIn(log)).get(placeText(entry.origin)) as [Position]
+      const value = (await log.at(replay))?.value ?? Buffer.alloc(0)
+      writeFileSync(file, value)
+      await publishLetters(producer, [{ position: replay, origin: entry.origin, value }])
+
+      const unnamed = await run(['resend', entry.id, '--file', file])
+      expect(unnamed.code).to.equal(1)
+      expect(unnamed.stderr)
+        .to.contain('has 2 attempts')
+        .and.to.contain(`ATTEMPT=${placeText(replay)}`)
+      const stale = await run(['resend', entry.id, '--file', file, '--attempt', placeText(entry.origin)])
+      expect(stale.code).to.equal(1)
+      expect(stale.stderr).to.contain(`not the newest attempt any more: that is ${placeText(replay)}`)
+      expect(await counts([entry])).to.deep.equal([1])
+
+      const newest = await run(['resend', entry.id, '--file', file, '--attempt', placeText(replay)])
+      expect(newest.code, newest.stderr).to.equal(0)
+      expect(await counts([entry])).to.deep.equal([2])
+    })
+  })
+
+  const operate = join(repository, 'order-service/src/operate.ts')
+
+  const command = async (...args: string[]) => (await run(args)).stdout
+
+  async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+    const kafka = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr', Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
+    const child = spawn(process.execPath, [operate, 'dead-letters', ...args], {
+      env: { ...process.env, ...kafka, ...env },
+    })
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    return { stdout, stderr, code: code as number }
+  }
+})
