@@ -1,6 +1,6 @@
 import { openIndex } from '../../src/index/monitor-index.ts'
 
-// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and says how many events it has.
+// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.
 
 const [port = '', folder = ''] = process.argv.slice(2)
 const index = openIndex(
@@ -21,4 +21,14 @@ const index = openIndex(
   },
 )
 await index.start()
-setInterval(() => process.send?.(index.truth().kept), 100)
+/** What the index reports about itself, and how many events its reader finds. */
+export interface Report {
+  kept: number
+  found: number
+  error: string | null
+}
+
+setInterval(async () => {
+  const { total: found } = await index.ask('events', {}, 1)
+  process.send?.({ kept: index.truth().kept, found, error: index.state().error } satisfies Report)
+}, 100)

@@ -6,27 +6,30 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system of its own in memory, which can be full without filling the machine. */
+/** A file system in memory. It can be full without filling the disk of the machine. */
 export interface Disk {
   path: string
-  /** No byte more fits from now on. */
+  /** Leaves no free byte. */
   fill(): Promise<void>
-  /** There is room again. */
+  /** Makes room again. */
   relieve(): Promise<void>
 }
 
+const roomy = '75%'
+
 /**
  * Mounts a tmpfs on a folder.
- * @throws {Error} in one line, where this user may not
+ * @param size in the words of `mount`, until the disk is relieved: by default three quarters of the machine's memory
+ * @throws {Error} in one line, where this user may not mount it
  */
-export async function mountDisk(path: string): Promise<Disk> {
+export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=75%', 'orderflow-chaos', path]).catch(tellBriefly)
-  const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(tellBriefly)
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
+  const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
   return {
     path,
     async fill() {
-      // What is written between the look and the resizing makes the size too small, and that is refused.
+      // A write between the reading and the resizing makes the size too small. The kernel refuses that.
       for (let attempt = 1; ; attempt += 1) {
         const { blocks, bfree, bsize } = await statfs(path)
         const refused = await resize(String((blocks - bfree) * bsize)).then(
@@ -38,18 +41,19 @@ export async function mountDisk(path: string): Promise<Disk> {
         await delay(10)
       }
     },
-    relieve: async () => void (await resize('75%')),
+    relieve: async () => void (await resize(roomy)),
   }
 }
 
-function tellBriefly(error: unknown): never {
+function throwBriefly(error: unknown): never {
   const { stderr = '', message } = error as { stderr?: string; message: string }
   throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error })
 }
 
-/** Unmounts every disk below a folder, at once or, where a process still uses it, when that ends. */
+/** Unmounts every disk at or below a folder: at once, or when the last process that uses it ends. */
 export function unmountBelow(folder: string): void {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
   const paths = mounts.map((line) => line.split(' ')[1]?.replaceAll('\\040', ' ') ?? '')
-  for (const path of paths.filter((path) => path.startsWith(`${folder}/`))) execFileSync('umount', ['--lazy', path])
+  for (const path of paths.filter((path) => `${path}/`.startsWith(`${folder}/`)))
+    execFileSync('umount', ['--lazy', path])
 }
