@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { unavailable } from '@orderflow/service-kit'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
+import { storageFault } from '../index/storage-fault.ts'
 
 /** A job, with what it has still to do. */
 export interface KeptJob {
@@ -17,7 +19,10 @@ export interface KeptJob {
 
 export type AuditItem = Audit['items'][number]
 
-/** Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered. */
+/**
+ * Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered.
+ * Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
+ */
 export interface Ledger {
   save(kept: KeptJob): void
   find(id: string): KeptJob | undefined
@@ -38,17 +43,24 @@ CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) ST
 /** Opened when it is first used. */
 export function createLedger(folder: string): Ledger {
   let opened: Ledger | undefined
-  const ledger = () => {
-    opened ??= openLedger(folder)
-    return opened
+  function use<Result>(work: (ledger: Ledger) => Result): Result {
+    try {
+      opened ??= openLedger(folder)
+      return work(opened)
+    } catch (error) {
+      const fault = storageFault(error, folder)
+      throw fault === undefined
+        ? error
+        : unavailable(`The ledger of replays and views cannot be used: ${fault}.`, {}, error)
+    }
   }
   return {
-    save: (kept) => ledger().save(kept),
-    find: (id) => ledger().find(id),
-    jobs: (limit) => ledger().jobs(limit),
-    running: () => ledger().running(),
-    record: (item) => ledger().record(item),
-    audit: (limit) => ledger().audit(limit),
+    save: (kept) => use((ledger) => ledger.save(kept)),
+    find: (id) => use((ledger) => ledger.find(id)),
+    jobs: (limit) => use((ledger) => ledger.jobs(limit)),
+    running: () => use((ledger) => ledger.running()),
+    record: (item) => use((ledger) => ledger.record(item)),
+    audit: (limit) => use((ledger) => ledger.audit(limit)),
     close: () => opened?.close(),
   }
 }
@@ -56,8 +68,17 @@ export function createLedger(folder: string): Ledger {
 function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
-  // FULL, unlike the index: nothing else remembers it.
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
+  try {
+    // FULL, unlike the index: nothing else remembers it.
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
+    return ledgerOn(database)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function ledgerOn(database: DatabaseSync): Ledger {
   const bodies = (sql: string, ...values: (string | number)[]) =>
     (database.prepare(sql).all(...values) as { body: string }[]).map(({ body }) => JSON.parse(body) as unknown)
   const save = database.prepare(

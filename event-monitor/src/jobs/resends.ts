@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope-schema'
+import { HttpProblem } from '@orderflow/service-kit'
 import { parsePlace } from '@orderflow/service-kit/log'
 import type { Trust } from '@orderflow/service-kit/trust'
 import type { Job } from '../api/dead-letters.ts'
@@ -10,6 +11,8 @@ import type { KeptJob, Ledger } from './ledger.ts'
 const maxOutcomes = 100
 /** Progress is written and told so often. */
 const stepMs = 200
+/** A ledger that cannot be written is tried again this often. */
+const retryMs = 1_000
 
 export interface NewJob {
   entries: string[]
@@ -25,8 +28,11 @@ export interface NewJob {
 export interface Resends {
   start(job: NewJob): Job
   stop(id: string): Job | undefined
-  /** Goes on with what a stop interrupted, once the index has caught up: what was resent is known by then. */
-  resume(): void
+  /**
+   * Continues the jobs that a stop interrupted. Each waits until the index has caught up, which then has the events that were resent.
+   * Returns when the ledger could be read.
+   */
+  resume(): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,6 +50,8 @@ export interface ResendsOptions {
 export function createResends({ index, ledger, log, trust, now, newId, tell }: ResendsOptions): Resends {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
+  /** Ids of the jobs that wait or run. */
+  const unfinished = new Set<string>()
   let running: Promise<void> | undefined
   let isClosing = false
 
@@ -52,7 +60,28 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     tell(kept.job)
   }
 
+  /**
+   * Writes to the ledger. While it cannot be written, as on a full disk, the job waits and states why.
+   * @throws {HttpProblem} when the monitor stops before that; the job then continues after the next start
+   */
+  async function written({ job }: KeptJob, write: () => void): Promise<void> {
+    for (;;) {
+      try {
+        job.error = null
+        return write()
+      } catch (error) {
+        if (!(error instanceof HttpProblem) || isClosing) throw error
+        job.error = error.options.detail
+        tell(job)
+        await delay(retryMs)
+      }
+    }
+  }
+
   function enqueue(kept: KeptJob): void {
+    // A job that begins while an unreadable ledger keeps the others waiting is among those that it lists later.
+    if (unfinished.has(kept.job.id)) return
+    unfinished.add(kept.job.id)
     queue.push(kept)
     running ??= runAll().finally(() => {
       running = undefined
@@ -60,7 +89,10 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
   }
 
   async function runAll(): Promise<void> {
-    for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) await run(kept)
+    for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) {
+      await run(kept)
+      unfinished.delete(kept.job.id)
+    }
   }
 
   async function run(kept: KeptJob): Promise<void> {
@@ -75,10 +107,10 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
         await delay(Math.max(0, share - (performance.now() - begun)))
       }
       if (isClosing) return
-      end(kept, stopped.has(job.id) && kept.next < kept.entries.length ? 'stopped' : 'done')
+      await end(kept, stopped.has(job.id) && kept.next < kept.entries.length ? 'stopped' : 'done')
     } catch (error) {
-      job.error = (error as Error).message
-      end(kept, 'failed')
+      if (isClosing) return
+      await end(kept, 'failed', (error as Error).message)
     }
   }
 
@@ -101,16 +133,16 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
         maxOutcomes,
       )
       if (result === 'resent') {
-        const place = entry.origin
-        ledger.record({
+        const item = {
           at: now().toISOString(),
           by: job.by,
-          what: 'DeadLetterResent',
-          place,
+          what: 'DeadLetterResent' as const,
+          place: entry.origin,
           reason: null,
           as,
           edited: edited !== undefined,
-        })
+        }
+        await written(kept, () => ledger.record(item))
       }
     }
     for (const id of ids) {
@@ -122,15 +154,13 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       ].slice(0, maxOutcomes)
     }
     kept.next += ids.length
-    save(kept)
+    await written(kept, () => save(kept))
   }
 
-  function end(kept: KeptJob, state: Job['state']): void {
-    kept.job.state = state
-    kept.job.endedAt = now().toISOString()
-    kept.edited = null
-    stopped.delete(kept.job.id)
-    save(kept)
+  async function end(kept: KeptJob, state: Job['state'], error: string | null = null): Promise<void> {
+    const job = { ...kept.job, state, endedAt: now().toISOString(), error }
+    stopped.delete(job.id)
+    await written(kept, () => save({ ...kept, job, edited: null }))
   }
 
   return {
@@ -160,8 +190,16 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       if (known?.state === 'running') stopped.add(id)
       return known
     },
-    resume() {
-      for (const kept of ledger.running()) enqueue(kept)
+    async resume() {
+      while (!isClosing) {
+        try {
+          for (const kept of ledger.running()) enqueue(kept)
+          return
+        } catch (error) {
+          if (!(error instanceof HttpProblem)) throw error
+          await delay(retryMs)
+        }
+      }
     },
     async close() {
       isClosing = true
