@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -26,9 +27,12 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
   const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
+  /** Holds a block of the disk without a name: size=0 would mean no limit. */
+  let filler: number | undefined
   return {
     path,
     async fill() {
+      filler ??= fillerIn(path)
       // A write between the reading and the resizing makes the size too small. The kernel refuses that.
       for (let attempt = 1; ; attempt += 1) {
         const { blocks, bfree, bsize } = await statfs(path)
@@ -41,8 +45,20 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
         await delay(10)
       }
     },
-    relieve: async () => void (await resize(roomy)),
+    async relieve() {
+      await resize(roomy)
+      if (filler !== undefined) closeSync(filler)
+      filler = undefined
+    },
   }
+}
+
+function fillerIn(folder: string): number {
+  const file = join(folder, '.filler')
+  const descriptor = openSync(file, 'w')
+  rmSync(file)
+  writeSync(descriptor, Buffer.alloc(1))
+  return descriptor
 }
 
 function throwBriefly(error: unknown): never {
