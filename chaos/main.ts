@@ -1,9 +1,9 @@
 /** `make chaos`: the system under load and faults, and a ledger of what came of it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { unmountBelow } from '@orderflow/service-kit/testing'
 import { localFolder, StackError } from '@orderflow/stack'
 import { provision, timed } from '@orderflow/stack/parts'
-import { unmountBelow } from './cluster/disks.ts'
 import { faultNames, schedule } from './faults/schedule.ts'
 import { createRandom } from './load/random.ts'
 import { formatReport } from './report/format.ts'

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createReads, segmentsIn } from '@orderflow/event-monitor/index'
+import type { Report } from '@orderflow/event-monitor/ingest-program'
+import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { freePorts, testFolder, withAdmin } from '@orderflow/stack'
 import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
 import { Producer } from '@platformatic/kafka'
@@ -44,6 +46,7 @@ describe('the index of a real log', function () {
   })
   afterEach(async () => {
     monitor?.kill('SIGKILL')
+    unmountBelow(folder)
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -97,6 +100,24 @@ describe('the index of a real log', function () {
     expect(found).to.have.length(total)
   })
 
+  it('stays up on a full disk, reports it, and is complete once there is room again', async () => {
+    // The index of all events takes several times as much.
+    const disk = await mountDisk(folder, '4m')
+    const first = start()
+    const full = await until(first, ({ kept, error }) => kept > 0 && error !== null && error !== 'starting')
+    expect(full.error).to.contain(`no space left on the disk of ${folder}`)
+    expect(full.found, 'events that can be read meanwhile').to.equal(full.kept).and.to.be.below(total)
+    await kill(first)
+    const second = start()
+    await until(second, ({ error }) => error?.includes('no space left') === true)
+    await disk.relieve()
+    await untilKept(second, total)
+    await kill(second)
+    const found = places()
+    expect(new Set(found).size).to.equal(total)
+    expect(found).to.have.length(total)
+  })
+
   it('tells of records that the log had dropped before they were read', async () => {
     await withAdmin(localKafka(ports.kafka), async (admin) => {
       await admin.createTopics({ topics: ['cut'], partitions: 1, replicas: 1 })
@@ -129,6 +150,14 @@ async function kill(running: ChildProcess): Promise<void> {
 
 /** @throws {Error} when it ended by itself before it kept so many events */
 async function untilKept(running: ChildProcess, count: number): Promise<void> {
-  for await (const [truth] of on(running, 'message', { close: ['exit'] })) if (truth.kept === count) return
-  throw new Error(`the index ended by itself, with ${running.exitCode}, before it kept ${count} events`)
+  await until(running, ({ kept }) => kept === count)
+}
+
+/**
+ * Returns the first report that a condition holds for.
+ * @throws {Error} when the index ended by itself before that
+ */
+async function until(running: ChildProcess, holds: (report: Report) => boolean): Promise<Report> {
+  for await (const [report] of on(running, 'message', { close: ['exit'] })) if (holds(report)) return report
+  throw new Error(`the index ended by itself, with ${running.exitCode}, before it reported what was waited for`)
 }

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { claimFolder, hasDeadOwner, type LocalStore, releaseFolder, stopStack } from '@orderflow/stack/parts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { type Disk, mountDisk, unmountBelow } from './disks.ts'
 
 export interface SiteOptions {
   folder: string

@@ -86,7 +86,7 @@ export function openMonitor(
     isSigned: trustSettings.SigningKeys !== '',
     async start() {
       await index.start()
-      if (!isStopping) resends.resume()
+      if (!isStopping) await resends.resume()
     },
     async stop() {
       isStopping = true

@@ -1,4 +1,6 @@
+import { diskFullError, isDiskFull } from './lib/disk-full.ts'
 import { StackError } from './lib/error.ts'
+import { localFolder } from './lib/paths.ts'
 
 type Command = (args: string[]) => Promise<number | undefined> | Promise<void>
 
@@ -64,11 +66,16 @@ function interruption(): AbortSignal {
 
 // A reader that leaves early (make up | head) must not end the command in the middle of its work.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code === 'EPIPE') return
+  process.stderr.write(`error: the output cannot be written: ${error.message}\n`)
+  process.exit(1)
 })
 try {
   process.exitCode = await run(process.argv.slice(2))
-} catch (error) {
+} catch (failure) {
+  const error = isDiskFull(failure)
+    ? diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
+    : failure
   if (!(error instanceof StackError)) throw error
   process.stderr.write(`error: ${error.message}\n`)
   if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)

@@ -60,8 +60,10 @@ const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
 // A reader that leaves early (envelope validate … | head) wants no more.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+  if (error.code === 'EPIPE') process.exit()
+  // Such as a full disk. What is missing of the output must not look like a success.
+  stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
+  process.exit(2)
 })
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })

@@ -104,6 +104,8 @@ export interface HealthView {
     perSecond: number
     /** Rows that were left out of live views because clients or the machine were slow. */
     liveRowsDropped: number
+    /** Why the log is not indexed now, and what to do, such as for a full disk; null when it is. What is indexed can still be read. */
+    error: string | null
   }
   complete: Truth
 }

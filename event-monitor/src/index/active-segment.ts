@@ -6,6 +6,7 @@ import { GuidRuns, guidNumber } from './guid-runs.ts'
 import { hashOf } from './hash.ts'
 import { bucketMs, openForWriting } from './segment.ts'
 import { factsOf, type SegmentFacts } from './series.ts'
+import { transaction } from './transaction.ts'
 
 /** Publishers choose what their events are called, and may choose many names: so many kinds a segment has, and one for all others. */
 const maxKinds = 2_000
@@ -24,29 +25,53 @@ interface KnownKind {
   kind: Kind
 }
 
-/** The segment that is written. */
+/**
+ * The segment that is written. What it keeps in memory equals what its file has: after a failed transaction it reads all of it from the
+ * file again, before anything else is written.
+ */
 export class ActiveSegment {
   readonly facts: SegmentFacts
   readonly #database: DatabaseSync
+  /** False from the beginning of a transaction to its successful end. */
+  #isCurrent = false
   readonly #kinds = new Map<string, KnownKind>()
   /** By the very object: most records of a kind have the same. */
   #same = new WeakMap<Kind, KnownKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
-  #nextBlock: number
+  #nextBlock = 1
 
+  /** @param positions where a new segment begins to read; a file that exists has its own */
   constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
-    this.#database = openForWriting(file, firstSeq, now)
+    this.#database = openForWriting(file, { firstSeq, now, positions })
+    this.#guids = new GuidRuns(this.#database)
+    this.facts = { file, ...factsOf(this.#database) }
+    try {
+      this.restore()
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  /** Makes the memory equal to the file, where a failed transaction left it unknown. */
+  restore(): void {
+    if (this.#isCurrent) return
+    this.#kinds.clear()
     for (const row of this.#all('SELECT id, body FROM kinds')) {
       const kind = JSON.parse(row.body as string) as Kind
       this.#kinds.set(kindKey(kind), { id: row.id as number, kind })
     }
-    this.#readParts()
+    this.#same = new WeakMap()
+    this.#parts.clear()
+    for (const { id, topic, partition } of this.#all('SELECT id, topic, partition FROM parts ORDER BY id')) {
+      this.#parts.set(`${topic}/${partition}`, id as number)
+    }
     this.#nextBlock = Number(this.#all('SELECT ifnull(max(id), 0) AS id FROM blocks')[0]?.id ?? 0) + 1
-    this.#guids = new GuidRuns(this.#database)
-    this.facts = { file, ...factsOf(this.#database) }
-    if (positions.length > 0) this.write([], positions, [])
+    this.#guids.restore()
+    Object.assign(this.facts, factsOf(this.#database))
+    this.#isCurrent = true
   }
 
   get positions(): Position[] {
@@ -54,40 +79,33 @@ export class ActiveSegment {
   }
 
   /** Records under numbers from `seq` on, and how far the log was read with them: all or nothing. Answers the kind of each record. */
-  write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq = 0): Kind[] {
-    const known = new Set(this.#kinds.keys())
-    this.#database.exec('BEGIN IMMEDIATE')
-    try {
-      const kinds = this.#write(records, positions, gaps, seq)
-      this.#database.exec('COMMIT')
-      const { facts } = this
-      if (records.length > 0) facts.lastSeq = seq + records.length - 1
-      for (const { at } of records) {
-        facts.first = facts.count === 0 ? at : Math.min(facts.first, at)
-        facts.last = Math.max(facts.last, at)
-        facts.count += 1
-      }
-      return kinds
-    } catch (error) {
-      this.#database.exec('ROLLBACK')
-      for (const key of this.#kinds.keys()) if (!known.has(key)) this.#kinds.delete(key)
-      this.#same = new WeakMap()
-      this.#guids.forget()
-      this.#readParts()
-      throw error
+  write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
+    const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
+    const { facts } = this
+    if (records.length > 0) facts.lastSeq = seq + records.length - 1
+    for (const { at } of records) {
+      facts.first = facts.count === 0 ? at : Math.min(facts.first, at)
+      facts.last = Math.max(facts.last, at)
+      facts.count += 1
     }
+    return kinds
   }
 
-  /** Ends it: it is only read from now on. */
+  /** Prepares it for being read only. It can still be written. */
   seal(): void {
-    this.#database.exec('BEGIN IMMEDIATE')
-    this.#guids.mergeAll()
-    this.#database.exec('COMMIT')
-    this.close()
+    this.#transaction(() => this.#guids.mergeAll())
   }
 
   close(): void {
     this.#database.close()
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    this.restore()
+    this.#isCurrent = false
+    const result = transaction(this.#database, work)
+    this.#isCurrent = true
+    return result
   }
 
   #write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
@@ -131,13 +149,6 @@ export class ActiveSegment {
     this.#guids.add(this.#numbers.slice(0, length))
     this.#count(records, kinds)
     return kinds.map(({ kind }) => kind)
-  }
-
-  #readParts(): void {
-    this.#parts.clear()
-    for (const { id, topic, partition } of this.#all('SELECT id, topic, partition FROM parts ORDER BY id')) {
-      this.#parts.set(`${topic}/${partition}`, id as number)
-    }
   }
 
   #position({ topic, partition, topicId, next }: Position): void {

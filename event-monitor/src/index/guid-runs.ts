@@ -30,11 +30,19 @@ export const guidNumber = (guid: string, seqInSegment: number): number => lowest
 /** Writes runs, in the transaction that the caller has open. */
 export class GuidRuns {
   readonly #database: DatabaseSync
-  #runs: { id: number; level: number }[]
+  #runs: { id: number; level: number }[] = []
 
+  /** Knows no run until `restore` was called. */
   constructor(database: DatabaseSync) {
     this.#database = database
-    this.#runs = this.#stored()
+  }
+
+  /** Reads from the file which runs there are: at first, and after a transaction that failed. */
+  restore(): void {
+    this.#runs = this.#database.prepare('SELECT id, level FROM runs').all() as unknown as {
+      id: number
+      level: number
+    }[]
   }
 
   add(numbers: Float64Array): void {
@@ -51,11 +59,6 @@ export class GuidRuns {
   mergeAll(): void {
     const highest = this.#runs.reduce((most, { level }) => Math.max(most, level), 0)
     if (this.#runs.length > 1) this.#merge(this.#runs, highest)
-  }
-
-  /** After a transaction that was rolled back. */
-  forget(): void {
-    this.#runs = this.#stored()
   }
 
   #merge(runs: { id: number }[], level: number): void {
@@ -88,10 +91,6 @@ export class GuidRuns {
       page.run(id, part[0] as number, new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
     }
     this.#runs.push({ id, level })
-  }
-
-  #stored(): { id: number; level: number }[] {
-    return this.#database.prepare('SELECT id, level FROM runs').all() as unknown as { id: number; level: number }[]
   }
 }
 

@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import type { Position } from './batch.ts'
 import { guidSchema } from './guid-runs.ts'
+import { transaction } from './transaction.ts'
 
 /**
  * A segment is one file of SQLite: so many events, and how far the log was read when they were written, in the same transaction. Whatever
@@ -12,8 +14,8 @@ const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
   UNIQUE (topic, partition)) STRICT;
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, body TEXT NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
-CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL, place INTEGER NOT NULL, at INTEGER NOT NULL, kind INTEGER NOT NULL,
-  block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, subject INTEGER) STRICT;
+CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL REFERENCES parts, place INTEGER NOT NULL, at INTEGER NOT NULL,
+  kind INTEGER NOT NULL REFERENCES kinds, block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, subject INTEGER) STRICT;
 CREATE INDEX places ON events (part, place);
 CREATE INDEX byKind ON events (kind);
 CREATE TABLE blocks (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
@@ -22,14 +24,17 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 `
 
 /** Events are counted by this: a rate of ten minutes has 120 of them. */
 export const bucketMs = 5_000
 
-/** Another one is made anew from the log. */
-const version = 1
+/**
+ * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 could store events under the kind
+ * of other events after the disk was full.
+ */
+const version = 2
 
 /**
  * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that
@@ -39,18 +44,29 @@ export const lockTimeoutMs = 10_000
 /** https://www.sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
 
-/** A segment that is written. */
-export function openForWriting(file: string, firstSeq: number, now: number): DatabaseSync {
+/** A segment that is written. A new one is created with its schema, its facts and its positions in one transaction. */
+export function openForWriting(
+  file: string,
+  { firstSeq, now, positions }: { firstSeq: number; now: number; positions: readonly Position[] },
+): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
-  // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
+  try {
+    // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
-  if (versionOf(database) === 0) {
-    database.exec(`BEGIN; ${schema}`)
-    database.prepare('INSERT INTO facts VALUES (?, ?)').run(firstSeq, now)
-    database.exec('COMMIT')
+    if (versionOf(database) === 0) {
+      transaction(database, () => {
+        database.exec(schema)
+        database.prepare('INSERT INTO facts VALUES (?, ?)').run(firstSeq, now)
+        const part = database.prepare('INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)')
+        for (const { topic, partition, topicId, next } of positions) part.run(topic, partition, topicId, next)
+      })
+    }
+    return database
+  } catch (error) {
+    database.close()
+    throw error
   }
-  return database
 }
 
 /** A segment that is read, by another thread than the one that writes it. */

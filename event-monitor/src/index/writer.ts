@@ -41,10 +41,16 @@ export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const
   const found = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
-  let nextSeq = [...found.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
-  const series = new Map(
-    names.map((name) => [name, openSeries(name, found.get(name) ?? [], options, () => nextSeq)] as const),
-  )
+  const firstSeq = [...found.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
+  const series = new Map<SeriesName, ReturnType<typeof openSeries>>()
+  const close = () => [...series.values()].map((one) => one.close())
+  try {
+    for (const name of names) series.set(name, openSeries(name, found.get(name) ?? [], options, firstSeq))
+  } catch (error) {
+    close()
+    throw error
+  }
+  const nextSeq = () => [...series.values()].reduce((last, { lastSeq }) => Math.max(last, lastSeq()), 0) + 1
 
   return {
     positions: () =>
@@ -55,39 +61,41 @@ export function openWriter(options: WriterOptions): IndexWriter {
       ),
 
     write(records, positions, gaps = []) {
-      const seq = nextSeq
+      for (const { restore } of series.values()) restore()
+      const seq = nextSeq()
       const kinds: Kind[] = []
       for (const [name, one] of series) {
         const isOwn = ({ topic }: { topic: string }) => seriesOf(topic) === name
         const own = records.filter(isOwn)
         const moved = positions.filter(isOwn)
         if (own.length === 0 && moved.length === 0) continue
-        for (const kind of one.write(own, moved, gaps.filter(isOwn), nextSeq)) kinds.push(kind)
-        nextSeq += own.length
+        for (const kind of one.write(own, moved, gaps.filter(isOwn), nextSeq())) kinds.push(kind)
       }
       return { seq, kinds }
     },
 
     segments: () => [...series.values()].flatMap(({ segments }) => segments()),
-    close: () => [...series.values()].map(({ close }) => close()),
+    close,
   }
 }
 
-function openSeries(name: SeriesName, found: SegmentFacts[], options: WriterOptions, nextSeq: () => number) {
+function openSeries(name: SeriesName, found: SegmentFacts[], options: WriterOptions, nextSeq: number) {
   const { folder, segmentEvents, keepEvents, now } = options
   const keepMs = name === 'dead' ? deadKeepMs : options.keepMs
   const newest = found.pop()
   const sealed = found
-  const file = newest?.file ?? segmentFile(folder, name, nextSeq())
-  let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq(), now())
+  const file = newest?.file ?? segmentFile(folder, name, nextSeq)
+  let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq, now())
   let openedAt = active.facts.first || now()
 
-  function roll(): void {
-    const { positions } = active
-    active.seal()
-    sealed.push(active.facts)
-    active = new ActiveSegment(segmentFile(folder, name, nextSeq()), nextSeq(), now(), positions)
+  /** Begins another segment. Where that fails, the one before is still open, and the next write tries again. */
+  function roll(seq: number): void {
+    const before = active
+    before.seal()
+    active = new ActiveSegment(segmentFile(folder, name, seq), seq, now(), before.positions)
     openedAt = now()
+    sealed.push(before.facts)
+    before.close()
   }
 
   /** Drops whole segments: what is kept is at most `keepEvents`, and `keepMs` old at most but for the rest of a segment. */
@@ -95,22 +103,25 @@ function openSeries(name: SeriesName, found: SegmentFacts[], options: WriterOpti
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {
       if (total() <= keepEvents && oldest.last >= now() - keepMs) return
-      sealed.shift()
       removeSegment(oldest.file)
+      sealed.shift()
     }
   }
 
   return {
     positions: () => active.positions,
     segments: () => [...sealed, active.facts],
+    lastSeq: () => active.facts.lastSeq,
+    restore: () => active.restore(),
     close: () => active.close(),
     write(records: IndexRecord[], positions: Position[], gaps: Gap[], seq: number): Kind[] {
       const { count, firstSeq } = active.facts
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        roll()
+        // In this order: what is dropped makes room for what comes.
         drop()
+        roll(seq)
       }
       return active.write(records, positions, gaps, seq)
     },

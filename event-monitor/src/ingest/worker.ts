@@ -3,7 +3,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { LogRecord } from '@orderflow/service-kit/log'
 import { readTrust } from '@orderflow/service-kit/trust'
 import type { IndexRecord, Position } from '../index/batch.ts'
-import { openWriter } from '../index/writer.ts'
+import { storageFault } from '../index/storage-fault.ts'
+import { type IndexWriter, openWriter } from '../index/writer.ts'
 import { examine } from './examine.ts'
 import { liveBatch, type Watch } from './live-batch.ts'
 import { LogTail, type Read } from './log-tail.ts'
@@ -30,7 +31,8 @@ const data = workerData as IngestData
 const tell = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
-const writer = openWriter({ ...data, now: Date.now })
+/** Undefined until its files could be opened. */
+let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
 let error: string | null = 'starting'
@@ -46,14 +48,17 @@ const telling = setInterval(tellState, stateMs)
 
 while (!isStopping) await run()
 clearInterval(telling)
-writer.close()
+writer?.close()
 tell({ type: 'stopped' })
 port.close()
 
-/** Reads and writes until something fails, which is then tried anew from what was written. */
+/** Reads and writes until something fails, whatever it is. The next run continues from what was written. */
 async function run(): Promise<void> {
-  const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
+  let opened: LogTail | undefined
   try {
+    writer ??= openWriter({ ...data, now: Date.now })
+    const tail = new LogTail(data.kafka, writer.positions(), data.keepEvents, Date.now)
+    opened = tail
     let coming = tail.read()
     while (!isStopping) {
       const read = await coming
@@ -62,19 +67,19 @@ async function run(): Promise<void> {
       coming = tail.lag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
       coming.catch(() => {})
       await setImmediate()
-      await index(read)
+      await index(read, writer)
       lag = tail.lag
     }
   } catch (failure) {
-    error = (failure as Error).message
+    error = storageFault(failure, data.folder) ?? (failure as Error).message
     lag = null
     await delay(retryMs)
   } finally {
-    await tail.close()
+    await opened?.close()
   }
 }
 
-async function index({ records, positions, gaps }: Read): Promise<void> {
+async function index({ records, positions, gaps }: Read, writer: IndexWriter): Promise<void> {
   const after = new Map(positions.map((position) => [`${position.topic}/${position.partition}`, position]))
   if (gaps.length > 0)
     writer.write(
@@ -127,5 +132,5 @@ function tellState(): void {
   const now = performance.now()
   const perSecond = Math.round(((indexed - told.indexed) * 1_000) / (now - told.at))
   told = { at: now, indexed }
-  tell({ type: 'state', isConnected: error === null, error, lag, perSecond, segments: writer.segments() })
+  tell({ type: 'state', isConnected: error === null, error, lag, perSecond, segments: writer?.segments() ?? [] })
 }

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
+import { storageFault } from '../index/storage-fault.ts'
 
 /** A dead letter that is to be replayed. */
 export interface ChosenEntry {
@@ -34,7 +36,10 @@ export interface Settled {
   ofs: string[]
 }
 
-/** Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered. */
+/**
+ * Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered.
+ * Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
+ */
 export interface Ledger extends ReplayJournal {
   /** Saves a job together with what came of its last replays. */
   save(kept: KeptJob, settled?: Settled): void
@@ -57,19 +62,26 @@ CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL
 /** Opened when it is first used. */
 export function createLedger(folder: string): Ledger {
   let opened: Ledger | undefined
-  const ledger = () => {
-    opened ??= openLedger(folder)
-    return opened
+  function use<Result>(work: (ledger: Ledger) => Result): Result {
+    try {
+      opened ??= openLedger(folder)
+      return work(opened)
+    } catch (error) {
+      const fault = storageFault(error, folder)
+      throw fault === undefined
+        ? error
+        : unavailable(`The ledger of replays and views cannot be used: ${fault}.`, {}, error)
+    }
   }
   return {
-    save: (kept, settled) => ledger().save(kept, settled),
-    begin: (intents) => ledger().begin(intents),
-    begun: (of) => ledger().begun(of),
-    find: (id) => ledger().find(id),
-    jobs: (limit) => ledger().jobs(limit),
-    running: () => ledger().running(),
-    record: (item) => ledger().record(item),
-    audit: (limit) => ledger().audit(limit),
+    save: (kept, settled) => use((ledger) => ledger.save(kept, settled)),
+    begin: (intents) => use((ledger) => ledger.begin(intents)),
+    begun: (of) => use((ledger) => ledger.begun(of)),
+    find: (id) => use((ledger) => ledger.find(id)),
+    jobs: (limit) => use((ledger) => ledger.jobs(limit)),
+    running: () => use((ledger) => ledger.running()),
+    record: (item) => use((ledger) => ledger.record(item)),
+    audit: (limit) => use((ledger) => ledger.audit(limit)),
     close: () => opened?.close(),
   }
 }
@@ -77,8 +89,17 @@ export function createLedger(folder: string): Ledger {
 function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
-  // FULL, unlike the index: nothing else remembers it.
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
+  try {
+    // FULL, unlike the index: nothing else remembers it.
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
+    return ledgerOn(database)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function ledgerOn(database: DatabaseSync): Ledger {
   const bodies = (sql: string, ...values: (string | number)[]) =>
     (database.prepare(sql).all(...values) as { body: string }[]).map(({ body }) => JSON.parse(body) as unknown)
   const save = database.prepare(

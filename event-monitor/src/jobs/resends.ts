@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope-schema'
+import { HttpProblem } from '@orderflow/service-kit'
 import type { Outcome } from '@orderflow/service-kit/dead-letters'
 import {
   currentAttempt,
@@ -20,6 +21,8 @@ import type { AuditItem, ChosenEntry, KeptJob, Ledger, Settled } from './ledger.
 const maxOutcomes = 100
 /** Progress is written and told so often. */
 const stepMs = 200
+/** A ledger that cannot be written is tried again this often. */
+const retryMs = 1_000
 
 /** Who requests a job. */
 export interface JobRequest {
@@ -46,8 +49,11 @@ export interface Resends {
    */
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
-  /** Continues the jobs that a stop interrupted. */
-  resume(): void
+  /**
+   * Continues the jobs that a stop interrupted. Each waits until the index has caught up, which then has the events that were resent.
+   * Returns when the ledger could be read.
+   */
+  resume(): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,6 +73,8 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
   const stopped = new Set<string>()
   /** Requests with a key whose job is being prepared. */
   const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
+  /** Ids of the jobs that wait or run. */
+  const unfinished = new Set<string>()
   let running: Promise<void> | undefined
   let isClosing = false
 
@@ -75,14 +83,38 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     tell(kept.job)
   }
 
+  /**
+   * Writes to the ledger. While it cannot be written, as on a full disk, the job waits and states why.
+   * @throws {HttpProblem} when the monitor stops before that; the job then continues after the next start
+   */
+  async function written({ job }: KeptJob, write: () => void): Promise<void> {
+    for (;;) {
+      try {
+        job.error = null
+        return write()
+      } catch (error) {
+        if (!(error instanceof HttpProblem) || isClosing) throw error
+        job.error = error.options.detail
+        tell(job)
+        await delay(retryMs)
+      }
+    }
+  }
+
   function enqueue(kept: KeptJob): void {
+    // A job that begins while an unreadable ledger keeps the others waiting is among those that it lists later.
+    if (unfinished.has(kept.job.id)) return
+    unfinished.add(kept.job.id)
     queue.push(kept)
     running ??= runAll()
   }
 
   async function runAll(): Promise<void> {
     try {
-      for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) await run(kept)
+      for (let kept = queue.shift(); kept && !isClosing; kept = queue.shift()) {
+        await run(kept)
+        unfinished.delete(kept.job.id)
+      }
     } finally {
       // In the same turn in which the queue was empty, so that no job is added to it in between and left there.
       running = undefined
@@ -96,15 +128,29 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
         const begun = performance.now()
         const length = Math.max(1, Math.round((job.perSecond * stepMs) / 1_000))
         const chosen = kept.entries.slice(kept.next, kept.next + length)
-        await step(kept, chosen)
+        if (!(await stepped(kept, chosen))) continue
         const share = (chosen.length * 1_000) / job.perSecond
         await delay(Math.max(0, share - (performance.now() - begun)))
       }
       if (isClosing) return
-      end(kept, stopped.has(job.id) && kept.next < kept.entries.length ? 'stopped' : 'done')
+      await end(kept, stopped.has(job.id) && kept.next < kept.entries.length ? 'stopped' : 'done')
     } catch (error) {
-      job.error = (error as Error).message
-      end(kept, 'failed')
+      if (isClosing) return
+      await end(kept, 'failed', (error as Error).message)
+    }
+  }
+
+  /** Takes a step. Returns false while the ledger cannot take note of it beforehand, as on a full disk: then nothing was published. */
+  async function stepped(kept: KeptJob, chosen: ChosenEntry[]): Promise<boolean> {
+    try {
+      await step(kept, chosen)
+      return true
+    } catch (error) {
+      if (!(error instanceof HttpProblem) || isClosing) throw error
+      kept.job.error = error.options.detail
+      tell(kept.job)
+      await delay(retryMs)
+      return false
     }
   }
 
@@ -149,7 +195,7 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       }
       kept.next += ids.length
     } finally {
-      save(kept, settled)
+      await written(kept, () => save(kept, settled))
     }
   }
 
@@ -182,12 +228,10 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     return job
   }
 
-  function end(kept: KeptJob, state: Job['state']): void {
-    kept.job.state = state
-    kept.job.endedAt = now().toISOString()
-    kept.edited = null
-    stopped.delete(kept.job.id)
-    save(kept)
+  async function end(kept: KeptJob, state: Job['state'], error: string | null = null): Promise<void> {
+    const job = { ...kept.job, state, endedAt: now().toISOString(), error }
+    stopped.delete(job.id)
+    await written(kept, () => save({ ...kept, job, edited: null }))
   }
 
   return {
@@ -212,8 +256,16 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       if (known?.state === 'running') stopped.add(id)
       return known
     },
-    resume() {
-      for (const kept of ledger.running()) enqueue(kept)
+    async resume() {
+      while (!isClosing) {
+        try {
+          for (const kept of ledger.running()) enqueue(kept)
+          return
+        } catch (error) {
+          if (!(error instanceof HttpProblem)) throw error
+          await delay(retryMs)
+        }
+      }
     },
     async close() {
       isClosing = true

@@ -24,6 +24,7 @@ export function healthRoutes({ index, see, latencies, views, now }: Monitor): Ro
             memoryBytes: process.memoryUsage.rss(),
             perSecond: state.perSecond,
             liveRowsDropped: views.dropped(),
+            error: state.error,
           },
           complete,
         }

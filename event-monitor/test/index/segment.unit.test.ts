@@ -25,7 +25,7 @@ describe('a file of the index', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'segment-'))
     file = join(folder, 'events-000000000000001.sqlite')
-    openForWriting(file, 1, 1).close()
+    openForWriting(file, { firstSeq: 1, now: 1, positions: [] }).close()
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -45,7 +45,7 @@ describe('a file of the index', () => {
 
   it('is written by one that waits, too', () =>
     whileHeld(() => {
-      const database = openForWriting(file, 1, 1)
+      const database = openForWriting(file, { firstSeq: 1, now: 1, positions: [] })
       database.exec('UPDATE facts SET openedAt = 3')
       database.close()
     }))

@@ -63,6 +63,9 @@ describe('health in words', () => {
     ])
     const well = { ...health(), services: health().services.slice(0, 1) }
     expect(troubles(well)).to.deep.equal([])
+    expect(troubles({ ...well, index: { ...well.index, error: 'no space left' } })).to.deep.equal([
+      'The monitor does not index new events: no space left',
+    ])
     expect(troubles({ ...well, kafka: { isUp: false, brokers: [], error: 'refused' } })).to.deep.equal([
       'Kafka does not answer: refused',
     ])

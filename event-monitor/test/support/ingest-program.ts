@@ -1,6 +1,7 @@
+import type { Truth } from '../../src/api/truth.ts'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
-// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how complete it is.
+// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.
 
 const [port = '', folder = ''] = process.argv.slice(2)
 const index = openIndex(
@@ -21,4 +22,13 @@ const index = openIndex(
   },
 )
 await index.start()
-setInterval(() => process.send?.(index.truth()), 100)
+/** What the index reports about itself, and how many events its reader finds. */
+export interface Report extends Truth {
+  found: number
+  error: string | null
+}
+
+setInterval(async () => {
+  const { total: found } = await index.ask('events', {}, 1)
+  process.send?.({ ...index.truth(), found, error: index.state().error } satisfies Report)
+}, 100)

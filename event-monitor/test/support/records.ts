@@ -98,15 +98,16 @@ export interface TestIndex {
   close(): void
 }
 
+/** @param options with `folder` being where the index makes its own folder */
 export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
-  const folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
+  const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'monitor-index-'))
   const all = {
-    folder,
     segmentEvents: 1_000,
     keepEvents: 10_000,
     keepMs: 7 * 86_400_000,
     now: () => Date.UTC(2026, 0, 1),
     ...options,
+    folder,
   }
   const index: TestIndex = {
     folder,

@@ -8,6 +8,7 @@ export type ReleaseErrorCode =
   | 'unreachable'
   | 'not-live'
   | 'interrupted'
+  | 'disk-full'
 
 /** Anything a release cannot do. `message` says what happened, `nextStep` what the operator can do about it. */
 export class ReleaseError extends Error {

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
@@ -14,18 +24,35 @@ export function shown(file: string): string {
   return path.startsWith('..') ? file : path
 }
 
-/** Writes a file that only its owner may read, whole or not at all, also when the machine goes down. */
+/**
+ * Writes a file that only its owner may read, whole or not at all, also when the machine goes down.
+ * @throws {ReleaseError} `disk-full`
+ */
 export function writePrivate(file: string, content: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const temporary = `${file}.${process.pid}.new`
-  const descriptor = openSync(temporary, 'w', 0o600)
   try {
-    writeSync(descriptor, content)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeSynced(temporary, content)
+    renameSync(temporary, file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    throw new ReleaseError('disk-full', `no space left on the disk of ${file}`, {
+      nextStep: 'free some there, then run the command again',
+      cause: error,
+    })
+  }
+}
+
+function writeSynced(file: string, content: string): void {
+  const descriptor = openSync(file, 'w', 0o600)
+  try {
+    // Unlike writeSync, it continues after a write of some of the bytes, which is what a nearly full disk takes.
+    writeFileSync(descriptor, content)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-  renameSync(temporary, file)
 }
 
 /**

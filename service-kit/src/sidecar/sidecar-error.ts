@@ -16,6 +16,12 @@ export class SidecarError extends Error {
   }
 }
 
+/** The words of SQLite, of PostgreSQL and the system, and of MongoDB. */
+const diskFull = /disk is full|no space left|OutOfDiskSpace/i
+
+/** Whether an error text of the sidecar, its store or its broker reports a full disk. */
+export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
+
 /** Whether another writer was faster. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'

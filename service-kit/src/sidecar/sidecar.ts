@@ -14,7 +14,7 @@ import { handled } from '../telemetry/handling.ts'
 import { traceparentOf } from '../telemetry/traces/trace.ts'
 import type { Span } from '../telemetry/traces/tracing.ts'
 import { readyTimeoutMs, sidecarFault } from './health.ts'
-import { isRefusal, SidecarError, type SidecarFailure } from './sidecar-error.ts'
+import { isRefusal, reportsFullDisk, SidecarError, type SidecarFailure } from './sidecar-error.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
 export interface OutgoingEvent {
@@ -255,6 +255,8 @@ const refusals = [status.RESOURCE_EXHAUSTED, status.INVALID_ARGUMENT]
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
+  // Whatever the code is, the same write succeeds once there is room.
+  if (reportsFullDisk(details)) return 'unavailable'
   if (refusals.includes(code) || /message was too large/i.test(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
   return raced ? 'conflict' : 'unavailable'

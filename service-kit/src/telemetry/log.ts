@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { handled, idsOf } from './handling.ts'
+import { logOutput } from './log-output.ts'
 import { maskedLine } from './mask.ts'
 
 export type { Logger }
@@ -9,7 +10,7 @@ export type { Logger }
  * that nothing gets past, and what is not logged costs nothing. While an event or a request is handled, each line has its ids.
  * @param destination standard output unless told
  */
-export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
+export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
   const options = {
     level,
     base: { app: name },
@@ -19,7 +20,7 @@ export function createLog(name: string, level: string, destination?: Destination
     serializers: { err: describeError },
     hooks: { streamWrite: maskedLine },
   }
-  return destination ? pino(options, destination) : pino(options)
+  return pino(options, destination)
 }
 
 /** No other fields of an error: libraries hang whole bodies and documents on them. */

@@ -1,7 +1,8 @@
-// For the tests of services: a sidecar and a log in memory, a log's lines, an app that listens, a client of it, who publishes what, and
-// how it is signed.
+// For tests of services: a sidecar and a log in memory, a log's lines, a small disk, an app that listens, a client of it, who publishes
+// what, and how it is signed.
 export { createSigner, signatureHeader } from '../trust/signature.ts'
 export * from './captured-log.ts'
+export * from './disks.ts'
 export * from './fake-log.ts'
 export * from './fake-sidecar.ts'
 export * from './http.ts'

@@ -218,6 +218,8 @@ describe('sidecar client', () => {
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, 'received message larger than max', 'refused'],
+      [status.INTERNAL, 'failed to commit transaction: database or disk is full (13)', 'unavailable'],
+      [status.RESOURCE_EXHAUSTED, 'could not extend file "base/5/16384": No space left on device', 'unavailable'],
       [status.UNAVAILABLE, 'connection refused', 'unavailable'],
       [status.INVALID_ARGUMENT, 'invalid key', 'refused'],
       [status.INVALID_ARGUMENT, 'state store statestore is not found', 'unavailable'],

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
 import { type ApiKeyRecord, createApiKey, readApiKeys } from '@orderflow/service-kit/api-keys'
 import { isScope } from '@orderflow/service-kit/scope'
 import { table } from '@orderflow/service-kit/terminal'
 import { StackError } from '../lib/error.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { print } from '../lib/terminal.ts'
 
 /** What `make api-key` is asked for, by the variables of the command line. */
@@ -82,9 +83,7 @@ function readScopes(text = ''): string[] {
 
 /** In one step, since services read it whenever it changes; by anybody, since those in containers are other users. */
 function write(records: ApiKeyRecord[]): void {
-  mkdirSync(dirname(apiKeysFile), { recursive: true })
-  writeFileSync(`${apiKeysFile}.new`, `${JSON.stringify(records, null, 2)}\n`, { mode: 0o644 })
-  renameSync(`${apiKeysFile}.new`, apiKeysFile)
+  replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }
 
 const shownFile = () => relative(repository, apiKeysFile)

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { composeModule } from '../containers/compose-plugin.ts'
 import { versions } from '../lib/paths.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { timed } from '../lib/terminal.ts'
 import { daprdModule } from '../provision/daprd.ts'
@@ -40,5 +41,5 @@ export async function writeHashes(signal: AbortSignal): Promise<void> {
   } finally {
     rmSync(cwd, { recursive: true, force: true })
   }
-  writeFileSync(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
+  replaceFile(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
 }

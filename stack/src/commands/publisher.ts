@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
 import { type Project, readProject } from '../containers/project.ts'
@@ -7,6 +6,7 @@ import { readPublishers, removePublisher, setPublisher } from '../kafka/access.t
 import { nameProblem } from '../kafka/users.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { saysYes } from '../lib/says-yes.ts'
 import { newSecret } from '../lib/secret.ts'
 import { outsideTopics } from '../lib/services.ts'
@@ -67,8 +67,7 @@ function printAll(publishers: string[]): void {
 }
 
 function printClient(name: string, password: string, { kafka, kafkaCertificate }: Project): void {
-  mkdirSync(dirname(certificateFile), { recursive: true })
-  writeFileSync(certificateFile, kafkaCertificate)
+  replaceFile(certificateFile, kafkaCertificate)
   const brokers = kafka.bootstrapBrokers.join()
   const settings = [
     ['bootstrap.servers', brokers],

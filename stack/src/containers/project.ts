@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
@@ -12,6 +12,7 @@ import { jaegerVariables } from '../lib/jaeger.ts'
 import { repository } from '../lib/paths.ts'
 import { bodyOf, pemOf } from '../lib/pem.ts'
 import { defaultPorts } from '../lib/ports.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { newSecret } from '../lib/secret.ts'
 import { ofServices, services, storedServices } from '../lib/services.ts'
 import { kafkaPasswords, variableOf } from './variables.ts'
@@ -43,7 +44,7 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
   const existing = existsSync(envFile(folder)) ? readFileSync(envFile(folder), 'utf8') : undefined
   const text = await withCertificate(withSecrets(existing ?? newText()))
   if (text === existing) return false
-  writeFileSync(envFile(folder), text, { mode: 0o600 })
+  replaceFile(envFile(folder), text, 0o600)
   return true
 }
 
@@ -97,7 +98,7 @@ export const postgresqlFile = 'docker-compose.postgresql.yml'
 export function recordStore(store: ComposeStore, folder = repository): void {
   const others = readFileSync(envFile(folder), 'utf8').replace(/^COMPOSE_FILE=.*(\n|$)/gm, '')
   const line = store === 'postgresql' ? `COMPOSE_FILE=docker-compose.yml:${postgresqlFile}\n` : ''
-  writeFileSync(envFile(folder), `${others.trimEnd()}\n${line}`, { mode: 0o600 })
+  replaceFile(envFile(folder), `${others.trimEnd()}\n${line}`, 0o600)
 }
 
 /** What `recordObservers` wrote. */
@@ -117,7 +118,7 @@ export function recordObservers(profiles: readonly string[], folder = repository
   const untold = Object.entries(variables).filter(([name]) => known[name] === undefined)
   const lines = [['COMPOSE_PROFILES', profiles.join()], ...untold].map(([name, value]) => `${name}=${value}\n`)
   const part = profiles.length > 0 ? `# from make observe\n${lines.join('')}# to here\n` : ''
-  writeFileSync(envFile(folder), `${others.trimEnd()}\n${part}`, { mode: 0o600 })
+  replaceFile(envFile(folder), `${others.trimEnd()}\n${part}`, 0o600)
 }
 
 /** The volume that has a store's data. */

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { localFolder, repository } from '../lib/paths.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
 import { docker } from './docker.ts'
 import { postgresqlFile, readProject } from './project.ts'
@@ -59,8 +60,7 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
 /** Writes the Compose file of further replicas, with the variables of docker-compose.yml still in it. */
 export async function writeReplicas(counts: ReplicaCounts, file = replicasFile): Promise<void> {
   const model = await readModel(withoutReplicas())
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify(replicaServices(model, counts), null, 2)}\n`)
+  replaceFile(file, `${JSON.stringify(replicaServices(model, counts), null, 2)}\n`)
 }
 
 /** What Compose understands these files to say, variables still in it. */

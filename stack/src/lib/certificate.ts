@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from './replace-file.ts'
 
 /** Paths of PEM files. */
 export interface CertificateFiles {
@@ -22,16 +23,10 @@ const validDays = 820
 export async function localCertificate(folder: string): Promise<CertificateFiles> {
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
     const made = await makeCertificate()
     // The key first: a certificate file means both are there.
-    for (const [file, content] of [
-      [files.key, made.key],
-      [files.certificate, made.certificate],
-    ] as const) {
-      writeFileSync(`${file}.new`, content, { mode: 0o600 })
-      renameSync(`${file}.new`, file)
-    }
+    replaceFile(files.key, made.key, 0o600)
+    replaceFile(files.certificate, made.certificate, 0o600)
   }
   return files
 }

@@ -14,6 +14,7 @@ export type StackErrorCode =
   | 'still-running'
   | 'invalid-event'
   | 'denied'
+  | 'disk-full'
   | 'demo-failed'
   | 'usage'
 

@@ -1,6 +1,16 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDiskFull } from './disk-full.ts'
 import { StackError } from './error.ts'
 import { readProcessTable } from './process-table.ts'
 
@@ -52,27 +62,44 @@ export async function withLock<Result>(
   }
 }
 
-/** A link is created with its content in one step: nobody ever sees a lock without an owner. */
+/** Creates the lock with its content in one step, so that every lock has an owner. */
 function tryLock(file: string): boolean {
   const own = `${file}.${process.pid}`
-  writeFileSync(own, JSON.stringify(self()))
+  const owner = JSON.stringify(self())
+  return create(() => {
+    try {
+      writeFileSync(own, owner)
+      linkSync(own, file)
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      // A symbolic link needs no block of the disk: commands that make room, such as make down and make clean, must run on a full one.
+      symlinkSync(owner, file)
+    } finally {
+      rmSync(own, { force: true })
+    }
+  })
+}
+
+/** Returns false when the lock exists. */
+function create(work: () => void): boolean {
   try {
-    linkSync(own, file)
+    work()
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return false
-  } finally {
-    rmSync(own, { force: true })
   }
 }
 
 function readOwner(file: string): Owner | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Owner
-  } catch {
-    return undefined
+  for (const read of [() => readFileSync(file, 'utf8'), () => readlinkSync(file)]) {
+    try {
+      return JSON.parse(read()) as Owner
+    } catch {
+      // The other form, or no lock any more.
+    }
   }
+  return undefined
 }
 
 /** Moves the dead lock aside first: of several waiters only one can, and one that moved a fresh lock puts it back. */

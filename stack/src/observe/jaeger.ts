@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StackPorts } from '../lib/ports.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { dataFolder } from '../processes/plan.ts'
 import { jaeger } from '../processes/trace-variables.ts'
 import { jaegerFile, jaegerTool } from '../provision/jaeger.ts'
@@ -18,7 +19,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await provisionTools([jaegerTool()], options)
   const file = join(dataFolder(folder), 'jaeger.yml')
   mkdirSync(dataFolder(folder), { recursive: true })
-  writeFileSync(file, localJaeger(ports))
+  replaceFile(file, localJaeger(ports))
   const spec = {
     name: jaeger,
     command: jaegerFile(),

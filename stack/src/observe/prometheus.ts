@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { localKafka } from '../kafka/connection.ts'
 import { repository } from '../lib/paths.ts'
 import type { StackPorts } from '../lib/ports.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { dataFolder } from '../processes/plan.ts'
 import type { ProcessSpec } from '../processes/process-spec.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
@@ -29,7 +30,7 @@ export async function startPrometheus(folder: string, ports: StackPorts, options
   const data = join(dataFolder(folder), 'prometheus')
   mkdirSync(data, { recursive: true })
   const config = join(data, 'prometheus.yml')
-  writeFileSync(config, localConfig(ports, rules, seconds))
+  replaceFile(config, localConfig(ports, rules, seconds))
   const observers = [
     { spec: exporterSpec(ports), url: `http://127.0.0.1:${ports.exporter}/` },
     { spec: prometheusSpec(ports, config, data), url: `http://127.0.0.1:${ports.prometheus}/-/ready` },

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brokerHeap, brokerMachine, brokerSettings } from '../kafka/broker-settings.ts'
@@ -12,6 +12,7 @@ import { javaCommand } from '../lib/java.ts'
 import { classArchiveFile, kafkaJarsFolder, repository } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
 import type { StackPorts } from '../lib/ports.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { dataFolder, type Plan } from './plan.ts'
 
 /** Arguments of java for the broker. */
@@ -45,11 +46,11 @@ export async function prepareKafka(plan: Plan): Promise<void> {
   if (!existsSync(logs)) {
     const temporary = `${logs}.new`
     rmSync(temporary, { recursive: true, force: true })
-    writeFileSync(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, temporary)))
+    replaceFile(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, temporary)))
     await format(propertiesFile(plan.folder))
     renameSync(temporary, logs)
   }
-  writeFileSync(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, logs)))
+  replaceFile(propertiesFile(plan.folder), propertiesText(brokerProperties(plan.ports, logs)))
   if (!existsSync(classArchiveFile())) await archiveClasses(plan)
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CertificateFiles, localCertificate } from '../lib/certificate.ts'
 import type { StackPorts } from '../lib/ports.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
 import { recordedNames } from './run-record.ts'
 import { type StackTokens, stackTokens } from './secrets.ts'
@@ -58,7 +59,7 @@ export function storeOf(folder: string): LocalStore {
 
 export function recordStore({ folder, store }: Plan): void {
   mkdirSync(dataFolder(folder), { recursive: true })
-  writeFileSync(storeFile(folder), store)
+  replaceFile(storeFile(folder), store)
 }
 
 const storeFile = (folder: string) => join(dataFolder(folder), 'store')

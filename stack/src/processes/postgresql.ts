@@ -80,13 +80,13 @@ async function makeDatabases(folder: string, data: string): Promise<void> {
   const passwordFile = `${data}.password`
   rmSync(temporary, { recursive: true, force: true })
   mkdirSync(temporary, { recursive: true })
-  writeFileSync(passwordFile, password(folder), { mode: 0o600 })
   try {
+    writeFileSync(passwordFile, password(folder), { mode: 0o600 })
     if (isRoot) letServerUserIn(folder, [temporary, passwordFile])
     await initialize(temporary, passwordFile)
     renameSync(temporary, data)
   } finally {
-    rmSync(passwordFile)
+    rmSync(passwordFile, { force: true })
   }
 }
 

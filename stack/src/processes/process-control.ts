@@ -24,7 +24,13 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   closeSync(log)
   child.unref()
   if (child.pid === undefined) throw new Error(`cannot run ${launcher}`)
-  writeRecord(folder, spec.name, child.pid)
+  try {
+    writeRecord(folder, spec.name, child.pid)
+  } catch (error) {
+    // Without a record no command could ever stop it.
+    signalGroup(child.pid, 'SIGKILL')
+    throw error
+  }
   return child.pid
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
+import { replaceFile } from '../lib/replace-file.ts'
 
 /** The pid file of a process: its group's leader, which is `stack/launch`. */
 export interface RunRecord {
@@ -21,9 +22,8 @@ const recordFile = (folder: string, name: string) => join(folder, 'run', `${name
 export const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
 export function writeRecord(folder: string, name: string, pid: number): void {
-  mkdirSync(join(folder, 'run'), { recursive: true })
   const startId = readProcessTable().get(pid)?.startId ?? ''
-  writeFileSync(recordFile(folder, name), JSON.stringify({ pid, startId, startedAt: Date.now() } satisfies RunRecord))
+  replaceFile(recordFile(folder, name), JSON.stringify({ pid, startId, startedAt: Date.now() } satisfies RunRecord))
 }
 
 export function removeRecord(folder: string, name: string): void {

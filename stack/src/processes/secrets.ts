@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile } from '../lib/replace-file.ts'
 import { newSecret } from '../lib/secret.ts'
 import { services } from '../lib/services.ts'
 
@@ -24,19 +25,13 @@ export function stackTokens(folder: string): StackTokens {
   if (without.length === 0) return tokens
   for (const { name } of without)
     tokens[name] = { app: newSecret(), dapr: newSecret(), dryRun: newSecret(), ...tokens[name] }
-  writeSecret(file, `${JSON.stringify(tokens, null, 2)}\n`)
+  replaceFile(file, `${JSON.stringify(tokens, null, 2)}\n`, 0o600)
   return tokens
 }
 
 /** A password of the stack, by what it is for; made once, as the tokens are. */
 export function stackPassword(folder: string, use: string): string {
   const file = join(folder, `${use}.password`)
-  if (!existsSync(file)) writeSecret(file, newSecret())
+  if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)
   return readFileSync(file, 'utf8')
-}
-
-function writeSecret(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  writeFileSync(`${file}.new`, text, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
 }

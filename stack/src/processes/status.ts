@@ -4,6 +4,7 @@ import { StackError } from '../lib/error.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
+import { fullDiskOf } from './ending.ts'
 import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 
@@ -39,11 +40,17 @@ export function stackStatus(folder: string, names = processNamesWith(storeOf(fol
   return names.map((name) => {
     const state = processState(folder, name, table)
     const row = { name, state: state.state, detail: '', port: ports[name] }
-    if (state.state === 'crashed') return { ...row, detail: `${state.exit}; see make logs SERVICE=${name}` }
+    if (state.state === 'crashed') return { ...row, detail: endingOf(folder, name, state.exit) }
     if (state.state === 'stopped') return row
     const { pid, startedAt } = state
     return { ...row, pid, residentBytes: residentBytes(pid), uptimeMs: Date.now() - startedAt }
   })
+}
+
+function endingOf(folder: string, name: ProcessName, exit: string): string {
+  const disk = fullDiskOf(folder, name)
+  if (disk) return `${exit}: no space left on the disk of ${disk}; free some, then make up`
+  return `${exit}; see make logs SERVICE=${name}`
 }
 
 /** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */

@@ -1,6 +1,7 @@
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { readProcessTable } from '../lib/process-table.ts'
+import { fullDiskOf } from './ending.ts'
 import { logTail } from './logs.ts'
 import { logFile } from './plan.ts'
 import { processState } from './run-record.ts'
@@ -45,7 +46,7 @@ export async function waitUntil(
 }
 
 /**
- * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run
+ * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run, or `disk-full`
  */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
@@ -53,6 +54,12 @@ export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' |
     const state = processState(folder, name, table)
     if (state.state === 'running') continue
     const exit = state.state === 'crashed' ? state.exit : 'stopped'
+    const disk = fullDiskOf(folder, name)
+    if (disk) {
+      throw new StackError('disk-full', `${name} ended (${exit}): no space left on the disk of ${disk}`, {
+        nextStep: `free some there (df -h ${disk}), then make up`,
+      })
+    }
     throw new StackError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
       nextStep: `make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
     })

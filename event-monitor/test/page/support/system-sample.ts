@@ -216,6 +216,7 @@ export const health = (): HealthView => ({
     memoryBytes: 120_000_000,
     perSecond: 61.6,
     liveRowsDropped: 0,
+    error: null,
   },
   complete: truthOf(),
 })

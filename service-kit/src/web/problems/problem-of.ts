@@ -1,5 +1,5 @@
 import { OverloadError } from '../../sidecar/overload-error.ts'
-import { SidecarError } from '../../sidecar/sidecar-error.ts'
+import { reportsFullDisk, SidecarError } from '../../sidecar/sidecar-error.ts'
 import { UncertainError } from '../../sidecar/uncertain-error.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { HttpProblem, invalid, unavailable } from './problem.ts'
@@ -21,6 +21,9 @@ function platformProblem(error: unknown): HttpProblem | undefined {
   if (error instanceof UncertainError) return unavailable(maskedText(error.message), error.details, error.cause)
   if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
   if (!(error instanceof SidecarError)) return undefined
+  if (reportsFullDisk(error.message)) {
+    return unavailable('The disk of the state store is full. Try again once its operator has freed some space.')
+  }
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 

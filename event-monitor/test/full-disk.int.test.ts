@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { HttpProblem } from '@orderflow/service-kit'
+import type { Entry } from '@orderflow/service-kit/log'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import type { Job } from '../src/api/dead-letters.ts'
+import type { MonitorIndex } from '../src/index/monitor-index.ts'
+import type { LogAccess } from '../src/jobs/kafka.ts'
+import { createLedger, type Ledger } from '../src/jobs/ledger.ts'
+import { createResends, type Resends } from '../src/jobs/resends.ts'
+
+const ids = Array.from({ length: 12 }, (_, number) => `entry-${number}`)
+const place = { topic: 'orderevents', partition: 0, offset: '1' }
+
+describe('a job that resends dead letters, with its ledger on a full disk', function () {
+  this.timeout(20_000)
+  let folder: string
+  let disk: Disk
+  let ledger: Ledger
+  let sent: string[]
+  let told: Job[]
+  let resends: Resends
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'full-disk-'))
+    disk = await mountDisk(folder)
+    ;[sent, told] = [[], []]
+    open()
+  })
+  afterEach(async () => {
+    await resends.close()
+    ledger.close()
+    unmountBelow(folder)
+    rmSync(folder, { recursive: true })
+  })
+
+  function open(): void {
+    ledger = createLedger(folder)
+    const ask = async (_method: string, wanted: string[]) => ({
+      found: wanted.map((id) => ({
+        entry: { id, app: 'a', origin: place, attempts: [{ place }] } as unknown as Entry,
+      })),
+      readUpTo: new Map(),
+    })
+    const log: Pick<LogAccess, 'resend'> = {
+      async *resend(entries) {
+        for (const entry of entries) {
+          // As the log does, which knows what was resent before.
+          if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
+          else {
+            sent.push(entry.id)
+            yield { entry, result: 'resent', as: 'orderevents/0/9' }
+          }
+        }
+      },
+    }
+    resends = createResends({
+      index: { ask, truth: () => ({ indexLag: 0 }) } as unknown as MonitorIndex,
+      ledger,
+      log: log as LogAccess,
+      trust: undefined as never,
+      now: () => new Date(0),
+      newId: () => 'job',
+      tell: (job) => told.push(structuredClone(job)),
+    })
+  }
+
+  const start = () =>
+    resends.start({ by: 'ada', key: undefined, fingerprint: 'f' }, async () => ({
+      entries: ids.map((id) => ({ id, attempt: null })),
+      group: null,
+      perSecond: 20,
+      edited: null,
+    }))
+
+  async function until(holds: () => boolean): Promise<void> {
+    while (!holds()) await delay(5)
+  }
+
+  /** The recorded entries: how often each was sent, and how many records of it there are. */
+  const outcome = () => ({ sent, audited: ledger.audit(100).length, state: ledger.find('job')?.job.state })
+  const whole = { sent: ids, audited: ids.length, state: 'done' }
+
+  it('waits, states why, and continues without a restart once there is room', async () => {
+    await start()
+    await until(() => sent.length > 2)
+    await disk.fill()
+    await until(() => told.at(-1)?.error?.includes('no space left') === true)
+    expect(told.at(-1)?.state).to.equal('running')
+    expect(sent).to.have.length.below(ids.length)
+    await disk.relieve()
+    await until(() => told.at(-1)?.state === 'done')
+    expect(told.at(-1)?.error).to.equal(null)
+    expect(outcome()).to.deep.equal(whole)
+  })
+
+  it('is refused with 503 while the disk is full, and nothing of it is done', async () => {
+    ledger.jobs(1)
+    await disk.fill()
+    const refused = await start().catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(HttpProblem).with.property('status', 503)
+    expect((refused as HttpProblem).message).to.contain('no space left')
+    await delay(300)
+    expect({ sent, told }).to.deep.equal({ sent: [], told: [] })
+    await disk.relieve()
+    await start()
+    await until(() => told.at(-1)?.state === 'done')
+    expect(outcome()).to.deep.equal(whole)
+  })
+
+  it('lets the monitor stop and start on a full disk, and continues once there is room', async () => {
+    await start()
+    await until(() => sent.length > 2)
+    await disk.fill()
+    await until(() => told.at(-1)?.error !== null)
+    await resends.close()
+    ledger.close()
+    open()
+    resends.resume()
+    await delay(300)
+    await disk.relieve()
+    await until(() => told.at(-1)?.state === 'done')
+    // The last step before the stop could not be recorded. Its events are known to be resent.
+    expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
+  })
+})

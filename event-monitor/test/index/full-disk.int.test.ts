@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import type { IndexRecord } from '../../src/index/batch.ts'
+import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
+
+describe('the index on a full disk', () => {
+  let folder: string
+  let disk: Disk
+  let index: TestIndex
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'full-disk-'))
+    disk = await mountDisk(folder)
+  })
+  after(() => {
+    unmountBelow(folder)
+    rmSync(folder, { recursive: true })
+  })
+  afterEach(async () => {
+    await disk.relieve()
+    index.close()
+  })
+
+  /** A batch of events of a new kind, and of known kinds. */
+  const batch = (number: number, topic = 'orderevents'): IndexRecord[] =>
+    Array.from({ length: 40 }, (_, step) =>
+      indexRecord(orderCreated({ Name: step % 2 === 0 ? `Kind${number}` : `Kind${Math.floor(number / 2)}` }), {
+        topic,
+        offset: number * 40 + step,
+      }),
+    )
+
+  /** All that a reader is answered of an index. */
+  function contents({ reads }: TestIndex) {
+    const { items, total } = reads.events({}, 100_000, undefined)
+    const kinds = reads.kinds().map(({ kind, count }) => `${kind.name} ${count}`)
+    return {
+      total,
+      kinds: kinds.sort(),
+      events: items.map(({ place, name, id }) => `${place.topic}/${place.offset} ${name} ${id}`),
+    }
+  }
+
+  /** Writes batches to a full disk until one fails, which another attempt then does too. Answers the number of the first that failed. */
+  function writeUntilFull(first: number, batches: IndexRecord[][]): number {
+    for (let number = first; ; number += 1) {
+      const records = batches[number] as IndexRecord[]
+      try {
+        index.add(...records)
+      } catch {
+        const before = contents(index)
+        expect(() => index.writer.write(records, positionAfter(records))).to.throw('full')
+        expect(contents(index), 'what a failed write left').to.deep.equal(before)
+        return number
+      }
+    }
+  }
+
+  for (const [title, segmentEvents] of [
+    ['within a segment', 100_000],
+    ['where a segment ends', 40],
+  ] as const) {
+    it(`becomes equal to an index on a good disk after there is room again, ${title}`, async () => {
+      const topics = ['orderevents', 'orderevents.dead']
+      const batches = Array.from({ length: 60 }, (_, number) => batch(number, topics[number % 2]))
+      const good = testIndex({ segmentEvents, keepEvents: 100_000 })
+      index = testIndex({ folder, segmentEvents, keepEvents: 100_000 })
+      try {
+        for (const records of batches) good.add(...records)
+        let next = 0
+        for (const [topicIndex] of topics.entries()) {
+          for (; next < 5 * (topicIndex + 1); next += 1) index.add(...(batches[next] as IndexRecord[]))
+          await disk.fill()
+          next = writeUntilFull(next, batches)
+          await disk.relieve()
+          index.add(...(batches[next] as IndexRecord[]))
+          next += 1
+        }
+        for (; next < batches.length; next += 1) index.add(...(batches[next] as IndexRecord[]))
+        expect(contents(index)).to.deep.equal(contents(good))
+        index.reopen()
+        expect(contents(index), 'after a restart').to.deep.equal(contents(good))
+        expect([...index.writer.positions()]).to.have.deep.members([...good.writer.positions()])
+      } finally {
+        good.close()
+      }
+    })
+  }
+})

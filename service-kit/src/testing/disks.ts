@@ -1,0 +1,75 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A file system in memory. It can be full without filling the disk of the machine. */
+export interface Disk {
+  path: string
+  /** Leaves no free byte. */
+  fill(): Promise<void>
+  /** Makes room again. */
+  relieve(): Promise<void>
+}
+
+const roomy = '75%'
+
+/**
+ * Mounts a tmpfs on a folder.
+ * @param size in the words of `mount`, until the disk is relieved: by default three quarters of the machine's memory
+ * @throws {Error} in one line, where this user may not mount it
+ */
+export async function mountDisk(path: string, size = roomy): Promise<Disk> {
+  mkdirSync(path, { recursive: true })
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
+  const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
+  /** Holds a block of the disk without a name: size=0 would mean no limit. */
+  let filler: number | undefined
+  return {
+    path,
+    async fill() {
+      filler ??= fillerIn(path)
+      // A write between the reading and the resizing makes the size too small. The kernel refuses that.
+      for (let attempt = 1; ; attempt += 1) {
+        const { blocks, bfree, bsize } = await statfs(path)
+        const refused = await resize(String((blocks - bfree) * bsize)).then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+        if (!refused) return
+        if (attempt === 50) throw refused
+        await delay(10)
+      }
+    },
+    async relieve() {
+      await resize(roomy)
+      if (filler !== undefined) closeSync(filler)
+      filler = undefined
+    },
+  }
+}
+
+function fillerIn(folder: string): number {
+  const file = join(folder, '.filler')
+  const descriptor = openSync(file, 'w')
+  rmSync(file)
+  writeSync(descriptor, Buffer.alloc(1))
+  return descriptor
+}
+
+function throwBriefly(error: unknown): never {
+  const { stderr = '', message } = error as { stderr?: string; message: string }
+  throw new Error(stderr.trim().split('\n').at(-1) || message, { cause: error })
+}
+
+/** Unmounts every disk at or below a folder: at once, or when the last process that uses it ends. */
+export function unmountBelow(folder: string): void {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n')
+  const paths = mounts.map((line) => line.split(' ')[1]?.replaceAll('\\040', ' ') ?? '')
+  for (const path of paths.filter((path) => `${path}/`.startsWith(`${folder}/`)))
+    execFileSync('umount', ['--lazy', path])
+}

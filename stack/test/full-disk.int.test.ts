@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import { recordStore } from '../src/containers/project.ts'
+import { localCertificate } from '../src/lib/certificate.ts'
+import { self, withLock } from '../src/lib/pid-lock.ts'
+import { poll } from '../src/lib/poll.ts'
+import { replaceFile } from '../src/lib/replace-file.ts'
+import { stopProcess } from '../src/processes/process-control.ts'
+import { processState } from '../src/processes/run-record.ts'
+import { stackPassword, stackTokens } from '../src/processes/secrets.ts'
+import { stackStatus } from '../src/processes/status.ts'
+import { stopStack } from '../src/processes/stop.ts'
+import { deadPid, removeFolders, startScript, temporaryFolder } from './support.ts'
+
+const forever = 'setInterval(() => {}, 1000)'
+
+describe('the stack on a full disk', () => {
+  let folder: string
+  let disk: Disk
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    disk = await mountDisk(folder)
+  })
+  afterEach(async () => {
+    await stopStack(folder, () => {})
+    unmountBelow(folder)
+    removeFolders()
+  })
+
+  describe('writes a file whole or not at all', () => {
+    const variables = 'KAFKA_PASSWORD=kept\n'
+    const contents = () =>
+      Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+
+    for (const [title, write] of [
+      ['the secrets of the stack', () => void stackTokens(folder)],
+      ['a password', () => void stackPassword(folder, 'postgresql')],
+      ['the certificate', () => localCertificate(join(folder, 'certificates')).then(() => {})],
+      ['the variables of Docker Compose', () => recordStore('postgresql', folder)],
+    ] as const) {
+      it(`so it leaves ${title} as they were, names the file, and the next command works once there is room`, async () => {
+        writeFileSync(join(folder, '.env'), variables)
+        mkdirSync(join(folder, 'certificates'))
+        await disk.fill()
+        const failure = await Promise.resolve()
+          .then(write)
+          .catch((error: unknown) => error)
+        expect(failure)
+          .to.include({ code: 'disk-full' })
+          .and.have.property('message')
+          .that.contains(`no space left on the disk of ${folder}`)
+        expect(readFileSync(join(folder, '.env'), 'utf8')).to.equal(variables)
+        expect(readdirSync(folder)).to.have.members(['.env', 'certificates'])
+        expect(readdirSync(join(folder, 'certificates'))).to.deep.equal([])
+        await disk.relieve()
+        await write()
+      })
+    }
+
+    it('so a file that fits in part keeps its old content', async () => {
+      const file = join(folder, 'settings.json')
+      replaceFile(file, 'old')
+      unmountBelow(folder)
+      disk = await mountDisk(folder, '16k')
+      replaceFile(file, 'old')
+      expect(() => replaceFile(file, 'new'.repeat(100_000))).to.throw(`no space left on the disk of ${file}`)
+      expect(contents()).to.deep.equal({ 'settings.json': 'old' })
+    })
+  })
+
+  it('takes a lock, so that commands that make room can run', async () => {
+    const file = join(folder, 'lock')
+    await disk.fill()
+    const waits: number[] = []
+    const options = { timeoutMs: 5_000, onWait: (pid: number) => waits.push(pid) }
+    let inside = 0
+    let most = 0
+    const one = () =>
+      withLock(file, options, async () => {
+        inside += 1
+        most = Math.max(most, inside)
+        await sleep(50)
+        inside -= 1
+      })
+    await Promise.all([one(), one()])
+    expect({ most, waits }).to.deep.equal({ most: 1, waits: [process.pid] })
+    expect(readdirSync(folder)).to.deep.equal([])
+    symlinkSync(JSON.stringify({ ...self(), pid: deadPid() }), file)
+    await one()
+    expect(readdirSync(folder)).to.deep.equal([])
+  })
+
+  it('ends a process that it cannot record', async () => {
+    for (const name of ['run', 'logs']) mkdirSync(join(folder, name))
+    await disk.fill()
+    const mark = randomUUID()
+    expect(() => startScript(folder, 'kafka', `${forever} // ${mark}`)).to.throw('no space left')
+    const isLeft = () => spawnSync('pgrep', ['-f', mark]).status === 0
+    expect(await poll(() => !isLeft(), { timeoutMs: 5_000 }), 'the process has ended').to.equal(true)
+    expect(processState(folder, 'kafka')).to.deep.equal({ state: 'stopped' })
+  })
+
+  it('stops its processes', async () => {
+    startScript(folder, 'kafka', forever)
+    await disk.fill()
+    expect(await stopStack(folder, () => {})).to.deep.equal(['kafka'])
+  })
+
+  it('states in its status that a process ended for want of space', async () => {
+    startScript(folder, 'kafka', forever)
+    mkdirSync(join(folder, 'data'))
+    const state = processState(folder, 'kafka')
+    await disk.fill()
+    if (state.state === 'running') process.kill(-state.group, 'SIGKILL')
+    while (processState(folder, 'kafka').state === 'running') await sleep(20)
+    expect(stackStatus(folder).find(({ name }) => name === 'kafka')?.detail).to.equal(
+      `killed: no space left on the disk of ${join(folder, 'data')}; free some, then make up`,
+    )
+    await stopProcess(folder, 'kafka', 0)
+  })
+})

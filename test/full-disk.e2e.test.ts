@@ -1,0 +1,145 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  anOrder,
+  orderUrl,
+  orderWith,
+  type ProblemBody,
+  paymentsOf,
+  paymentUrl,
+  post,
+  send,
+} from '@orderflow/chaos/clients/api'
+import type { Order } from '@orderflow/order-service/domain'
+import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
+import {
+  eventually,
+  freePorts,
+  type LocalStack,
+  type StackPorts,
+  startStack,
+  storedServices,
+  testFolder,
+  urlOf,
+  withAdmin,
+} from '@orderflow/stack'
+import { claimFolder, databaseFile, processState, releaseFolder } from '@orderflow/stack/parts'
+import { ListOffsetTimestamps } from '@platformatic/kafka'
+import { expect } from 'chai'
+
+/** An order, or why there is none. */
+type Answer = Pick<Order, 'id'> & Pick<ProblemBody, 'detail' | 'orderId'>
+
+/** Needs a user who may mount a tmpfs. */
+describe('on a full disk', () => {
+  const folder = testFolder('full-disk')
+  let ports: StackPorts
+  let disks: { kafka: Disk; state: Disk; logs: Disk }
+  let stack: LocalStack
+
+  before(async () => {
+    await claimFolder(folder)
+    disks = {
+      kafka: await mountDisk(join(folder, 'data')),
+      state: await mountDisk(join(folder, 'state')),
+      logs: await mountDisk(join(folder, 'logs')),
+    }
+    // On a disk of their own, apart from Kafka's. SQLite follows the links.
+    for (const service of storedServices) {
+      symlinkSync(join(disks.state.path, `${service.role}.db`), databaseFile(folder, service))
+    }
+    ports = await freePorts()
+    await up()
+  })
+  after(async () => {
+    await stack?.stop()
+    unmountBelow(folder)
+    await releaseFolder(folder)
+  })
+
+  afterEach(() => Promise.all(Object.values(disks).map((disk) => disk.relieve())))
+
+  /** As `make up`. */
+  async function up(): Promise<void> {
+    stack = await startStack({ folder, ports })
+  }
+
+  const place = (key?: string) =>
+    post<Answer>(`${orderUrl(stack)}/v1/orders`, anOrder, key === undefined ? {} : { 'idempotency-key': key })
+
+  /** Places orders until one is refused: the last pages of files still take some after the disk is full. */
+  async function untilRefused() {
+    const accepted: string[] = []
+    return await eventually(async () => {
+      const key = crypto.randomUUID()
+      const refused = await place(key)
+      if (refused.status === 503) return { key, refused, accepted }
+      accepted.push(refused.body.id)
+      return undefined
+    }, 'an order to be refused')
+  }
+
+  async function expectPaidOnce(...ids: string[]): Promise<void> {
+    for (const id of ids) await orderWith(orderUrl(stack), id, 'Paid')
+    const payments = await Promise.all(ids.map((id) => paymentsOf(paymentUrl(stack), id)))
+    expect(payments.map(({ length }) => length)).to.deep.equal(ids.map(() => 1))
+  }
+
+  async function expectNoDeadLetters(): Promise<void> {
+    const topics = await withAdmin(stack.kafka, async (admin) => {
+      const names = (await admin.listTopics()).filter((name) => name.endsWith('.dead'))
+      const at = (name: string) => ({
+        name,
+        partitions: [{ partitionIndex: 0, timestamp: ListOffsetTimestamps.LATEST }],
+      })
+      return admin.listOffsets({ topics: names.map(at) })
+    })
+    const counts = topics.map(({ name, partitions }) => `${name}: ${partitions[0]?.offset}`)
+    expect(counts).to.have.members(['orderevents.dead: 0', 'paymentevents.dead: 0'])
+  }
+
+  it('services and servers continue when their logs cannot be written', async () => {
+    await disks.logs.fill()
+    const placed = await Promise.all(Array.from({ length: 20 }, () => place()))
+    expect(placed.map(({ status }) => status)).to.deep.equal(placed.map(() => 201))
+    await expectPaidOnce(...placed.map(({ body }) => body.id))
+    await disks.logs.relieve()
+  })
+
+  it('the state store refuses what it cannot store, answers reads, and has everything once there is room', async () => {
+    const before = (await place()).body.id
+    await expectPaidOnce(before)
+    await disks.state.fill()
+    const { key, refused, accepted } = await untilRefused()
+    expect(refused.body.detail).to.contain('The disk of the state store is full')
+    const queued = await Promise.all(Array.from({ length: 10 }, () => place()))
+    expect(queued.map(({ status }) => status)).to.deep.equal(queued.map(() => 202))
+    expect((await send(`${orderUrl(stack)}/v1/orders/${before}`)).status).to.equal(200)
+    await disks.state.relieve()
+    const retried = await eventually(async () => {
+      const answer = await place(key)
+      return answer.status === 201 ? answer : undefined
+    }, 'the retry to be accepted')
+    await expectPaidOnce(retried.body.id, ...accepted, ...queued.map(({ body }) => body.id))
+    await expectNoDeadLetters()
+  })
+
+  it('Kafka ends, make up names the disk, and continues with everything once there is room', async () => {
+    await disks.kafka.fill()
+    const { key, refused, accepted } = await untilRefused()
+    expect(refused.body.detail).to.contain('It is not known whether')
+    await eventually(() => processState(folder, 'kafka').state === 'crashed' || undefined, 'Kafka to end')
+    expect((await send(`${orderUrl(stack)}/readyz`)).status).to.equal(503)
+    const failure = await startStack({ folder, ports }).catch((error: unknown) => error)
+    expect(failure).to.include({ code: 'disk-full' })
+    expect((failure as Error).message).to.contain(join(folder, 'data'))
+    await disks.kafka.relieve()
+    await up()
+    const retried = await place(key)
+    expect(retried).to.deep.include({ status: 201 }).and.have.nested.property('body.id', refused.body.orderId)
+    await expectPaidOnce(retried.body.id, ...accepted)
+    await expectNoDeadLetters()
+    const health = await send<{ index: { error: string | null } }>(`${urlOf(stack, 'event-monitor')}/v1/health`)
+    expect(health.body.index.error).to.equal(null)
+  })
+})
