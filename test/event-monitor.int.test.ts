@@ -129,6 +129,6 @@ async function kill(running: ChildProcess): Promise<void> {
 
 /** @throws {Error} when it ended by itself before it kept so many events */
 async function untilKept(running: ChildProcess, count: number): Promise<void> {
-  for await (const [kept] of on(running, 'message', { close: ['exit'] })) if (kept === count) return
+  for await (const [truth] of on(running, 'message', { close: ['exit'] })) if (truth.kept === count) return
   throw new Error(`the index ended by itself, with ${running.exitCode}, before it kept ${count} events`)
 }

@@ -58,6 +58,15 @@ describe('what keeps the project up to date', () => {
     expect(String(node).localeCompare(minimum, undefined, { numeric: true })).to.be.at.least(0)
   })
 
+  it('lists each release with its version, its commit and its date, oldest first', () => {
+    const releases = JSON.parse(read('releases.json')) as { version: string; commit: string; date: string }[]
+    expect(releases.at(-1)?.version).to.equal(json('package.json').version)
+    for (const { version, commit, date } of releases) {
+      expect(commit).to.match(/^[\da-f]{40}$/)
+      expect(read('CHANGELOG.md')).to.contain(`\n## ${version} - ${date}\n`)
+    }
+  })
+
   it('has a changelog that is kept', () => {
     const changelog = read('CHANGELOG.md')
     expect(changelog).to.match(/^## \[?Unreleased\]?$/m)

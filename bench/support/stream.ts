@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { openLog } from '@orderflow/service-kit/operations'
 import { ensureTopics, type KafkaConnection, topics, withAdmin } from '@orderflow/stack'
+import { positionsOf } from '@orderflow/stack/parts'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {
@@ -16,7 +17,7 @@ export interface Stream {
   ends: (topic: string) => Promise<bigint[]>
   /** Events of a topic that a consumer group has still to handle. Groups of sidecars commit once a second. */
   lag: (topic: string, group: string) => Promise<number>
-  /** The records between these ends, in no order. */
+  /** The records between these ends. */
   records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
   /** Their keys. */
   keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
@@ -42,24 +43,17 @@ export function openStream(kafka: KafkaConnection): Stream {
 
   const ends = async (topic: string) => [...((await counter.listOffsets({ topics: [topic] })).get(topic) ?? [])]
 
-  async function read(topic: string, from: bigint[]) {
-    const consumer = newConsumer()
-    const offsets = from.map((offset, partition) => ({ topic, partition, offset }))
-    return { consumer, stream: await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false }) }
-  }
-
   async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
-    const expected = distance(from, to)
-    const found: OutsideEvent[] = []
-    if (expected === 0) return found
-    const { consumer, stream } = await read(topic, from)
-    stream.on('data', ({ key, value, partition, offset }: Message) => {
-      if (offset < (to[partition] ?? 0n)) found.push({ key: key.toString(), value })
-      if (found.length === expected) stream.emit('complete')
-    })
-    await once(stream, 'complete')
-    await consumer.close(true)
-    return found
+    const log = openLog(kafka)
+    try {
+      const spans = to.map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
+      const found: OutsideEvent[] = []
+      for await (const chunk of log.read(topic, spans))
+        for (const { key, value } of chunk) found.push({ key: key?.toString() ?? '', value })
+      return found
+    } finally {
+      await log.close()
+    }
   }
 
   return {
@@ -73,20 +67,17 @@ export function openStream(kafka: KafkaConnection): Stream {
     ends,
 
     async lag(topic, group) {
-      const groups = await withAdmin(kafka, (admin) => admin.listConsumerGroupOffsets({ groups: [group] }))
-      const committed = groups[0]?.topics.find(({ name }) => name === topic)?.partitions ?? []
-      const from = (await ends(topic)).map((_, partition) => {
-        const offset = committed.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? 0n
-        return offset < 0n ? 0n : offset
-      })
-      return distance(from, await ends(topic))
+      const positions = await withAdmin(kafka, (admin) => positionsOf(admin, new Map([[group, [topic]]])))
+      return positions.reduce((sum, { lag }) => sum + lag, 0)
     },
 
     records,
     keys: async (...range) => (await records(...range)).map(({ key }) => key),
 
     async follow(topic, onRecord) {
-      const { consumer, stream } = await read(topic, await ends(topic))
+      const consumer = newConsumer()
+      const offsets = (await ends(topic)).map((offset, partition) => ({ topic, partition, offset }))
+      const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false })
       stream.on('data', ({ value }: Message) => onRecord(value))
       return () => consumer.close(true)
     },
@@ -98,7 +89,7 @@ export function openStream(kafka: KafkaConnection): Stream {
   }
 }
 
-/** Records between two ends of a topic. */
+/** Offsets between two ends of a topic: as many as records, on topics that only the bench writes to, without transactions. */
 export function distance(from: bigint[], to: bigint[]): number {
   return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { eventually, type KafkaConnection } from '@orderflow/stack'
-import { Consumer, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
+import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
 import '@orderflow/envelope-schema/kafka-resets'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
@@ -56,6 +56,8 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     mode: MessagesStreamModes.EARLIEST,
     autocommit: false,
     maxWaitTime: 50,
+    // As sidecars read: with records of aborted transactions.
+    isolationLevel: FetchIsolationLevels.READ_UNCOMMITTED,
   })
   const records: LogRecord[] = []
   stream.on('data', (message: Message) => {
@@ -64,14 +66,14 @@ export async function openLog(kafka: KafkaConnection, topics: string[]) {
     const value = message.value ?? Buffer.alloc(0)
     records.push({ topic, partition, offset, key: message.key?.toString() ?? '', value, headers })
   })
-  /** Waits until everything published before this call has been read. */
+  /** Waits until everything published before this call has been read. The marker of a transaction may be the last of it. */
   async function caughtUp(): Promise<void> {
-    const ends = await consumer.listOffsets({ topics })
-    const isRead = (topic: string, partition: number, end: bigint) =>
-      end === 0n ||
-      records.some((read) => read.topic === topic && read.partition === partition && read.offset >= end - 1n)
+    const ends = [...(await consumer.listOffsets({ topics }))].flatMap(([topic, offsets]) =>
+      offsets.map((end, partition) => ({ partition: `${topic}:${partition}`, end })),
+    )
+    const isRead = ({ partition, end }: (typeof ends)[number]) => (stream.offsetsToFetch.get(partition) ?? 0n) >= end
     await eventually(
-      () => [...ends].every(([topic, counts]) => counts.every((end, partition) => isRead(topic, partition, end))),
+      () => ends.every(isRead) && stream.readableLength === 0,
       `the log of ${topics.join(', ')} to be read`,
     )
   }

@@ -12,6 +12,7 @@ describe('looking at the system', () => {
   let lookout: Lookout
   let asked = 0
   let now = new Date(0)
+  let body = {}
   let answer: () => void | Promise<void> = () => {}
   const never = () => new Promise<void>(() => {})
   let wait: () => Promise<void> = never
@@ -24,11 +25,12 @@ describe('looking at the system', () => {
     asked = 0
     now = new Date('2026-01-01T10:00:00.000Z')
     answer = () => {}
+    body = {}
     wait = never
     server = createServer(async (_, response) => {
       asked += 1
       await answer()
-      response.end('{}')
+      response.end(JSON.stringify(body))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -52,6 +54,12 @@ describe('looking at the system', () => {
     expect(seen[0]).to.deep.include({ at: '2026-01-01T10:00:00.000Z', topics: [], groups: [] })
     expect(seen[0]?.services[0]).to.include({ name: 'order-service', state: 'ready', sidecar: 'up' })
     expect(seen[0]?.kafka).to.include({ isUp: false })
+  })
+
+  it('names the records that a service is given again and again', async () => {
+    const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 34 }]
+    body = { status: 'ready', redelivered }
+    expect((await lookout.see()).services[0]).to.deep.include({ state: 'ready', redelivered })
   })
 
   it('holds for two seconds', async () => {

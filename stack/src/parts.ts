@@ -10,6 +10,7 @@ export { brokerSecurity } from './kafka/broker-security.ts'
 export { brokerVariable } from './kafka/broker-settings.ts'
 export { localKafka, securedKafka, streamSettings } from './kafka/connection.ts'
 export { membersOf } from './kafka/lanes.ts'
+export { positionsOf } from './kafka/positions.ts'
 export {
   groupMembers,
   groupMissing,

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
+import { anOrder, orderUrl, orderWith, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { createProducer } from '@orderflow/chaos/clients/kafka'
 import { poison } from '@orderflow/chaos/clients/poison'
 import { createStore } from '@orderflow/chaos/store'
 import type { Order } from '@orderflow/order-service/domain'
+import { paymentIdOf } from '@orderflow/payment-service/store'
+import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import {
   eventually,
   freePorts,
+  type KafkaConnection,
   type LocalStack,
   repository,
   type StackPorts,
@@ -18,6 +22,8 @@ import {
   startStack,
   storedServices,
   testFolder,
+  topics,
+  withAdmin,
 } from '@orderflow/stack'
 import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
 import { expect } from 'chai'
@@ -28,6 +34,9 @@ const { panels } = JSON.parse(readFileSync(join(repository, 'stack/observe/dashb
   panels: { targets?: { expr: string }[] }[]
 }
 const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')
+
+type Position = { partition: number; offset: string }
+type Redelivered = Position & { topic: string; deliveries: number }
 
 describe('a stack that is observed', () => {
   let stack: LocalStack
@@ -183,5 +192,87 @@ describe('a stack that is observed', () => {
         for (const alertname of ['StoreSlow', 'EventsRetried']) await prometheus.resolves({ alertname })
       })
     })
+
+    it('reports a record whose dead letter Kafka does not take, and names it at /readyz', async () => {
+      const dead = 'orderevents.dead'
+      const limit = 'max.message.bytes'
+      await setTopic(stack.kafka, dead, limit, '1')
+      await publish(poison['not JSON']?.value ?? '')
+      await prometheus.fires({ alertname: 'RecordStuck', service: 'order-service', topic: 'orderevents' })
+      const { body } = await send<{ redelivered: Redelivered[] }>(`${orderUrl(stack)}/readyz`)
+      const [stuck] = body.redelivered
+      expect(body.redelivered).to.have.length(1)
+      expect(stuck?.topic).to.equal('orderevents')
+      expect(stuck?.deliveries).to.be.above(10)
+      await setTopic(stack.kafka, dead, limit, topics.processes.find(({ name }) => name === dead)?.configs[limit] ?? '')
+      await prometheus.resolves({ alertname: 'RecordStuck' })
+      // It was not skipped: its dead letter came once the topic took it.
+      await eventually(async () => {
+        const { entries } = await withLog(stack.kafka, readDeadLetters)
+        const isOf = ({ partition, offset }: Position) => partition === stuck?.partition && offset === stuck.offset
+        return entries.some(({ app, origin }) => app === 'order-service' && isOf(origin))
+      }, 'the dead letter')
+    })
+
+    it('reports a topic that a service no longer consumes, because a bug meets too many of its events', async () => {
+      const orders = Array.from({ length: 60 }, () => reduced())
+      const texts = orders.map((order) => JSON.stringify(order))
+      await publish(...texts)
+      for (const { Payload } of orders) await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
+      const repair = breakDocuments(
+        join(dataFolder(stack.folder), 'payment.db'),
+        orders.map(({ Payload }) => `payment-service||payment/${paymentIdOf(Payload.OrderId)}`),
+      )
+      await publish(...texts)
+      await prometheus.fires({ alertname: 'TopicStopped', service: 'payment-service', topic: 'orderevents' })
+      const { status, body } = await send<{ missing: { stream: string } }>(`${paymentUrl(stack)}/readyz`)
+      expect(status).to.equal(503)
+      expect(body.missing.stream).to.contain('orderevents is no longer consumed')
+      repair()
+      await stack.kill('payment-service')
+      await stack.restart('payment-service')
+      await prometheus.resolves({ alertname: 'TopicStopped' })
+      const { body: placed } = await place()
+      await orderWith(orderUrl(stack), placed.id, 'Paid')
+    })
   })
 })
+
+/** Sets a setting of a topic, as an administrator of Kafka does. */
+async function setTopic(kafka: KafkaConnection, topic: string, name: string, value: string): Promise<void> {
+  const [topicResource, set] = [2, 0] as const
+  const configs = [{ name, configOperation: set, value }]
+  const resources = [{ resourceType: topicResource, resourceName: topic, configs }]
+  await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
+}
+
+async function withLog<T>(kafka: KafkaConnection, work: (log: LogReader) => Promise<T>): Promise<T> {
+  const log = openLog(kafka)
+  return await work(log).finally(() => log.close())
+}
+
+/** Writes documents that no code of the service can read into its store. Returns a function that puts back what was there. */
+function breakDocuments(file: string, keys: string[]): () => void {
+  const broken = Buffer.from('{}').toString('base64')
+  const edit = (work: (db: DatabaseSync) => void) => {
+    const db = new DatabaseSync(file, { timeout: 10_000 })
+    try {
+      work(db)
+    } finally {
+      db.close()
+    }
+  }
+  const before = new Map<string, SQLOutputValue>()
+  edit((db) => {
+    for (const key of keys) {
+      const row = db.prepare('SELECT value FROM state WHERE key = ? AND is_binary').get(key)
+      if (!row) throw new Error(`the store has no document ${key}`)
+      before.set(key, row.value as SQLOutputValue)
+      db.prepare('UPDATE state SET value = ? WHERE key = ?').run(broken, key)
+    }
+  })
+  return () =>
+    edit((db) => {
+      for (const [key, value] of before) db.prepare('UPDATE state SET value = ? WHERE key = ?').run(value, key)
+    })
+}

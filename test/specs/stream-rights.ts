@@ -38,7 +38,7 @@ const mayDo: Record<string, Record<'describe' | 'read' | 'write' | 'group', stri
   legacy: { describe: ['orderevents'], read: [], write: ['orderevents'], group: [] },
   exporter: {
     describe: ['orderevents', 'paymentevents', 'orderevents.dead', 'paymentevents.dead'],
-    read: [],
+    read: ['orderevents', 'paymentevents'],
     write: [],
     group: [],
     lookInto: ['order-service', 'payment-service'],

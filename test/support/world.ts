@@ -88,9 +88,9 @@ export class World {
 
   /** Delivers records in one batch, and answers those that were handled. */
   async deliver(role: Role, topic: string, records: LogRecord[], replica = this.replicas[0]): Promise<LogRecord[]> {
-    const consume = replica.consumers[role][topic]
-    if (!consume || records.length === 0) return []
-    const statuses = await consume(
+    const consumer = replica.consumers[role][topic]
+    if (!consumer || records.length === 0) return []
+    const statuses = await consumer.deliver(
       records.map(({ partition, offset, timestamp, value, key, headers }, index) => ({
         entryId: String(index),
         event: value.toString('base64'),

@@ -14,8 +14,8 @@ Of a new Version it says whether it is compatible with the one before, and why n
   forward    every Payload of the new Version is right by the old one
   full       both; breaking is neither
 
-  --against   a folder of schemas, or a commit; the last release (tag v1.2.3), unless given; before the first one where this branch
-              left main, and on main the commit before
+  --against   a folder of schemas, or a commit. Default: the last release (the last entry of releases.json at the root of the
+              repository, or else the last tag v1.2.3); before the first release, the commit where this branch left main
   --schemas   the folder to compare, in place of this package's own
 
 Exits with 0 if all is well, 1 if something is not, 2 if called wrongly or there is nothing to compare with.

@@ -30,12 +30,13 @@ export function schemasAt(ref: string, folder: string): Schemas {
 }
 
 /**
- * What to compare with when nobody says: the last release, for what is released stays as it is; before the first one, where this
- * branch left main, or on main itself the commit before.
+ * Returns the state to compare with by default: the last release, because released schemas stay as they are. Before the first
+ * release it is the commit where this branch left main, or, on main itself, the previous commit.
+ * @throws {StateError} this clone does not have that commit
  */
 export function lastState(folder: string): string {
   const git = gitIn(folder)
-  const release = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
+  const release = lastRelease(git)
   if (release) return release
   const head = git('rev-parse', 'HEAD')
   const bases = ['origin/main', 'main'].map((main) => git('merge-base', 'HEAD', main))
@@ -45,6 +46,27 @@ export function lastState(folder: string): string {
   if (head && git('rev-parse', '--is-shallow-repository') === 'false') return head
   const message = 'there is no history here to compare with'
   throw new StateError(`${message}: bring it (git fetch --unshallow --tags), or name a state with --against`)
+}
+
+/** The file at the root of a repository that lists its releases, oldest first. A clone has it even when it has no tags. */
+const releasesFile = 'releases.json'
+
+interface Release {
+  version: string
+  commit: string
+}
+
+/** Returns the commit of the last release by the file of releases, or else its tag; undefined before the first release. */
+function lastRelease(git: ReturnType<typeof gitIn>): string | undefined {
+  const top = git('rev-parse', '--show-toplevel')
+  const file = top && join(top, releasesFile)
+  if (!file || !existsSync(file)) return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
+  const { version, commit } = (JSON.parse(readFileSync(file, 'utf8')) as Release[]).at(-1) as Release
+  if (git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
+  throw new StateError(
+    `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
+      'fetch it (git fetch --unshallow), or name another state with --against',
+  )
 }
 
 /** Git's answer in a folder; undefined when it has none, or there is no git. */

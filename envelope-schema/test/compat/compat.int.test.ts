@@ -71,6 +71,22 @@ describe('envelope compat', () => {
     expect((await compare('--against', 'HEAD')).code).to.equal(0)
   })
 
+  it('compares with the last release of releases.json, also in a clone without tags', async () => {
+    git('init', '--quiet', '--initial-branch', 'main')
+    commit()
+    const released = git('rev-parse', 'HEAD').toString().trim()
+    const write = (commit: string) =>
+      writeFileSync(join(root, 'releases.json'), JSON.stringify([{ version: '1.0.0', commit }]))
+    write(released)
+    shorten(32)
+    commit()
+    commit()
+    expect((await compare()).out).to.match(new RegExp(`1 not compatible with ${released}\n$`))
+    const unknown = 'f'.repeat(40)
+    write(unknown)
+    expect(await usageError(compare())).to.contain(`version 1.0.0 is commit ${unknown}, which this clone does not have`)
+  })
+
   it('does not pass where there is nothing to compare with', async () => {
     expect(await usageError(compare())).to.match(/^there is no history here/)
     git('init', '--quiet', '--initial-branch', 'main')

@@ -1,20 +1,28 @@
 import type { GroupLag, HealthView } from '../../src/api/index.ts'
+import { count } from './format.ts'
+import { placeText } from './route.ts'
 
 /** A group's lag in a topic, of all its partitions. */
 export interface GroupSum {
   group: string
   topic: string
   lag: number
+  isAtMost: boolean
   partitions: GroupLag[]
 }
+
+/** Returns a lag in words: a bound, where the events are too many to be counted. */
+export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
+  `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
 /** Partitions of a group and topic as one, the largest lag first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
     const id = `${each.group} ${each.topic}`
-    const sum = sums.get(id) ?? { group: each.group, topic: each.topic, lag: 0, partitions: [] }
+    const sum = sums.get(id) ?? { group: each.group, topic: each.topic, lag: 0, isAtMost: false, partitions: [] }
     sum.lag += each.lag
+    sum.isAtMost ||= each.isAtMost
     sum.partitions.push(each)
     sums.set(id, sum)
   }
@@ -26,9 +34,10 @@ export function troubles({ kafka, services }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    ...services.flatMap(({ name, state, reason, sidecar }) => [
+    ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),
+      ...redelivered.map((position) => `${name} cannot handle ${placeText(position)}`),
     ]),
   ]
 }

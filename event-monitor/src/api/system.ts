@@ -109,11 +109,19 @@ export interface HealthView {
 }
 export interface ServiceHealth {
   name: string
-  /** As its /health/ready says; `unreachable` when it does not answer. */
+  /** As its /readyz says; `unreachable` when it does not answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
+  /** Records that were delivered to it more than ten times and are not handled yet. */
+  redelivered: Redelivered[]
+}
+export interface Redelivered {
+  topic: string
+  partition: number
+  offset: string
+  deliveries: number
 }
 export interface GroupLag {
   group: string
@@ -121,13 +129,18 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
+  /** Events that the group has still to handle: 0 only if there is none. Offsets that hold no event are left out. */
   lag: number
+  /** Whether `lag` is an upper bound, since they are too many to be counted. */
+  isAtMost: boolean
 }
 export interface TopicHealth {
   topic: string
   partitions: number
+  /** Of each partition. Between the two there are as many records, or fewer: some offsets hold none. */
   oldestOffset: string[]
   endOffset: string[]
+  /** Offsets that are taken in a second: as many records, or fewer. */
   perSecond: number
   isDead: boolean
 }

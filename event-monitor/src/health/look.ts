@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
 import { isOwnTopic } from '../ingest/own-topic.ts'
@@ -97,16 +98,21 @@ export class Lookout {
 async function lookAtService({ name, url }: WatchedService): Promise<ServiceHealth> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
-    const { missing = {} } = (await response.json()) as { missing?: Record<string, string> }
+    const { missing = {}, redelivered = [] } = (await response.json()) as Partial<Ready>
     const reason = Object.entries(missing)
       .map(([part, why]) => `${part}: ${why}`)
       .join('; ')
     const sidecar = 'sidecar' in missing ? 'down' : 'up'
-    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar }
+    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar, redelivered }
   } catch (error) {
     const reason = (error as Error).name === 'TimeoutError' ? 'it does not answer in time' : 'nothing answers there'
-    return { name, url, state: 'unreachable', reason, sidecar: 'unknown' }
+    return { name, url, state: 'unreachable', reason, sidecar: 'unknown', redelivered: [] }
   }
+}
+
+/** What a service answers at `/readyz` (service-kit/src/web/health.ts). */
+interface Ready extends Pick<ServiceHealth, 'redelivered'> {
+  missing: Record<string, string>
 }
 
 type Stream = Pick<Seen, 'kafka' | 'groups' | 'topics'>
@@ -163,23 +169,15 @@ async function streamAt(
 
 const sum = (offsets: readonly string[]) => offsets.reduce((total, offset) => total + Number(offset), 0)
 
-interface GroupAdmin {
-  listConsumerGroupOffsets(options: {
-    groups: string[]
-  }): Promise<
-    { groupId: string; topics: { name: string; partitions: { partitionIndex: number; committedOffset: bigint }[] }[] }[]
-  >
-}
-
 async function groupsOf(
-  admin: GroupAdmin,
+  admin: Admin,
   watched: readonly WatchedService[],
   topics: readonly TopicHealth[],
 ): Promise<GroupLag[]> {
   const consumers = watched.filter(({ consumes }) => consumes.length > 0)
   if (consumers.length === 0) return []
   const found = await admin.listConsumerGroupOffsets({ groups: consumers.map(({ name }) => name) })
-  return consumers.flatMap(({ name: group, consumes }) =>
+  const stretches = consumers.flatMap(({ name: group, consumes }) =>
     topics
       .filter(({ topic }) => consumes.includes(topic))
       .flatMap(({ topic, oldestOffset, endOffset }) =>
@@ -188,10 +186,14 @@ async function groupsOf(
             .find(({ groupId }) => groupId === group)
             ?.topics.find(({ name }) => name === topic)?.partitions
           const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
-          const oldest = oldestOffset[partition] ?? '0'
-          const position = committed < BigInt(oldest) ? oldest : String(committed)
-          return { group, topic, partition, position, end, lag: Math.max(0, Number(end) - Number(position)) }
+          const oldest = BigInt(oldestOffset[partition] ?? '0')
+          return { group, topic, partition, next: committed < oldest ? oldest : committed, end: BigInt(end) }
         }),
       ),
   )
+  const unread = await unreadIn(admin, stretches)
+  return stretches.map(({ group, topic, partition, next, end }, index) => {
+    const { count: lag, isAtMost } = unread[index] as Unread
+    return { group, topic, partition, position: String(next), end: String(end), lag, isAtMost }
+  })
 }

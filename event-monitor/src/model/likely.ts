@@ -28,7 +28,8 @@ export function likelyReason(
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
     // None, where it was looked at before the event came.
-    const behind = group.lag > 0 ? `: it is ${group.lag} events behind in ${topic}/${partition}` : ''
+    const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
+    const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
     return { why: 'lag', text: `${by} has not come to it${behind}`, entry: null }
   }
   if (indexLag === null || indexLag > 1_000) {

@@ -11,10 +11,11 @@ describe('why nobody has reacted to an event', () => {
     state: 'ready',
     reason: null,
     sidecar: 'up',
+    redelivered: [],
   }
-  const group = (position: string, end: string): GroupLag => {
+  const group = (position: string, end: string, isAtMost = false): GroupLag => {
     const lag = Number(end) - Number(position)
-    return { group: 'payment-service', topic: 'orderevents', partition: 1, position, end, lag }
+    return { group: 'payment-service', topic: 'orderevents', partition: 1, position, end, lag, isAtMost }
   }
   const likely = (over: Partial<Parameters<typeof likelyReason>[2]>) =>
     likelyReason(row, 'payment-service', {
@@ -40,6 +41,7 @@ describe('why nobody has reacted to an event', () => {
       why: 'lag',
       text: 'payment-service has not come to it: it is 2 events behind in orderevents/1',
     })
+    expect(likely({ groups: [group('7', '9', true)] }).text).to.contain('it is at most 2 events behind')
     expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not come to it')
   })
 

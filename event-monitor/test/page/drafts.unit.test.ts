@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
-import { summedLags, troubles } from '../../page/lib/health-words.ts'
+import { lagText, summedLags, troubles } from '../../page/lib/health-words.ts'
 import { nextStepOf } from '../../page/lib/problem-words.ts'
 import { health } from './support/system-sample.ts'
 
@@ -35,16 +35,16 @@ describe('what somebody wrote and has not sent', () => {
 
 describe('health in words', () => {
   it('sums the partitions of a group and topic, the one that is furthest behind first', () => {
-    const sums = summedLags(health().groups).map(({ group, topic, lag, partitions }) => [
+    const sums = summedLags(health().groups).map(({ group, topic, partitions, ...lag }) => [
       group,
       topic,
-      lag,
+      lagText(lag),
       partitions.length,
     ])
     expect(sums).to.deep.equal([
-      ['payment-service', 'orderevents', 3612, 3],
-      ['order-service', 'paymentevents', 9, 3],
-      ['order-service', 'orderevents', 0, 3],
+      ['payment-service', 'orderevents', 'at most 3,612', 3],
+      ['order-service', 'paymentevents', '9', 3],
+      ['order-service', 'orderevents', '0', 3],
     ])
   })
 

@@ -11,13 +11,16 @@ describe('the views of the system', () => {
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
     expect(await badges.allInnerTexts()).to.have.length(3)
-    expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,2 to look at')
+    expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,3 to look at')
   })
 
   it('name what is wrong with what runs, and show how far each group is behind', async () => {
     const page = await tests.open('/health')
     await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
-    await page.getByText('3,612 behind').click()
+    const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is not handled' })
+    const link = stuck.getByRole('link', { name: 'orderevents/2/10796' })
+    expect(await link.getAttribute('href')).to.equal('/e/orderevents/2/10796')
+    await page.getByText('at most 3,612 behind').click()
     expect(await page.locator('.group table').first().locator('tbody tr').count()).to.equal(3)
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()

@@ -1,6 +1,6 @@
 import { openIndex } from '../../src/index/monitor-index.ts'
 
-// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and says how many events it has.
+// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how complete it is.
 
 const [port = '', folder = ''] = process.argv.slice(2)
 const index = openIndex(
@@ -21,4 +21,4 @@ const index = openIndex(
   },
 )
 await index.start()
-setInterval(() => process.send?.(index.truth().kept), 100)
+setInterval(() => process.send?.(index.truth()), 100)

@@ -41,7 +41,7 @@ export async function rebuildCommand(
         refusals,
         log,
         range,
-        onProgress: (topic, { read }, total) => tell(`${topic}: ${read} of ${total} records`),
+        onProgress: (topic, { read }, left) => tell(`${topic}: ${read} read, at most ${left} to go`),
         onWait: (reason) => complain(`the store is not there, trying again: ${reason}`),
       })
       printLines(summary(name, counts))

@@ -9,7 +9,7 @@ import { slices } from '../stream/slices.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 import { readLetters } from './dead-letters/letter.ts'
-import type { LogReader, TimeRange } from './log-reader.ts'
+import type { LogReader, Span, TimeRange } from './log-reader.ts'
 import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
 import { OperationError } from './operation-error.ts'
 
@@ -37,7 +37,8 @@ export interface RebuildOptions {
   refusals: ReadonlySet<string>
   log: LogReader
   range: TimeRange
-  onProgress: (topic: string, counts: Readonly<RebuildCounts>, total: bigint) => void
+  /** @param left how many records are still to be read, at most: offsets that hold no record count until the reader has passed them */
+  onProgress: (topic: string, counts: Readonly<RebuildCounts>, left: bigint) => void
   /** The store or sidecar fails; it is tried again. */
   onWait: (reason: string) => void
 }
@@ -61,10 +62,15 @@ export async function rebuildTopic(
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
-  const total = spans.reduce((sum, { start, end }) => sum + end - start, 0n)
+  const unread = new Map(spans.map((span) => [span.partition, { ...span }]))
   const aside = await asideOf(app, topic, log)
   const intake = createIntake(handlers, (envelope, evidence) => trust.requireGenuine(topic, envelope, evidence))
-  onProgress(topic, counts, total)
+  tell()
+
+  function tell(): void {
+    const left = [...unread.values()].reduce((sum, { start, end }) => sum + end - start, 0n)
+    onProgress(topic, counts, left)
+  }
 
   async function settle(record: LogRecord): Promise<void> {
     const reason = aside.get(whereIs(record))
@@ -104,7 +110,8 @@ export async function rebuildTopic(
       const failure = results.find((result) => result.status === 'rejected')
       if (failure) throw givingUp(failure.reason)
       counts.read += slice.length
-      onProgress(topic, counts, total)
+      for (const { partition, offset } of slice) (unread.get(partition) as Span).start = offset + 1n
+      tell()
     }
   }
   return counts

@@ -73,7 +73,10 @@ export function createApp<S extends object>(
           refusals,
         })
       : undefined
-  const readiness = createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes }))
+  const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes })
+  const all = Object.values(consumers)
+  const deliverers = Object.fromEntries(Object.entries(consumers).map(([topic, { deliver }]) => [topic, deliver]))
+  const readiness = createReadiness(sidecar, streamCheck, () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean))
   metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], readiness)
   return {
     web: createWeb({
@@ -85,6 +88,7 @@ export function createApp<S extends object>(
       refusals: service.refusals,
       problemMembers: service.problemMembers ?? {},
       readiness,
+      redelivered: () => all.flatMap((consumer) => consumer.redelivered()),
       auth,
       proxies: settings.Web.Proxies,
       limits: limitsOf(settings),
@@ -94,7 +98,7 @@ export function createApp<S extends object>(
       log,
       metrics,
     }),
-    channel: createAppChannel({ token: channel.Token, consumers, log }),
+    channel: createAppChannel({ token: channel.Token, consumers: deliverers, log }),
     metrics: withDryRun(metrics.listener, { dryRun, token: settings.DryRun.Token, log }),
     ...(parts.background && { background: parts.background }),
   }

@@ -17,16 +17,17 @@ const maxDeliveryBytes = 192 * 1024 * 1024
  */
 export function createAppChannel(options: {
   token: string
-  consumers: Record<string, Consumer>
+  /** What handles the deliveries of each topic. */
+  consumers: Record<string, Consumer['deliver']>
   log: Logger
 }): Express {
   const app = express().disable('x-powered-by').disable('etag')
   app.use(requireToken(options.token))
   app.get('/dapr/config', (_request, response) => response.json({}))
   app.get('/dapr/subscribe', (_request, response) => response.json([]))
-  for (const [topic, consume] of Object.entries(options.consumers)) {
+  for (const [topic, deliver] of Object.entries(options.consumers)) {
     app.post(`/subscriptions/${topic}`, express.json({ limit: maxDeliveryBytes }), async (request, response) => {
-      response.json({ statuses: await consume(entriesOf(request.body)) })
+      response.json({ statuses: await deliver(entriesOf(request.body)) })
     })
   }
   app.use((request, response) => {

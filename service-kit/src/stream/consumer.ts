@@ -1,46 +1,39 @@
-import { completeEnvelope, deadLetterTopic, type Envelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
-import type { OutgoingEvent } from '../sidecar/sidecar.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
-import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome } from '../telemetry/metrics/events.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
-import { asSpan, errorType } from '../telemetry/traces/spans.ts'
-import { traceparentOf } from '../telemetry/traces/trace.ts'
+import { errorType } from '../telemetry/traces/spans.ts'
 import type { Tracing } from '../telemetry/traces/tracing.ts'
-import type { Trust } from '../trust/trust.ts'
-import { deadLetterOf, minimalDeadLetter } from './dead-letter.ts'
-import { type BulkEntry, type Delivery, readDelivery } from './delivery.ts'
-import { type Fault, faultCodes, faultOf, isInfrastructure } from './fault.ts'
-import { createIntake, type Handlers, type Reactions } from './intake.ts'
-import { topicAttributes } from './messaging.ts'
+import { createBrake } from './brake.ts'
+import { type BulkEntry, type Delivery, positionOf, readDelivery } from './delivery.ts'
+import { createEventHandler, type EventHandlerOptions, type Failure, type Result } from './event-handler.ts'
+import { faultCodes } from './fault.ts'
+import type { Handlers, Reactions } from './intake.ts'
 import { ObservedDelivery } from './observed-delivery.ts'
-import type { PublishRecord } from './publisher.ts'
+import type { Place } from './place.ts'
+import { createRedeliveries, manyDeliveries, type Redelivered } from './redeliveries.ts'
 import { slices } from './slices.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
-export interface ConsumerOptions {
-  /** The service's name, as on its dead letters. */
-  app: string
-  publish: PublishRecord
-  trust: Pick<Trust, 'requireTrusted'>
-  /** Codes of the domain's errors, which become the reasons of dead letters. */
-  refusals: ReadonlySet<string>
+export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'trust' | 'refusals' | 'now'> {
   log: Logger
   metrics: Pick<Metrics, 'topic'>
-  now: () => Date
   tracing?: Tracing | undefined
 }
 
-/** An event that will be delivered again. */
-interface Failure {
-  error: unknown
-  ids: Ids
+/** What a service does with the deliveries of one topic. */
+export interface Consumer {
+  /**
+   * Handles a bulk delivery, entry by entry yet all at once. Returns a status for each entry. An event ends as handled or as a dead letter;
+   * with a RETRY all later entries of its key are delivered again too, so that they come again in order.
+   */
+  deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
+  /** Why the topic is no longer consumed (`Brake`); undefined while it is. */
+  stoppedBy(): string | undefined
+  /** Returns the records that were delivered more than `manyDeliveries` times and are not handled yet, one for each partition at most. */
+  redelivered(): Redelivered[]
 }
 
-export type Consumer = (entries: BulkEntry[]) => Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-
-/** A consumer for each topic. */
+/** Returns a consumer for each topic. */
 export function createConsumers(reactions: Reactions, options: ConsumerOptions): Record<string, Consumer> {
   const consumers = Object.entries(reactions).map(([topic, handlers]) => [
     topic,
@@ -50,104 +43,111 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 }
 
 /**
- * Handles a bulk delivery of one topic, entry by entry yet all at once. An entry ends as handled, as a dead letter
- * (a permanent fault), or as RETRY (the sidecar, store or broker failed). With a RETRY all later entries of its key are
- * delivered again too, so that what comes again comes in order.
+ * Handles the events of one topic. Each ends in one of three ways:
+ * - handled, or a dead letter when it can never be handled;
+ * - delivered again, when the sidecar, store or broker failed. That is retried without limit, and only that;
+ * - any other error is a bug. The event is tried once more, alone, and becomes a dead letter when it fails again (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
-  const { app, publish, trust, refusals, log, now, tracing } = options
-  const metrics = options.metrics.topic(topic, faultCodes(refusals))
+  const { app, refusals, log, now, tracing } = options
+  const brake = createBrake(topic)
+  const redeliveries = createRedeliveries(now)
+  const metrics = options.metrics.topic(topic, faultCodes(refusals), {
+    isStopped: () => brake.reason() !== undefined,
+    mostDeliveries: () => redeliveries.worst().reduce((most, { deliveries }) => Math.max(most, deliveries), 0),
+  })
   const observed = { topic, group: app, types: new Set(Object.keys(handlers)), metrics, tracing }
   const logUnhandled = createUnhandledCounter(topic, log)
-  const intake = createIntake(
-    handlers,
-    (envelope, evidence) => trust.requireTrusted(topic, envelope, evidence),
-    (type) => {
+  const handler = createEventHandler(topic, handlers, {
+    ...options,
+    metrics,
+    onUnhandled(type) {
       logUnhandled(type)
       metrics.unhandled(type)
     },
-  )
+    onEnded: brake.ended,
+  })
 
-  /** Answers what became of an event, or why it will be delivered again. */
-  async function settle(delivery: Delivery, whole: ObservedDelivery): Promise<Outcome | Failure> {
-    const { value: document, traceparent, arrivedAt } = delivery
-    const handling: Handling = { document, traceparent, arrivedAt }
-    const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
-    return within(handling, async () => {
+  /** Handles all entries at once. Whatever is thrown for one of them, the others go on. */
+  async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
+    const results = new Map<string, Result>()
+    const deliveries = entries.flatMap((entry) => {
       try {
-        const result = await handle(delivery, onRead)
-        const fault = typeof result === 'string' ? undefined : result
-        if (fault) await putAside(delivery, fault, onRead)
-        handling.span?.end(fault?.code)
-        return typeof result === 'string' ? result : 'dead-letter'
+        return readDelivery(entry, topic)
       } catch (error) {
-        handling.span?.end(errorType(error))
-        return { error, ids: idsOf(handling) }
+        results.set(entry.entryId, { kind: 'bug', error, ids: {} })
+        return []
       }
     })
-  }
-
-  /** Answers what became of an event, or why it can never be handled. */
-  async function handle(delivery: Delivery, onRead: (envelope: Envelope) => void): Promise<Outcome | Fault> {
-    try {
-      const taken = await intake(delivery, delivery.origin, onRead)
-      if (!taken) return 'unhandled'
-      const { causedAt } = delivery
-      if (causedAt !== undefined) metrics.reacted(taken.type, Math.max(0, now().getTime() - causedAt))
-      return taken.answer === false ? 'duplicate' : 'handled'
-    } catch (error) {
-      if (isInfrastructure(error)) throw error
-      return faultOf(error, refusals)
-    }
-  }
-
-  async function putAside(delivery: Delivery, fault: Fault, onRead: (envelope: Envelope) => void): Promise<void> {
-    // The fault is masked by now, and names of fields in it need not be.
-    nowHandling(undefined)
-    // What could not be read gets the ids of an envelope that has none.
-    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, delivery.origin))
-    const dead = deadLetterTopic(topic)
-    const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
-    await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {
-      const span = handled()?.span
-      const letter = span ? { ...delivery, traceparent: traceparentOf(span.place) } : delivery
-      return publishLetter(deadLetterOf(letter, fault, app, now()), () => minimalDeadLetter(letter, fault, app, now()))
-    })
-    metrics.deadLetter(fault.code)
-    log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
-  }
-
-  /** What its topic refuses would come again for ever: then as much of it as the topic takes. */
-  async function publishLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
-    try {
-      await publish(whole)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      await publish(minimal())
-    }
-  }
-
-  return async (entries) => {
-    const deliveries = entries.map((entry) => readDelivery(entry, topic))
-    const whole = new ObservedDelivery(deliveries, now(), observed)
-    const results: (Outcome | Failure)[] = []
     // A delivery has no byte limit.
     for (const slice of slices(deliveries)) {
-      results.push(...(await Promise.all(slice.map((delivery) => settle(delivery, whole)))))
+      const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
+      for (const [index, result] of attempts.entries()) {
+        const { entryId } = slice[index] as Delivery
+        const isEnded = result.status === 'fulfilled'
+        results.set(entryId, isEnded ? result.value : { kind: 'bug', error: result.reason, ids: {} })
+      }
     }
-    const failure = results.find((result) => typeof result !== 'string')
-    if (failure) log.error({ err: failure.error, topic, ...failure.ids }, 'batch will be delivered again in part')
+    return entries.map(({ entryId }) => results.get(entryId) as Result)
+  }
+
+  /** Handles an entry that met a bug once more, without the others: they may have been the reason. */
+  async function deliverAlone(entry: BulkEntry, position: Place, whole: ObservedDelivery): Promise<Result> {
+    try {
+      const result = await handler.attempt(readDelivery(entry, topic), whole, true)
+      if (typeof result === 'string' || result.kind === 'infrastructure') return result
+    } catch (error) {
+      // The message may quote the record.
+      log.error({ reason: errorType(error), ...position }, 'a bug: this service failed on a record')
+    }
+    return handler.giveUp(position)
+  }
+
+  /** Returns the outcome of each entry: those that failed, and later ones of their keys, are to be delivered again. */
+  function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
     const held = new Set<string>()
-    const outcomes = deliveries.map(({ escapedKey = '' }, index): Outcome => {
+    return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
       const result = results[index]
-      if (typeof result === 'string' && (escapedKey === '' || !held.has(escapedKey))) return result
-      held.add(escapedKey)
+      if (typeof result === 'string' && (key === '' || !held.has(key))) return result
+      held.add(key)
       return 'retried'
     })
-    whole.end(outcomes, failure && errorType(failure.error))
-    return deliveries.map(({ entryId }, index) => ({
-      entryId,
-      status: outcomes[index] === 'retried' ? 'RETRY' : 'SUCCESS',
-    }))
+  }
+
+  function countDeliveries(positions: Place[], outcomes: Outcome[]): void {
+    for (const [index, position] of positions.entries()) {
+      if (outcomes[index] !== 'retried') redeliveries.ended(position)
+      else if (redeliveries.failed(position) === manyDeliveries + 1)
+        log.error({ ...position, deliveries: manyDeliveries + 1 }, 'this record is delivered again and again')
+    }
+  }
+
+  return {
+    async deliver(entries) {
+      const positions = entries.map((entry) => positionOf(entry, topic))
+      const whole = new ObservedDelivery(entries, now(), observed)
+      const results = brake.reason() === undefined ? await deliverTogether(entries, whole) : entries.map(stopped)
+      for (const [index, entry] of entries.entries()) {
+        const result = results[index] as Result
+        if (typeof result === 'string' || result.kind !== 'bug') continue
+        const isStopped = brake.reason() !== undefined
+        results[index] = isStopped ? stopped() : await deliverAlone(entry, positions[index] as Place, whole)
+      }
+      const failure = results.find((result) => typeof result !== 'string')
+      if (failure) log.error({ err: failure.error, topic, ...failure.ids }, 'batch will be delivered again in part')
+      const outcomes = outcomesOf(entries, results)
+      countDeliveries(positions, outcomes)
+      whole.end(outcomes, failure && errorType(failure.error))
+      return entries.map(({ entryId }, index) => ({
+        entryId,
+        status: outcomes[index] === 'retried' ? 'RETRY' : 'SUCCESS',
+      }))
+    },
+    stoppedBy: brake.reason,
+    redelivered: () => redeliveries.worst().filter(({ deliveries }) => deliveries > manyDeliveries),
+  }
+
+  function stopped(): Failure {
+    return { kind: 'infrastructure', error: new Error(brake.reason()), ids: {} }
   }
 }

@@ -49,12 +49,35 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
   return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
+/** The value of `deadletter-cut` on a dead letter that was made without reading its record. */
+export const unread = 'unread'
+
+/**
+ * The dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event is
+ * where it failed, for as long as the log holds it.
+ */
+export function lastResortDeadLetter(position: Place, reason: string, app: string, now: Date): OutgoingEvent {
+  const detail = `the code around the handler failed on this record, twice; the log of ${app} has the error`
+  const delivery = { origin: position, place: position }
+  const headers = {
+    ...storyOf(delivery, { code: reason, detail }, app, now, minimalDetailLength),
+    [letterHeaders.cut]: unread,
+  }
+  return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
+}
+
 /** By which the event of a dead letter that is without it is known again: the SHA-256 of its bytes, in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
 
-function storyOf({ origin, place }: Delivery, { code, detail }: Fault, app: string, now: Date, maxLength: number) {
+function storyOf(
+  { origin, place }: Pick<Delivery, 'origin' | 'place'>,
+  { code, detail }: Fault,
+  app: string,
+  now: Date,
+  maxLength: number,
+) {
   return {
     [letterHeaders.id]: deadLetterId(app, origin),
     [letterHeaders.reason]: code,

@@ -30,14 +30,24 @@ export interface BulkEntry {
 }
 
 /**
+ * Returns the position of the record in an entry of a bulk delivery.
+ * @throws {Error} the sidecar does not say it: then nothing can be known of the record, not even by a dead letter
+ */
+export function positionOf({ metadata }: BulkEntry, topic: string): Place {
+  const { __partition: partition, __offset: offset } = metadata
+  if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
+  return { topic, partition: Number(partition), offset }
+}
+
+/**
  * Reads one entry of a bulk delivery. Record headers arrive among the metadata, their values URL-escaped; those named
  * like Dapr's own `__*` are kept out by the component (`excludeHeaderMetaRegex`), so a publisher cannot pretend another
  * place.
  */
-export function readDelivery({ entryId, event, metadata }: BulkEntry, topic: string): Delivery {
-  const { __partition: partition, __offset: offset, __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
-  if (partition === undefined || offset === undefined) throw new Error('a delivery does not say where it comes from')
-  const place = { topic, partition: Number(partition), offset }
+export function readDelivery(entry: BulkEntry, topic: string): Delivery {
+  const { entryId, event, metadata } = entry
+  const { __key: escapedKey, __timestamp: arrivedAt, traceparent } = metadata
+  const place = positionOf(entry, topic)
   return {
     entryId,
     place,

@@ -1,7 +1,6 @@
 import {
   completeEnvelope,
   type Envelope,
-  EnvelopeError,
   type EventType,
   type FullEvent,
   parseEnvelope,
@@ -10,6 +9,7 @@ import {
   typeOf,
 } from '@orderflow/envelope-schema'
 import type { Evidence } from '../trust/trust.ts'
+import { HandlerError } from './fault.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -31,6 +31,7 @@ export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
  * @param onRead told the envelope, with its ids, before it is known whether the event is valid and handled
  * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
  * @throws {UntrustedError} whoever wrote it may not say it
+ * @throws {HandlerError} whatever the handler threw: an envelope that it could not make is a bug of ours, not a fault of the event
  */
 export type Intake<R> = (
   record: Evidence,
@@ -60,8 +61,7 @@ export function createIntake<R>(
     try {
       return { type, answer: await handle(event as FullEvent<EventType>) }
     } catch (error) {
-      // An envelope that the handler could not make is a bug of ours, not a fault of the event that it reacts to.
-      throw error instanceof EnvelopeError ? new Error(`the reaction is not a valid event: ${error.message}`) : error
+      throw new HandlerError(error)
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Admin, API, Connection } from '@platformatic/kafka'
+import type { Admin, API, Broker, Connection } from '@platformatic/kafka'
 
 /**
  * Sends a request of Kafka's protocol for which @platformatic/kafka's client has no method, in the newest version that it and the broker
@@ -12,6 +12,24 @@ export async function requestOf<Response>(admin: Admin, name: string, ...fields:
   const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
   const connection = await promised<Connection>((done) => admin[kafka.kGetBootstrapConnection](done))
   return await api.async(connection, ...fields)
+}
+
+/**
+ * Sends a request that only one broker can answer, such as the leader of a partition.
+ * @param fieldsIn returns what the client's `createRequest` takes in a version of the request
+ * @throws as `requestOf`
+ */
+export async function requestAt<Response>(
+  admin: Admin,
+  broker: Broker,
+  name: string,
+  fieldsIn: (version: number) => unknown[],
+): Promise<Response> {
+  const kafka = await import('@platformatic/kafka')
+  const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
+  const connection = await promised<Connection>((done) => admin[kafka.kGetConnection](broker, done))
+  // biome-ignore lint/plugin/no-spread-arguments: a request of the protocol has a dozen fields
+  return await api.async(connection, ...fieldsIn(api.version))
 }
 
 /** The client's own way to take callbacks: the error first, then what it answers. */

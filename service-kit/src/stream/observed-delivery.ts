@@ -3,7 +3,7 @@ import { type Handling, noteIds } from '../telemetry/handling.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
 import { newTraceId, placeIn, traceIdOf } from '../telemetry/traces/trace.ts'
 import type { Span, Tracing } from '../telemetry/traces/tracing.ts'
-import type { Delivery } from './delivery.ts'
+import type { BulkEntry, Delivery } from './delivery.ts'
 import { processAttributes, topicAttributes } from './messaging.ts'
 
 /** What of a topic is told, and by whose name. */
@@ -27,10 +27,10 @@ export class ObservedDelivery {
   readonly #counted: (outcomes: readonly Outcome[]) => void
   #span: Span | undefined
 
-  constructor(deliveries: readonly Delivery[], now: Date, observed: Observed) {
+  constructor(entries: readonly BulkEntry[], now: Date, observed: Observed) {
     this.#observed = observed
-    this.#count = deliveries.length
-    this.#counted = observed.metrics.delivered(deliveries.length, oldestWait(deliveries, now))
+    this.#count = entries.length
+    this.#counted = observed.metrics.delivered(entries.length, oldestWait(entries, now))
   }
 
   /** Notes the ids of an event that is being handled, and begins its span, if it is recorded. */
@@ -80,11 +80,12 @@ export class ObservedDelivery {
   }
 }
 
-/** How long the oldest of them was in the log, in milliseconds. */
-function oldestWait(deliveries: readonly Delivery[], now: Date): number {
-  const oldest = deliveries.reduce(
-    (least, { arrivedAt }) => (arrivedAt > 0 ? Math.min(least, arrivedAt) : least),
-    now.getTime(),
-  )
+/** Returns how long the oldest of them was in the log, in milliseconds; 0 where the broker's time is missing. */
+function oldestWait(entries: readonly BulkEntry[], now: Date): number {
+  let oldest = now.getTime()
+  for (const { metadata } of entries) {
+    const arrivedAt = Number(metadata.__timestamp)
+    if (arrivedAt > 0 && arrivedAt < oldest) oldest = arrivedAt
+  }
   return now.getTime() - oldest
 }

@@ -26,7 +26,7 @@ export const letterHeaders = {
   resent: 'deadletter-replay',
   /** A key that is no text, as it was delivered: URL-escaped (Go's url.QueryEscape). */
   key: 'deadletter-key',
-  /** Of a letter without its event, which its topic refused: the SHA-256 of the event's bytes, in hex. */
+  /** Of a dead letter without its event: the SHA-256 of the event's bytes in hex, or `unread` when not even these were read. */
   cut: 'deadletter-cut',
 } as const
 

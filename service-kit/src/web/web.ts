@@ -6,7 +6,7 @@ import type { Tracing } from '../telemetry/traces/tracing.ts'
 import { authenticate } from './authenticate.ts'
 import { refuseForeignPosts } from './foreign-posts.ts'
 import { answerHeaders } from './headers.ts'
-import { healthRoutes, type Readiness } from './health.ts'
+import { healthRoutes, type Readiness, type Redelivered } from './health.ts'
 import { type Limits, rateLimits } from './limits/rate-limits.ts'
 import { measured } from './measured.ts'
 import { docs } from './openapi/docs.ts'
@@ -21,6 +21,8 @@ import { traceRequests } from './trace-requests.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
+  /** Records that are delivered again and again. */
+  redelivered?: () => readonly Redelivered[]
   /** Undefined where nobody is asked who they are. */
   auth: Auth | undefined
   /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
@@ -38,7 +40,19 @@ export interface WebOptions extends Documented {
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
 export function createWeb(options: WebOptions): Express {
-  const { readiness, auth, proxies, limits, files = [], page, metrics, tracing, log, ...documented } = options
+  const {
+    readiness,
+    redelivered,
+    auth,
+    proxies,
+    limits,
+    files = [],
+    page,
+    metrics,
+    tracing,
+    log,
+    ...documented
+  } = options
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
@@ -47,7 +61,7 @@ export function createWeb(options: WebOptions): Express {
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
   // Before the limits: a platform asks from the address that its users' requests come from, too.
-  app.use(healthRoutes(readiness))
+  app.use(healthRoutes(readiness, redelivered))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
   app.get('/', (_request, response) => response.redirect('/docs/'))

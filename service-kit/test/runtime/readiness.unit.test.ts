@@ -24,4 +24,10 @@ describe('readiness', () => {
     expect(await createReadiness(sidecar, streamIsThere)()).to.deep.equal(missing)
     expect(await createReadiness(sidecar, async () => 'is gone')()).to.deep.equal({ ...missing, stream: 'is gone' })
   })
+
+  it('lacks the stream while the service itself no longer consumes a topic, whatever the broker says', async () => {
+    const stopped = () => 'orderevents is no longer consumed'
+    const readiness = createReadiness(new FakeSidecar(), async () => 'is gone', stopped)
+    expect(await readiness()).to.deep.equal({ stream: 'orderevents is no longer consumed' })
+  })
 })

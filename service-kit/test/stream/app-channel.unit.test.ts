@@ -4,10 +4,14 @@ import type { Consumer } from '../../src/stream/consumer.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { withServer } from '../../src/testing/serve-app.ts'
 
-const acknowledge: Consumer = async (entries) => entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
+const acknowledge: Consumer['deliver'] = async (entries) =>
+  entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))
 
 describe('the sidecar’s listener', () => {
-  const serve = <T>(consumer: Consumer, use: (url: string, records: Record<string, unknown>[]) => Promise<T>) => {
+  const serve = <T>(
+    consumer: Consumer['deliver'],
+    use: (url: string, records: Record<string, unknown>[]) => Promise<T>,
+  ) => {
     const { log, records } = capturedLog()
     const app = createAppChannel({ token: 'app', consumers: { orderevents: consumer }, log })
     return withServer(app, (url) => use(url, records))
@@ -56,7 +60,7 @@ describe('the sidecar’s listener', () => {
 
   for (const token of [undefined, '', 'xxx', 'ap', 'app1']) {
     it(`hands nothing over from whoever has ${token === undefined ? 'no token' : `the token "${token}"`}`, async () => {
-      const none: Consumer = () => expect.fail('the delivery was handed over')
+      const none: Consumer['deliver'] = () => expect.fail('the delivery was handed over')
       await serve(none, async (url, records) => {
         const headers = { 'content-type': 'application/json', ...(token !== undefined && { 'dapr-api-token': token }) }
         const response = await fetch(`${url}/subscriptions/orderevents`, {

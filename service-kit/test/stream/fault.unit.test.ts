@@ -2,37 +2,56 @@ import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { OverloadError } from '../../src/sidecar/overload-error.ts'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
-import { faultCodes, faultOf, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
+import { faultCodes, faultOf, HandlerError, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
 
 const refusals = new Set(['broken-rule'])
 const refusedByStore = new SidecarError('write state', new Error('too large'), 'refused')
 
 describe('a fault', () => {
-  it('is ours when a bug or the platform’s refusal is the reason, and the event’s when it breaks a rule', () => {
+  it('is ours for a bug and for a refusal of the platform, and the event’s when the event breaks a rule', () => {
     const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals).code)
-    expect([new TypeError('a bug'), refusedByStore].map(isOurs)).to.deep.equal([true, true])
-    const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
+    const ours = [new TypeError('a bug'), new HandlerError(new TypeError('a bug')), new HandlerError(refusedByStore)]
+    expect(ours.map(isOurs)).to.deep.equal([true, true, true])
+    const broken = new HandlerError(Object.assign(new Error('no'), { code: 'broken-rule' }))
     expect([new EnvelopeError({ code: 'not-json', problems: [] }), broken].map(isOurs)).to.deep.equal([false, false])
   })
 
-  it('has a code that is counted, whoever finds it', () => {
+  it('separates a bug of the handler from a bug of the code around it', () => {
+    const bug = new TypeError('a bug')
+    expect(faultOf(new HandlerError(bug), refusals)).to.deep.equal({
+      code: 'handler-error',
+      detail: 'TypeError: a bug',
+    })
+    expect(faultOf(bug, refusals)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
+    // Only the handler speaks for the domain.
+    const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
+    expect(faultOf(broken, refusals).code).to.equal('internal-error')
+    expect(faultOf(new HandlerError(new EnvelopeError({ code: 'not-json', problems: [] })), refusals).code).to.equal(
+      'handler-error',
+    )
+  })
+
+  it('has a code that metrics count, whatever it is', () => {
     const [ours, found] = [
-      ['refused', 'handler-error'],
+      ['refused', 'handler-error', 'internal-error'],
       ['untrusted', 'broken-rule'],
     ]
     expect(faultCodes(refusals)).to.have.members([...envelopeErrorCodes, ...ours, ...found])
   })
 
-  it('is none as long as the same may succeed later', () => {
+  it('is not assumed while the same may succeed later', () => {
     const down = new SidecarError('write state', new Error('down'))
-    expect([down, new OverloadError('full')].map(isInfrastructure)).to.deep.equal([true, true])
-    expect([refusedByStore, new Error('a bug'), undefined].map(isInfrastructure)).to.deep.equal([false, false, false])
+    const passing = [down, new OverloadError('full'), new HandlerError(down)]
+    expect(passing.map(isInfrastructure)).to.deep.equal([true, true, true])
+    const others = [refusedByStore, new Error('a bug'), new HandlerError(new Error('a bug')), undefined]
+    expect(others.map(isInfrastructure)).to.deep.equal([false, false, false, false])
   })
 
-  it('tells what to mend', () => {
+  it('says what to correct', () => {
     const problems = [{ pointer: '/Name', message: 'is missing' }]
     const error = new EnvelopeError({ code: 'not-an-envelope', problems })
     expect(faultOf(error, refusals)).to.deep.equal({ code: 'not-an-envelope', detail: JSON.stringify(problems) })
-    expect(faultOf(refusedByStore, refusals)).to.deep.equal({ code: 'refused', detail: refusedByStore.message })
+    const refused = { code: 'refused', detail: refusedByStore.message }
+    expect(faultOf(new HandlerError(refusedByStore), refusals)).to.deep.equal(refused)
   })
 })

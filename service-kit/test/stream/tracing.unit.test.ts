@@ -67,7 +67,7 @@ describe('the traces of events', () => {
     tracing: recorded.tracing as typeof recorded.tracing | undefined,
   })
   const consume = (entries: BulkEntry[], given = options()) =>
-    createConsumer('orderevents', { 'OrderCreated@1': (event) => handle(event) }, given)(entries)
+    createConsumer('orderevents', { 'OrderCreated@1': (event) => handle(event) }, given).deliver(entries)
   const publishAs = (tracing: typeof recorded.tracing | undefined) =>
     createPublish(createPublisher(sidecar), { sign: () => undefined }, tracing)
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)

@@ -80,6 +80,15 @@ describe('the public listener', () => {
     expect((await call(web, '/healthz')).json).to.deep.equal({ status: 'up' })
   })
 
+  it('names the records that are delivered again and again, ready or not', async () => {
+    const missing: { store?: string } = {}
+    const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 11 }]
+    const web = webWith({ readiness: async () => missing, redelivered: () => redelivered })
+    expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'ready', redelivered })
+    missing.store = 'does not answer'
+    expect((await call(web, '/readyz')).json).to.deep.equal({ status: 'not ready', missing, redelivered })
+  })
+
   it('hands a handler its inputs as they were read, and what it needs to go on with the trace', async () => {
     expect((await call(app, '/v1/things?limit=7&cursor=c')).json.next).to.equal('7c')
     const upper = thingId.toUpperCase()

@@ -23,6 +23,7 @@ import { stopStack } from '../processes/stop.ts'
 import { localAddresses } from './addresses.ts'
 import { ensureApiKeys } from './api-key.ts'
 import { chooseStore, requireStore } from './store.ts'
+import { runningContainers, runningProcesses, troublesOf } from './troubles.ts'
 import { chooseWay, runningWay } from './way.ts'
 
 interface UpOptions {
@@ -72,12 +73,21 @@ async function projectWithContainers(): Promise<Project | undefined> {
   return containers.length > 0 ? project : undefined
 }
 
-/** `make status`: an answer, and the exit code 1 when something that should run does not. A stack that is stopped is well. */
+/**
+ * `make status`. Returns the exit code: 1 when something that should run does not, or runs and cannot do its work. A stack that is stopped
+ * is well.
+ */
 export async function status(): Promise<number> {
   const project = await shownProject()
   const unwell = project ? await dockerStatus(project) : localStatus()
-  if (unwell === undefined) print('stopped; `make up` starts it')
-  if (!unwell?.length) return 0
+  if (unwell === undefined) {
+    print('stopped; `make up` starts it')
+    return 0
+  }
+  const troubles = await troublesOf(project ? await runningContainers(project) : runningProcesses(localFolder))
+  if (troubles.length > 0) print()
+  for (const trouble of troubles) print(paint('red', trouble))
+  if (unwell.length === 0) return troubles.length > 0 ? 1 : 0
   print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
   const own = processNamesWith(storeOf(localFolder))
   const isBesideIt = !project && !own.some((name) => unwell.some((line) => line.startsWith(`${name} (`)))

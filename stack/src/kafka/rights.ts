@@ -36,13 +36,17 @@ export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
-/** What the exporter may do: see how far each topic goes, and each service in it. */
+/**
+ * What the exporter may do: see how far each topic goes, and each service in it; and read what services consume. Only records say whether one
+ * is left to be handled, for offsets also count what is never delivered (service-kit/src/operations/unread.ts).
+ */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
-  const names = new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))
+  const consumed = new Set(all.flatMap(({ consumes }) => Object.keys(consumes)))
+  const names = new Set([...consumed, ...all.flatMap(({ produces }) => produces)])
   return [
     ...[...names]
       .flatMap((name) => [name, deadLetterTopic(name)])
-      .map((name) => topicRight(exporterUser, name, 'describe')),
+      .map((name) => topicRight(exporterUser, name, consumed.has(name) ? 'read' : 'describe')),
     ...all.filter(doesConsume).map(({ name }) => ({
       user: exporterUser,
       resource: 'group' as const,

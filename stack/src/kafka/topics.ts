@@ -2,7 +2,7 @@ import '@orderflow/envelope-schema/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
-import { partitions, type Surroundings, services } from '../lib/services.ts'
+import { doesConsume, partitions, type Surroundings, services } from '../lib/services.ts'
 import { type Extent, extentsOf } from './positions.ts'
 
 export interface TopicSpec {
@@ -44,6 +44,11 @@ function createTopics(partitions: number): TopicSpec[] {
     ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadConfigs })),
   ]
 }
+
+/** The topics that each consumer group consumes. */
+export const consumedTopics: ReadonlyMap<string, string[]> = new Map(
+  services.filter(doesConsume).map(({ name, consumes }) => [name, Object.keys(consumes)]),
+)
 
 /**
  * Runs `work` with an administration client that never retries by itself. Its modules take half a second to load, so only who asks

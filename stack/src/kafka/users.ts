@@ -8,7 +8,7 @@ export const brokerUser = 'broker'
 export const operatorUser = 'operator'
 /** The outside application that `make publish` is. */
 export const publishUser = 'publisher'
-/** Who tells how far behind everybody is (stack/src/observe/exporter.ts): he sees where topics and groups stand, and reads nothing. */
+/** The user of the exporter (stack/src/observe/exporter.ts), which reports how far each group is behind. It reads what services consume. */
 export const exporterUser = 'exporter'
 
 /** Users that the stack makes, and gives the rights that follow from services.json. */

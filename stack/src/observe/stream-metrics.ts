@@ -4,34 +4,26 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { createRegistry, listenerOf } from '@orderflow/service-kit/metrics-registry'
 import { Gauge } from 'prom-client'
-import { arrivalsOf, type Extent, extentsOf, type Position, positionsOf } from '../kafka/positions.ts'
-import { topics, withAdmin } from '../kafka/topics.ts'
+import { type Extent, extentsOf, type Position, positionsOf } from '../kafka/positions.ts'
+import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 
-const specs = topics.processes
-const names = specs.map(({ name }) => name)
+const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
-const groups = [...new Set(specs.flatMap(({ consumerGroups }) => consumerGroups))]
-const consumed = new Map(
-  groups.map((group) => [
-    group,
-    specs.filter(({ consumerGroups }) => consumerGroups.includes(group)).map(({ name }) => name),
-  ]),
-)
 
 /** Less than a scrape may take (prometheus-config.ts): a broker that hangs has taken the connection. */
 const deadlineMs = 3_000
 
-/** What is seen of the stream at a moment. */
+/** The state of the stream at a moment. */
 interface Seen {
-  extents: Extent[]
+  at: number
   positions: Position[]
-  /** Of each position that has something to handle still: since when it waits, in milliseconds. */
-  waitingMs: Map<Position, number>
+  /** Of the topics of dead letters. */
+  extents: Extent[]
 }
 
 /**
  * What neither services nor sidecars tell: how far each consumer group is behind, for how long its oldest event has waited, and how many
- * records the topics of dead letters have. Kafka is asked at each scrape, and no event is read.
+ * records the topics of dead letters have. Kafka is asked at each scrape; of events, their places and times are used.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
   const registry = createRegistry()
@@ -43,19 +35,19 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
   })
   const lag = new Gauge({
     name: 'orderflow_consumer_lag_events',
-    help: 'Events of a partition that a consumer group has still to handle. Sidecars commit once a second.',
+    help: 'Events of a partition that a consumer group has still to handle: 0 only if none remains, an upper bound if many do. Sidecars commit once a second.',
     labelNames: ['group', 'topic', 'partition'],
     registers,
   })
   const oldest = new Gauge({
     name: 'orderflow_oldest_unhandled_seconds',
-    help: 'For how long the oldest event that a consumer group has still to handle has been in the log; 0 without one. Within 5 %.',
+    help: 'For how long the oldest event that a consumer group has still to handle has been in the log; 0 without one.',
     labelNames: ['group', 'topic'],
     registers,
   })
   const deadLetters = new Gauge({
     name: 'orderflow_dead_letter_records',
-    help: 'Records of a topic of dead letters: letters, and notes that one was resent.',
+    help: 'Records of a topic of dead letters, at most: letters, and notes that one was resent.',
     labelNames: ['topic'],
     registers,
   })
@@ -70,13 +62,12 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
       const { group, topic, partition } = position
       lag.set({ group, topic, partition }, position.lag)
     }
-    for (const [group, all] of consumed) {
+    for (const [group, all] of consumedTopics) {
       for (const topic of all) {
         const own = seen.positions.filter((position) => position.group === group && position.topic === topic)
-        oldest.set(
-          { group, topic },
-          own.reduce((most, each) => Math.max(most, seen.waitingMs.get(each) ?? 0), 0) / 1_000,
-        )
+        const arrivals = own.map((position) => position.oldest ?? seen.at)
+        const oldestAt = arrivals.reduce((least, at) => Math.min(least, at), seen.at)
+        oldest.set({ group, topic }, (seen.at - oldestAt) / 1_000)
       }
     }
     for (const topic of deadLetterTopics) {
@@ -91,19 +82,8 @@ export function streamMetrics(kafka: KafkaConnection): RequestListener {
 
 function look(kafka: KafkaConnection): Promise<Seen> {
   return withAdmin(kafka, async (admin) => {
-    const extents = await extentsOf(admin, names)
-    const positions = await positionsOf(admin, consumed, extents)
-    const late = positions.filter(({ lag }) => lag > 0)
-    const now = Date.now()
-    const arrivals = await arrivalsOf(
-      admin,
-      late.map(({ topic, partition, next }) => ({ topic, partition, offset: next })),
-      now,
-    )
-    return {
-      extents,
-      positions,
-      waitingMs: new Map(late.map((position, index) => [position, now - (arrivals[index] ?? now)])),
-    }
+    const extents = await extentsOf(admin, deadLetterTopics)
+    const positions = await positionsOf(admin, consumedTopics)
+    return { at: Date.now(), positions, extents }
   })
 }

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createEnvelope } from '@orderflow/envelope-schema'
-import { Consumer } from '@platformatic/kafka'
+import { headerOf } from '@orderflow/service-kit/log'
+import { openLog } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { ensureTopics } from '../../src/kafka/topics.ts'
@@ -48,27 +49,15 @@ export function envelopeCommand(planned: () => Plan): void {
 
     /** All records of the topic, by their value. */
     async function records() {
-      const groupId = randomUUID()
-      const consumer = new Consumer<Buffer, Buffer, Buffer, Buffer>({
-        clientId: groupId,
-        groupId,
-        bootstrapBrokers: [brokers],
-      })
-      const starts = (await consumer.listOffsets({ topics: [topic], timestamp: -2n })).get(topic) ?? []
-      const ends = (await consumer.listOffsets({ topics: [topic] })).get(topic) ?? []
-      const count = ends.reduce((sum, end, partition) => sum + Number(end - (starts[partition] ?? 0n)), 0)
-      const offsets = starts.map((offset, partition) => ({ topic, partition, offset }))
+      const log = openLog({ bootstrapBrokers: [brokers] })
       const found = new Map<string, { key: string | undefined; traceparent: string | undefined }>()
-      if (count > 0) {
-        const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets })
-        let seen = 0
-        for await (const { key, value, headers } of stream) {
-          const header = [...headers].find(([name]) => name.toString() === 'traceparent')?.[1].toString()
-          found.set(value.toString(), { key: key?.toString(), traceparent: header })
-          if (++seen === count) break
+      for await (const chunk of log.read(topic, await log.spans(topic))) {
+        for (const record of chunk) {
+          const traceparent = headerOf(record, 'traceparent')
+          found.set(record.value.toString(), { key: record.key?.toString(), traceparent })
         }
       }
-      await consumer.close(true)
+      await log.close()
       return found
     }
 

@@ -44,13 +44,13 @@ describe('the rights of a service that consumes nothing', () => {
 })
 
 describe('the rights of the exporter', () => {
-  it('are to see how far topics and groups go, and to read nothing', () => {
+  it('are to see how far topics and groups go, and to read what services consume, and nothing else', () => {
     const rights = exporterRights([
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['out'] },
       { name: 'a-gate', consumes: {}, produces: ['out'] },
     ])
     expect(told(rights)).to.have.members([
-      'describe topic in',
+      'read topic in',
       'describe topic in.dead',
       'describe topic out',
       'describe topic out.dead',

@@ -5,7 +5,7 @@ import { go } from '../../data/location.ts'
 import { useTitle } from '../../data/title.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { bytes, count, duration, rate } from '../../lib/format.ts'
-import { troubles } from '../../lib/health-words.ts'
+import { lagText, troubles } from '../../lib/health-words.ts'
 import { stripOf } from '../../lib/strip.ts'
 import { Answer } from '../../parts/answers.tsx'
 import { Columns } from '../../parts/columns.tsx'
@@ -89,7 +89,7 @@ function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
   const live = topics.filter(({ isDead }) => !isDead).reduce((sum, { perSecond }) => sum + perSecond, 0)
   const tiles: [string, string, string?][] = [
     [rate(live), 'events reach the log'],
-    [count(lag), 'events wait for a service'],
+    [lagText({ lag, isAtMost: groups.some(({ isAtMost }) => isAtMost) }), 'events wait for a service'],
     [count(index.events), `events in the index, ${rate(index.perSecond)}`],
     [bytes(index.bytesOnDisk), `on disk, ${index.segments} segments`],
     [bytes(index.memoryBytes), 'memory of the monitor'],

@@ -1,6 +1,5 @@
 import type { GroupLag } from '../../../src/api/index.ts'
-import { count } from '../../lib/format.ts'
-import { summedLags } from '../../lib/health-words.ts'
+import { lagText, summedLags } from '../../lib/health-words.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { State } from '../../parts/marks.tsx'
 
@@ -14,7 +13,7 @@ export function Lags({ groups }: { groups: GroupLag[] }) {
         <p class="quiet">No group consumes anything.</p>
       ) : (
         <ul class="plain-list">
-          {sums.map(({ group, topic, lag, partitions }) => (
+          {sums.map(({ group, topic, lag, isAtMost, partitions }) => (
             <li key={group + topic} class="card group">
               <details>
                 <summary>
@@ -22,18 +21,18 @@ export function Lags({ groups }: { groups: GroupLag[] }) {
                   {lag === 0 ? (
                     <State kind="good">0 behind</State>
                   ) : (
-                    <State kind={lag > 100 ? 'bad' : 'warn'}>{count(lag)} behind</State>
+                    <State kind={lag > 100 ? 'bad' : 'warn'}>{lagText({ lag, isAtMost })} behind</State>
                   )}
                 </summary>
                 <table>
                   <Columns of={['Partition', { number: 'Position' }, { number: 'End' }, { number: 'Behind' }]} />
                   <tbody>
-                    {partitions.map(({ partition, position, end, lag: behind }) => (
+                    {partitions.map(({ partition, position, end, ...behind }) => (
                       <tr key={partition}>
                         <td>{partition}</td>
                         <td class="number">{position}</td>
                         <td class="number">{end}</td>
-                        <td class="number">{count(behind)}</td>
+                        <td class="number">{lagText(behind)}</td>
                       </tr>
                     ))}
                   </tbody>

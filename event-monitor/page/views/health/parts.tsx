@@ -1,4 +1,5 @@
 import type { HealthView } from '../../../src/api/index.ts'
+import { hrefs, placeText } from '../../lib/route.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { State } from '../../parts/marks.tsx'
 
@@ -11,7 +12,7 @@ export function Parts({ health: { services, kafka } }: { health: HealthView }) {
         <table>
           <Columns of={['Part', 'State', 'Sidecar']} />
           <tbody>
-            {services.map(({ name, state, reason, sidecar, url }) => (
+            {services.map(({ name, state, reason, sidecar, url, redelivered }) => (
               <tr key={name}>
                 <td>
                   {url ? (
@@ -24,6 +25,12 @@ export function Parts({ health: { services, kafka } }: { health: HealthView }) {
                 </td>
                 <td>
                   <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
+                  {redelivered.map(({ deliveries, ...position }) => (
+                    <div key={placeText(position)}>
+                      <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{placeText(position)}</a> was
+                      delivered {deliveries} times and is not handled
+                    </div>
+                  ))}
                 </td>
                 <td>
                   <State kind={sidecar === 'up' ? 'good' : sidecar === 'down' ? 'bad' : 'warn'}>{sidecar}</State>

@@ -11,7 +11,7 @@ export function Topics({ topics }: { topics: TopicHealth[] }) {
       <h2>Topics</h2>
       <div class="table-box">
         <table>
-          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records' }, { number: 'Rate' }]} />
+          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records, at most' }, { number: 'Rate' }]} />
           <tbody>
             {topics.map((topic) => (
               <tr key={topic.topic}>

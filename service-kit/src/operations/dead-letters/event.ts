@@ -1,4 +1,4 @@
-import { digestOf } from '../../stream/dead-letter.ts'
+import { digestOf, unread } from '../../stream/dead-letter.ts'
 import { letterHeaders } from '../../stream/record-headers.ts'
 import { signatureHeader } from '../../trust/signature.ts'
 import { type LogReader, recordAt } from '../log-reader.ts'
@@ -31,11 +31,20 @@ export async function readEvent(log: LogReader, { place, stands }: Attempt): Pro
   if (!letter) return undefined
   const record = await recordAt(log, place)
   const digest = headerOf(letter, letterHeaders.cut)
-  // Another record may stand there by now, when the topic was made anew.
-  const isSame = record && digestOf(record.value) === (digest ?? digestOf(letter.value))
+  const isSame = record && isOf(record, letter, digest)
   const value = digest === undefined ? letter.value : undefined
   const { key, headers, timestamp: arrivedAt, ...own } = isSame ? record : { value, ...remainsOf(letter) }
   return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers, arrivedAt }
+}
+
+/** The broker's clock dates the record, the clock of the service's machine the dead letter. */
+const maxClockSkewMs = 60_000
+
+/** Whether a dead letter is of this record. Another one may have its position by now, when the topic was deleted and created again. */
+function isOf(record: LogRecord, letter: LogRecord, digest: string | undefined): boolean {
+  // A dead letter whose record was not read only shows that the record is older.
+  if (digest === unread) return record.timestamp <= letter.timestamp + maxClockSkewMs
+  return digestOf(record.value) === (digest ?? digestOf(letter.value))
 }
 
 /** What a dead letter has of the record's key and headers. A binary key came URL-escaped (Go's url.QueryEscape). */

@@ -23,11 +23,20 @@ export interface TopicMetrics {
   reacted: (type: string, ms: number) => void
 }
 
+/** What a consumer says of a topic when the metrics are scraped. */
+export interface TopicState {
+  isStopped: () => boolean
+  /** How often the record was delivered that was delivered most often and is not handled yet; 0 without one. */
+  mostDeliveries: () => number
+}
+
 /** Stands for all names that nobody knows, which publishers may have many of. */
 export const other = 'other'
 
 /** Labels hold what the code and the contract name, and nothing that a publisher wrote: neither series nor personal data come from outside. */
-export function eventMetrics(registry: MetricsRegistry): (topic: string, reasons: Iterable<string>) => TopicMetrics {
+export function eventMetrics(
+  registry: MetricsRegistry,
+): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
   const registers = [registry]
   const events = new Counter({
     name: 'orderflow_events_total',
@@ -81,9 +90,29 @@ export function eventMetrics(registry: MetricsRegistry): (topic: string, reasons
     buckets: durations,
     registers,
   })
+  const states = new Map<string, TopicState>()
+  new Gauge({
+    name: 'orderflow_topic_stopped',
+    help: 'Whether the service no longer consumes the topic (1), because too many of its events met a bug.',
+    labelNames: ['topic'],
+    registers,
+    collect() {
+      for (const [topic, { isStopped }] of states) this.set({ topic }, isStopped() ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'orderflow_record_deliveries',
+    help: 'How often the record was delivered that was delivered most often and is not handled yet; 0 without one.',
+    labelNames: ['topic'],
+    registers,
+    collect() {
+      for (const [topic, { mostDeliveries }] of states) this.set({ topic }, mostDeliveries())
+    },
+  })
   const knownTypes = new Set<string>(eventTypes)
 
-  return (topic, reasons) => {
+  return (topic, reasons, state) => {
+    if (state) states.set(topic, state)
     // A counter that begins with its first event shows no increase then, and an alert would not see it.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)

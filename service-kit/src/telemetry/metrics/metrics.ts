@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { collectDefaultMetrics, Gauge } from 'prom-client'
-import { eventMetrics, type TopicMetrics } from './events.ts'
+import { eventMetrics } from './events.ts'
 import { queueMetrics } from './queues.ts'
 import { createRegistry, listenerOf } from './registry.ts'
 import { type AnsweredRequest, requestMetrics } from './requests.ts'
@@ -9,7 +9,7 @@ import { type AnsweredRequest, requestMetrics } from './requests.ts'
 export interface Metrics {
   request: (request: AnsweredRequest) => void
   /** @param reasons of its dead letters, as far as they are known */
-  topic: (name: string, reasons: Iterable<string>) => TopicMetrics
+  topic: ReturnType<typeof eventMetrics>
   queue: ReturnType<typeof queueMetrics>
   /** Asked for with each scrape: what is missing of the parts. */
   readiness: (parts: readonly string[], ask: () => Promise<object>) => void

@@ -4,6 +4,7 @@ import { type Entry, readDeadLetters } from '../../../src/operations/dead-letter
 import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
 import { type Outcome, resendEntries } from '../../../src/operations/dead-letters/resend.ts'
 import { headerOf, type LogRecord } from '../../../src/operations/log-record.ts'
+import { lastResortDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { placeText } from '../../../src/stream/place.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner } from '../../../src/trust/signature.ts'
@@ -204,6 +205,23 @@ describe('dead letters that are resent', () => {
       const why = 'the dead letter is without the event, and the log has it no more'
       expect(await refusals()).to.deep.equal([why, why])
       expect(await refusals(value)).to.deep.equal([])
+    })
+
+    it('are sent back as the event stands in the log, when the service could not even read the record', async () => {
+      const { offset } = log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000 })
+      const position = { topic: 'orderevents', partition: 0, offset }
+      const letter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
+      log.append({ ...letter, timestamp: 1_000_001 })
+      expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent'] })
+      expect(published()[1]?.value).to.deep.equal(value)
+    })
+
+    it('are refused when the record at their position is newer than they are, as in a topic that was created again', async () => {
+      log.append({ topic: 'orderevents', key: 'k', value, timestamp: 1_000_000_000 })
+      const position = { topic: 'orderevents', partition: 0, offset: '0' }
+      const letter = lastResortDeadLetter(position, 'internal-error', 'order-service', new Date())
+      log.append({ ...letter, timestamp: 1_000_000 })
+      expect((await refusals()).join()).to.contain('the log has it no more')
     })
 
     it('are checked like any other', async () => {

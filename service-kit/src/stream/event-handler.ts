@@ -1,0 +1,159 @@
+import { completeEnvelope, deadLetterTopic, type Envelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import type { OutgoingEvent } from '../sidecar/sidecar.ts'
+import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
+import { asSpan, errorType } from '../telemetry/traces/spans.ts'
+import { traceparentOf } from '../telemetry/traces/trace.ts'
+import type { Trust } from '../trust/trust.ts'
+import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
+import type { Delivery } from './delivery.ts'
+import { bugs, type Fault, faultOf, isInfrastructure, thrownBy } from './fault.ts'
+import { createIntake, type Handlers } from './intake.ts'
+import { topicAttributes } from './messaging.ts'
+import type { ObservedDelivery } from './observed-delivery.ts'
+import type { Place } from './place.ts'
+import type { PublishRecord } from './publisher.ts'
+
+/** How an attempt to handle an event failed: the platform did, or our own code. */
+export interface Failure {
+  kind: 'infrastructure' | 'bug'
+  error: unknown
+  ids: Ids
+}
+
+/** What became of an event, or how an attempt to handle it failed. */
+export type Result = Outcome | Failure
+
+export interface EventHandlerOptions {
+  /** The service's name, as on its dead letters. */
+  app: string
+  publish: PublishRecord
+  trust: Pick<Trust, 'requireTrusted'>
+  /** Codes of the domain's errors, which become the reasons of dead letters. */
+  refusals: ReadonlySet<string>
+  log: Logger
+  now: () => Date
+  metrics: TopicMetrics
+  onUnhandled: (type: string) => void
+  /** Told how an event ended: by a bug, or in any other way. */
+  onEnded: (isBug: boolean) => void
+}
+
+/** Handles the events of a topic, one at a time. */
+export interface EventHandler {
+  /**
+   * Tries to handle an event. What can never succeed becomes a dead letter.
+   * @param isLast a bug makes a dead letter of the event; otherwise it is a failure
+   */
+  attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
+  /** Writes a dead letter for a record that our own code fails on, from its position alone. */
+  giveUp(position: Place): Promise<Result>
+}
+
+export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
+  const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded } = options
+  const requireTrusted: Parameters<typeof createIntake>[1] = (envelope, evidence) =>
+    trust.requireTrusted(topic, envelope, evidence)
+  const intake = createIntake(handlers, requireTrusted, onUnhandled)
+
+  /** Logs a bug. Masking the line may be what fails: then the line has nothing that must be masked. */
+  function report(error: unknown, position: Place): void {
+    const message = 'a bug: this service failed on a record'
+    try {
+      log.error({ err: error, ...position }, message)
+    } catch {
+      nowHandling(undefined)
+      log.error({ reason: errorType(error), ...position }, message)
+    }
+  }
+
+  /**
+   * Returns what became of an event, or why it can never be handled.
+   * @throws {SidecarError} the platform failed
+   * @throws {HandlerError} the handler met a bug, and this was not the last attempt; any other error is a bug of the code around it
+   */
+  async function handle(
+    delivery: Delivery,
+    onRead: (envelope: Envelope) => void,
+    isLast: boolean,
+  ): Promise<Outcome | Fault> {
+    try {
+      const taken = await intake(delivery, delivery.origin, onRead)
+      if (!taken) return 'unhandled'
+      const { causedAt } = delivery
+      if (causedAt !== undefined) metrics.reacted(taken.type, Math.max(0, now().getTime() - causedAt))
+      return taken.answer === false ? 'duplicate' : 'handled'
+    } catch (error) {
+      if (isInfrastructure(error)) throw error
+      const fault = faultOf(error, refusals)
+      if (bugs.has(fault.code) && !isLast) throw error
+      return fault
+    }
+  }
+
+  async function putAside(delivery: Delivery, fault: Fault, onRead: (envelope: Envelope) => void): Promise<void> {
+    // The fault is masked by now, and names of fields in it need not be.
+    nowHandling(undefined)
+    // What could not be read gets the ids of an envelope that has none.
+    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, delivery.origin))
+    const dead = deadLetterTopic(topic)
+    const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
+    await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {
+      const span = handled()?.span
+      const letter = span ? { ...delivery, traceparent: traceparentOf(span.place) } : delivery
+      return publishLetter(deadLetterOf(letter, fault, app, now()), () => minimalDeadLetter(letter, fault, app, now()))
+    })
+    metrics.deadLetter(fault.code)
+    log.warn({ ...delivery.place, reason: fault.code, detail: fault.detail }, 'event dead-lettered')
+  }
+
+  /** What its topic refuses would come again for ever: then as much of it as the topic takes. */
+  async function publishLetter(whole: OutgoingEvent, minimal: () => OutgoingEvent): Promise<void> {
+    try {
+      await publish(whole)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      await publish(minimal())
+    }
+  }
+
+  return {
+    async attempt(delivery, whole, isLast) {
+      const { value: document, traceparent, arrivedAt } = delivery
+      const handling: Handling = { document, traceparent, arrivedAt }
+      const onRead = (envelope: Envelope) => whole.read(handling, delivery, envelope)
+      return within(handling, async () => {
+        try {
+          const result = await handle(delivery, onRead, isLast)
+          const fault = typeof result === 'string' ? undefined : result
+          if (fault) await putAside(delivery, fault, onRead)
+          handling.span?.end(fault?.code)
+          onEnded(fault !== undefined && bugs.has(fault.code))
+          return typeof result === 'string' ? result : 'dead-letter'
+        } catch (error) {
+          const cause = thrownBy(error)
+          handling.span?.end(errorType(cause))
+          if (isInfrastructure(error)) return { kind: 'infrastructure', error: cause, ids: idsOf(handling) }
+          report(cause, delivery.place)
+          return { kind: 'bug', error: cause, ids: idsOf(handling) }
+        }
+      })
+    },
+
+    async giveUp(position) {
+      const reason = 'internal-error'
+      try {
+        await publish(lastResortDeadLetter(position, reason, app, now()))
+      } catch (error) {
+        // There is nothing smaller to publish. Whatever the reason, the record waits until the topic takes it.
+        return { kind: 'infrastructure', error, ids: {} }
+      }
+      metrics.deadLetter(reason)
+      log.warn({ ...position, reason }, 'event dead-lettered, without its content')
+      onEnded(true)
+      return 'dead-letter'
+    },
+  }
+}

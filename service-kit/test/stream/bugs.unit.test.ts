@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import type { FullEvent } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.ts'
+import type { BulkEntry } from '../../src/stream/delivery.ts'
+import { createPublisher } from '../../src/stream/publisher.ts'
+import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
+import { capturedLog } from '../../src/testing/captured-log.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+import { scrape } from '../../src/testing/scrape.ts'
+import { openTrust } from '../support/open-trust.ts'
+
+type Handle = (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+
+const topic = 'orderevents'
+const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule' })
+
+/** An order; `extra` is a field of its envelope that no schema names. */
+function orderEntry(offset: number, extra?: unknown): BulkEntry {
+  const envelope = {
+    AppId: randomUUID(),
+    AppName: 'older-application',
+    Version: 1,
+    Name: 'OrderCreated',
+    CreationDate: '2026-11-21T10:00:00Z',
+    Payload: { OrderId: randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'SECRET-TAX-ID', Total: 1 },
+    ...(extra !== undefined && { x: extra }),
+  }
+  const event = Buffer.from(JSON.stringify(envelope)).toString('base64')
+  return { entryId: `e${offset}`, event, metadata: { __partition: '0', __offset: String(offset) } }
+}
+
+describe('an error that nobody foresaw', () => {
+  let sidecar: FakeSidecar
+  let records: Record<string, unknown>[]
+  let metrics: ReturnType<typeof createMetrics>
+  let time: number
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+    metrics = createMetrics()
+    time = Date.parse('2026-11-21T10:00:00Z')
+  })
+
+  function consumerOf(handle: Handle, over: Partial<ConsumerOptions> = {}): Consumer {
+    const captured = capturedLog()
+    records = captured.records
+    return createConsumer(
+      topic,
+      { 'OrderCreated@1': handle },
+      {
+        app: 'order-service',
+        refusals: new Set([broken.code]),
+        publish: createPublisher(sidecar),
+        trust: openTrust,
+        log: captured.log,
+        metrics,
+        now: () => new Date(time),
+        ...over,
+      },
+    )
+  }
+  const statuses = async (consumer: Consumer, ...entries: BulkEntry[]) =>
+    (await consumer.deliver(entries)).map(({ status }) => status)
+  const reasons = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
+
+  const wide: Record<string, unknown> = {
+    'a list of 130,000 numbers': Array(130_000).fill(1),
+    'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
+  }
+  for (const [what, extra] of Object.entries(wide)) {
+    it(`does not arise from a refused event with ${what}`, async () => {
+      const consumer = consumerOf(() => Promise.reject(broken))
+      expect(await statuses(consumer, orderEntry(1, extra))).to.deep.equal(['SUCCESS'])
+      expect(reasons()).to.deep.equal(['broken-rule'])
+    })
+  }
+
+  it('in the handler is tried once more, alone, and is forgotten when it passes', async () => {
+    let running = 0
+    const seen: number[] = []
+    const consumer = consumerOf(async () => {
+      running += 1
+      seen.push(running)
+      await new Promise(setImmediate)
+      const isAlone = running === 1 && seen.length > 2
+      running -= 1
+      if (!isAlone) throw new TypeError('disturbed by another event')
+    })
+    expect(await statuses(consumer, orderEntry(1), orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    // Both together, then each one alone.
+    expect(seen).to.deep.equal([1, 2, 1, 1])
+    expect(sidecar.published).to.deep.equal([])
+  })
+
+  it('in the handler becomes a dead letter when it comes twice, and the log has where it was thrown', async () => {
+    let calls = 0
+    const consumer = consumerOf(() => {
+      calls += 1
+      throw new TypeError('no SECRET-TAX-ID here')
+    })
+    expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
+    expect([calls, reasons()]).to.deep.equal([2, ['handler-error']])
+    const [first] = records
+    expect(first).to.include({ msg: 'a bug: this service failed on a record', topic, offset: '1' })
+    expect(first).to.have.nested.property('err.stack').that.contains('bugs.unit.test.ts')
+    expect(JSON.stringify([records, sidecar.published.map(({ headers }) => headers)])).not.to.contain('SECRET')
+  })
+
+  it('in our own code before the handler becomes a dead letter with the reason internal-error', async () => {
+    const trust = {
+      requireTrusted: () => {
+        throw new RangeError('Maximum call stack size exceeded')
+      },
+    }
+    const consumer = consumerOf(async () => {}, { trust })
+    expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
+    expect(reasons()).to.deep.equal(['internal-error'])
+    expect(sidecar.published[0]?.headers['deadletter-detail']).to.equal('RangeError: Maximum call stack size exceeded')
+    expect(sidecar.published[0]?.value).to.have.property('byteLength').above(100)
+  })
+
+  it('while the dead letter is made ends with one from the position alone', async () => {
+    const publish: ConsumerOptions['publish'] = async (event) => {
+      // As of a value that nothing can write: only what was made without the record gets out.
+      if (event.value.byteLength > 0) throw new RangeError('Invalid array length')
+      await createPublisher(sidecar)(event)
+    }
+    const consumer = consumerOf(() => Promise.reject(broken), { publish })
+    expect(await statuses(consumer, orderEntry(7))).to.deep.equal(['SUCCESS'])
+    const [letter] = sidecar.published
+    expect(letter).to.include({ topic: 'orderevents.dead', key: undefined })
+    expect(letter?.headers).to.include({
+      'deadletter-reason': 'internal-error',
+      'deadletter-app': 'order-service',
+      'deadletter-topic': topic,
+      'deadletter-partition': '0',
+      'deadletter-offset': '7',
+      'deadletter-cut': 'unread',
+    })
+  })
+
+  it('while an entry is read holds up no other entry', async () => {
+    const unreadable = { ...orderEntry(1), event: 5 as unknown as string }
+    const seen: unknown[] = []
+    const consumer = consumerOf(async (event) => seen.push(event))
+    expect(await statuses(consumer, unreadable, orderEntry(2))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect([seen.length, reasons()]).to.deep.equal([1, ['internal-error']])
+  })
+
+  it('waits while Kafka does not take the last dead letter, for whatever reason', async () => {
+    const refused = () => new SidecarError('publish', new Error('message was too large'), 'refused')
+    const consumer = consumerOf(() => Promise.reject(broken))
+    // The whole letter and the minimal one, twice, and the one from the position alone.
+    sidecar.failures.publish.push(...Array.from({ length: 5 }, refused))
+    expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['RETRY'])
+    sidecar.failures.publish.length = 0
+    expect(await statuses(consumer, orderEntry(1))).to.deep.equal(['SUCCESS'])
+    expect(reasons()).to.deep.equal(['broken-rule'])
+  })
+
+  describe('that every event meets', () => {
+    it('stops the topic after twenty dead letters, and fails readiness and the metric', async () => {
+      const consumer = consumerOf(() => Promise.reject(new TypeError('a bad deployment')))
+      const entries = Array.from({ length: 100 }, (_, index) => orderEntry(index))
+      const first = await statuses(consumer, ...entries)
+      expect(first.filter((status) => status === 'SUCCESS')).to.have.length(20)
+      expect(await statuses(consumer, orderEntry(100))).to.deep.equal(['RETRY'])
+      expect(reasons()).to.deep.equal(Array(20).fill('handler-error'))
+      expect(consumer.stoppedBy()).to.match(/^orderevents is no longer consumed: 20 of its last 20 events met a bug/)
+      const samples = await scrape(metrics.listener)
+      expect(samples.get('orderflow_topic_stopped{topic="orderevents"}')).to.equal(1)
+    })
+
+    it('does not stop the topic while at most a twentieth of its events meet it', async () => {
+      let calls = 0
+      const consumer = consumerOf(async ({ Payload }) => {
+        calls += 1
+        if (Payload.Total === 2) throw new TypeError('a rare bug')
+      })
+      for (let batch = 0; batch < 30; batch += 1) {
+        const entries = Array.from({ length: 100 }, (_, index) => orderEntry(batch * 100 + index))
+        for (const entry of entries.slice(0, 5)) {
+          const text = Buffer.from(entry.event ?? '', 'base64').toString()
+          entry.event = Buffer.from(text.replace('"Total":1', '"Total":2')).toString('base64')
+        }
+        await consumer.deliver(entries)
+      }
+      expect(calls).to.equal(3_000 + 150)
+      expect([reasons().length, consumer.stoppedBy()]).to.deep.equal([150, undefined])
+    })
+
+    it('counts only the last thousand events', async () => {
+      let isBroken = true
+      const consumer = consumerOf(async () => {
+        if (isBroken) throw new TypeError('a passing bug')
+      })
+      await consumer.deliver(Array.from({ length: 19 }, (_, index) => orderEntry(index)))
+      isBroken = false
+      for (let batch = 0; batch < 10; batch += 1)
+        await consumer.deliver(Array.from({ length: 100 }, (_, index) => orderEntry(100 * batch + index)))
+      isBroken = true
+      await consumer.deliver(Array.from({ length: 19 }, (_, index) => orderEntry(index)))
+      expect(consumer.stoppedBy()).to.equal(undefined)
+    })
+  })
+
+  describe('is not what an outage is:', () => {
+    const down = () => Promise.reject(new SidecarError('write state', new Error('down')))
+
+    it('an outage is retried without limit, and names the record after ten deliveries', async () => {
+      const consumer = consumerOf(down)
+      for (let delivery = 1; delivery <= 30; delivery += 1) {
+        expect(await statuses(consumer, orderEntry(3), orderEntry(4))).to.deep.equal(['RETRY', 'RETRY'])
+        const expected = delivery > 10 ? [{ topic, partition: 0, offset: '3', deliveries: delivery }] : []
+        expect(consumer.redelivered()).to.deep.equal(expected)
+      }
+      const samples = await scrape(metrics.listener)
+      expect(samples.get('orderflow_record_deliveries{topic="orderevents"}')).to.equal(30)
+      const named = records.filter(({ msg }) => msg === 'this record is delivered again and again')
+      expect(named.map(({ offset }) => offset)).to.deep.equal(['3', '4'])
+      expect([sidecar.published, consumer.stoppedBy()]).to.deep.equal([[], undefined])
+    })
+
+    it('a record that was handled at last is no longer named', async () => {
+      let isDown = true
+      const consumer = consumerOf(() => (isDown ? down() : Promise.resolve()))
+      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
+      expect(consumer.redelivered()).to.have.length(1)
+      isDown = false
+      await consumer.deliver([orderEntry(3)])
+      expect(consumer.redelivered()).to.deep.equal([])
+    })
+
+    it('a record that went to another replica is no longer named after a minute', async () => {
+      const consumer = consumerOf(down)
+      for (let delivery = 1; delivery <= 11; delivery += 1) await consumer.deliver([orderEntry(3)])
+      time += 59_000
+      expect(consumer.redelivered()).to.have.length(1)
+      time += 2_000
+      expect(consumer.redelivered()).to.deep.equal([])
+    })
+  })
+})

@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { troublesOf } from '../../src/commands/troubles.ts'
+
+describe('make status', () => {
+  it('has nothing to add about services that are ready', async () => {
+    const ready = { name: 'order-service', ask: async () => ({ status: 'ready' }) }
+    expect(await troublesOf([ready, { ...ready, name: 'payment-service' }])).to.deep.equal([])
+  })
+
+  it('says what a running service lacks, and which record it cannot handle', async () => {
+    const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 34 }]
+    const answer = { status: 'not ready', missing: { stream: 'orderevents is no longer consumed' }, redelivered }
+    expect(await troublesOf([{ name: 'payment-service-2', ask: async () => answer }])).to.deep.equal([
+      'payment-service-2 is not ready: stream: orderevents is no longer consumed',
+      'payment-service-2 cannot handle orderevents/2/17: delivered 34 times (make logs SERVICE=payment-service-2)',
+    ])
+  })
+
+  it('says that a running service does not answer', async () => {
+    const hanging = { name: 'order-service', ask: () => Promise.reject(new Error('timeout')) }
+    expect(await troublesOf([hanging])).to.deep.equal(['order-service does not answer'])
+  })
+})
