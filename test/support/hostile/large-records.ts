@@ -93,9 +93,13 @@ export function largeRecords(combination: Combination, count: number, seed: numb
   })
 }
 
-/** A record of each variant, as large as a topic takes. */
-export const largestRecords = (combination: Combination, seed: number): LargeRecord[] =>
-  largeRecords(combination, variantsOf[combination.shape].length, seed)
+/** Returns a record of each variant, as large as a topic takes unless `bytes` says less. */
+export function largestRecords(combination: Combination, seed: number, bytes = maxValueBytes): LargeRecord[] {
+  return variantsOf[combination.shape].map((variant, index) => {
+    const place = places[index % places.length] as (typeof places)[number]
+    return largeRecord(combination, { variant, place, bytes, index, seed })
+  })
+}
 
 /** Spreads by the golden ratio, so that any number of rounds has sizes of every order. */
 function sizeOf(round: number): number {
