@@ -27,7 +27,7 @@ const minValueBytes = 1_024
 
 /** The application that trust.json lists (test/support/hostile/trust.json). */
 const listed = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
-const stranger = { AppId: '0d9f1c4e-58a5-4e37-8d1c-6f3f5b1a7c21', AppName: 'unknown-application' }
+export const stranger = { AppId: '0d9f1c4e-58a5-4e37-8d1c-6f3f5b1a7c21', AppName: 'unknown-application' }
 
 interface Claim {
   AppId: string
