@@ -2,13 +2,16 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
 import { examine } from '@orderflow/event-monitor/examine'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
+import { entryLines, entryTable, groupLines, newestAttempt, readEvent } from '@orderflow/service-kit/dead-letters'
 import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { deliverHostile } from './support/hostile/deliver-hostile.ts'
 import { endOf, type HostileRecord, hostileRecords } from './support/hostile/hostile.ts'
-import { documentsIn, World } from './support/world.ts'
+import { deliverLarge } from './support/hostile/large-ends.ts'
+import { combinations, largeRecords, largestRecords } from './support/hostile/large-records.ts'
+import { documentsIn, strictTrust, World } from './support/world.ts'
 
 describe('any hostile record that event-gateway lets in', () => {
   const env = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
@@ -60,7 +63,8 @@ describe('any hostile record', () => {
   it('ends as a state change or a dead letter of each service, and holds up no other', async () => {
     const ends: string[] = []
     const property = fc.asyncProperty(hostileRecords(1, 6), async (records) => {
-      const { world, places } = await deliverHostile(records)
+      const { world, places, stopped } = await deliverHostile(records)
+      expect(stopped).to.deep.equal([])
       const { entries } = await readDeadLetters(world.log)
       for (const [role, topic] of world.subscriptions) {
         const documents = documentsIn(world.stores[role])
@@ -112,5 +116,61 @@ describe('any hostile record, or dead letter of one,', () => {
       }
     })
     fc.assert(property, { numRuns: 100 })
+  })
+})
+
+describe('any valid envelope that is wide, deep, long or repetitive, up to what a topic takes,', () => {
+  for (const combination of combinations) {
+    const { topic, shape, refusal } = combination
+    it(`ends as its refusal says in each service (${topic}, ${shape}, ${refusal})`, async () => {
+      const records = largestRecords(combination, 1)
+      const { ends, stopped, world } = await deliverLarge(records)
+      const wrong = ends.filter(({ isExpected }) => !isExpected)
+      expect(stopped).to.deep.equal([])
+      expect(wrong.map(({ role, end, record }) => `${role}-service ended as ${end}: ${record.title}`)).to.deep.equal([])
+      // What the dead-letter topic takes (stack/src/kafka/topics.ts).
+      for (const { value } of world.log.records) expect(value.length).to.be.below(800_000)
+    })
+  }
+
+  it('is masked and shown by the monitor within a second, and so is its dead letter', () => {
+    for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'unlisted')) {
+      for (const { topic, key, value, title } of largestRecords(combination, 1)) {
+        const record = { key, value, headers: [], partition: 0, offset: 0n, timestamp: 0 }
+        for (const at of [topic, `${topic}.dead`]) {
+          const start = performance.now()
+          const { kind, body } = examine({ ...record, topic: at }, strictTrust)
+          expect(performance.now() - start, title).to.be.below(1_000)
+          expect(body.document, title).not.to.equal(undefined)
+          expect(JSON.stringify([kind, body])).not.to.contain('cannot read it')
+          expect(JSON.stringify(body).length, title).to.be.below(1_000_000)
+        }
+      }
+    }
+  })
+
+  it('does not fail a rebuild of a service’s store', async () => {
+    for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'conflict')) {
+      const { world } = await deliverLarge(largeRecords(combination, 8, 2))
+      const stored = Object.keys(documentsIn(world.stores.order))
+      expect(Object.keys(documentsIn(await world.rebuild('order')))).to.include.members(stored)
+    }
+  })
+
+  it('is told of by make dead-letters, as a list and one by one', async () => {
+    for (const combination of combinations.filter(({ refusal }) => refusal === 'conflict')) {
+      const { world } = await deliverLarge(largestRecords(combination, 3))
+      const letters = await readDeadLetters(world.log)
+      expect(groupLines(letters).join('\n')).to.contain('order-service')
+      expect(entryTable(letters.entries)).to.have.length(letters.entries.length + 3)
+      for (const entry of letters.entries) {
+        const event = await readEvent(world.log, newestAttempt(entry))
+        const start = performance.now()
+        const lines = entryLines(entry, event, false).join('\n')
+        expect(performance.now() - start).to.be.below(1_000)
+        expect(lines).to.contain('"Name": "Order')
+        expect(lines).not.to.match(/Mallory|Lovelace|nest too deep/)
+      }
+    }
   })
 })

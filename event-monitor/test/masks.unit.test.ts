@@ -117,6 +117,31 @@ describe('personal values', () => {
     expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
+  it('come back as names of fields, too', () => {
+    const payload = { 'Ada Lovelace': 1, Other: { 'née Byron': 'GB-1', '*** 1': 2 } }
+    const original = Buffer.from(JSON.stringify(orderCreated({}, payload)))
+    const text = editableText(original) ?? ''
+    expect(text).not.to.match(/Ada|Byron|GB-1/)
+    const mended = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
+    expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
+  })
+
+  it('come back within a second where thousands of fields have names that are not shown', function () {
+    this.timeout(1_000)
+    const names = Array.from({ length: 12_000 }, (_, index) => [`a name ${index}`, index])
+    const original = Buffer.from(JSON.stringify(orderCreated({}, Object.fromEntries(names))))
+    expect(editedValue(editableText(original) ?? '', original)).to.deep.equal(original)
+  })
+
+  it('are in a text of at most 512 Ki characters, however many placeholders it has', () => {
+    for (const items of [Array(85_000).fill([]), Array(60_000).fill({}), Array(11_000).fill('Ada')]) {
+      const original = Buffer.from(JSON.stringify(orderCreated({}, { items })))
+      const text = editableText(original) ?? ''
+      expect(text).to.have.length.within(100_000, 512 * 1024)
+      expect(editedValue(text, original)).to.deep.equal(original)
+    }
+  })
+
   it('cannot be copied to where they are shown under another pointer than their own', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })

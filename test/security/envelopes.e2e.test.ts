@@ -3,6 +3,8 @@ import { table } from '@orderflow/service-kit/terminal'
 import { expect } from 'chai'
 import { deliverHostile } from '../support/hostile/deliver-hostile.ts'
 import { endOf, type HostileRecord } from '../support/hostile/hostile.ts'
+import { deliverLarge } from '../support/hostile/large-ends.ts'
+import { combinations, largeRecords } from '../support/hostile/large-records.ts'
 import { documentsIn } from '../support/world.ts'
 import { mutants } from './support/mutants.ts'
 
@@ -19,14 +21,13 @@ describe(`a million records that no sane publisher writes (SEED=${seed})`, () =>
     // A million take a quarter of an hour; a record that holds up a service holds up this, too.
     this.timeout(5_000 + total * 5)
     const ledger: Ledger = new Map()
+    const stopped: string[] = []
     const records = mutants(seed)
     for (let done = 0; done < total; done += chunk) {
       const batch = Array.from({ length: chunk }, () => records.next().value as HostileRecord)
-      await account(batch, ledger)
+      stopped.push(...(await account(batch, ledger)))
     }
-    const ends = [...new Set([...ledger.values()].flatMap((counts) => [...counts.keys()]))].toSorted()
-    const rows = [...ledger].map(([name, counts]) => [name, ...ends.map((end) => String(counts.get(end) ?? 0))])
-    for (const line of table([['records', ...ends], ...rows])) console.log(line)
+    print(ledger, stopped)
     for (const [name, counts] of ledger) {
       expect(counts.get('fact'), name).to.be.above(total / 1_000)
       expect(
@@ -35,17 +36,61 @@ describe(`a million records that no sane publisher writes (SEED=${seed})`, () =>
       ).to.equal(true)
     }
     // Each record once at least: both services listen to some topics.
-    const all = [...ledger.values()].flatMap((counts) => [...counts.values()])
-    expect(all.reduce((sum, count) => sum + count)).to.be.at.least(total)
+    expect(countIn(ledger)).to.be.at.least(total)
+    expect(stopped).to.deep.equal([])
   })
 })
 
-async function account(records: HostileRecord[], ledger: Ledger): Promise<void> {
-  const { world, places } = await deliverHostile(records)
+describe(`5,000 valid envelopes of 1 to 256 KiB that are wide, deep, long or repetitive (SEED=${seed})`, () => {
+  const largeTotal = Number(process.env.LARGE_RECORDS ?? 5_000)
+  const perCombination = Math.ceil(largeTotal / combinations.length)
+
+  it('end in each service as their refusal says, and stop no partition', async function () {
+    // They take a minute.
+    this.timeout(60_000 + largeTotal * 60)
+    const ledger: Ledger = new Map()
+    const stopped: string[] = []
+    const wrong: string[] = []
+    for (const combination of combinations) {
+      const { ends, ...delivered } = await deliverLarge(largeRecords(combination, perCombination, seed))
+      stopped.push(...delivered.stopped)
+      for (const { role, record, end, isExpected } of ends) {
+        const name = `${role}-service, ${record.topic}, ${record.shape}, ${record.refusal}`
+        count(ledger, name, end === 'fact' || end === 'nothing' ? end : `dead: ${end}`)
+        if (!isExpected) wrong.push(`${role}-service ended as ${end}: ${record.title}`)
+      }
+    }
+    print(ledger, stopped)
+    expect(stopped).to.deep.equal([])
+    expect(wrong.slice(0, 10), `${wrong.length} ended otherwise`).to.deep.equal([])
+    for (const [name, counts] of ledger) {
+      expect(counts.size, name).to.equal(1)
+      expect([...counts.values()][0], name).to.equal(perCombination)
+    }
+  })
+})
+
+function count(ledger: Ledger, name: string, end: string): void {
+  const counts = ledger.get(name) ?? new Map<string, number>()
+  ledger.set(name, counts)
+  counts.set(end, (counts.get(end) ?? 0) + 1)
+}
+
+const countIn = (ledger: Ledger): number =>
+  [...ledger.values()].flatMap((counts) => [...counts.values()]).reduce((sum, each) => sum + each, 0)
+
+function print(ledger: Ledger, stopped: string[]): void {
+  const ends = [...new Set([...ledger.values()].flatMap((counts) => [...counts.keys()]))].toSorted()
+  const rows = [...ledger].map(([name, counts]) => [name, ...ends.map((end) => String(counts.get(end) ?? 0))])
+  for (const line of table([['records', ...ends], ...rows])) console.log(line)
+  console.log(`stopped partitions: ${stopped.length}`)
+}
+
+/** Adds to the ledger how records ended, and returns the partitions that they stopped. */
+async function account(records: HostileRecord[], ledger: Ledger): Promise<string[]> {
+  const { world, places, stopped } = await deliverHostile(records)
   const { entries } = await readDeadLetters(world.log)
   for (const [role, topic] of world.subscriptions) {
-    const counts = ledger.get(`${role}-service, ${topic}`) ?? new Map<string, number>()
-    ledger.set(`${role}-service, ${topic}`, counts)
     const documents = documentsIn(world.stores[role])
     const letters = Map.groupBy(
       entries
@@ -61,7 +106,8 @@ async function account(records: HostileRecord[], ledger: Ledger): Promise<void> 
       const ends = [own.length === 1, isFact && own.length === 0, own.length === 0 && end === 'unnoticed']
       expect(ends.filter(Boolean), `SEED=${seed} ${role}-service ${topic} ${record.value}`).to.have.length(1)
       const what = isFact ? 'fact' : own[0] ? `dead: ${own[0].reason}` : 'no concern'
-      counts.set(what, (counts.get(what) ?? 0) + 1)
+      count(ledger, `${role}-service, ${topic}`, what)
     }
   }
+  return stopped
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import type { HealthView } from '@orderflow/event-monitor/api'
+import { paymentEvents } from '@orderflow/envelope-schema'
+import type { CheckResult, DeadLetterDetail, EventDetail, HealthView } from '@orderflow/event-monitor/api'
 import {
   type DeadLetters,
   type LogReader,
@@ -14,6 +15,7 @@ import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { endOf, type HostileRecord, hostileRecords } from '../support/hostile/hostile.ts'
+import { combinations, type LargeRecord, largestRecords, stranger } from '../support/hostile/large-records.ts'
 import { type Operator, type Role, roles } from './rebuild.ts'
 
 const partitions = [0, 1, 2]
@@ -94,6 +96,64 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       })
     }
 
+    it('end each valid envelope of 256 KiB as its refusal says, and have it shown and edited in the monitor', async () => {
+      // A quarter of them, and another one each time.
+      const records = combinations
+        .flatMap((combination) => largestRecords(combination, seed).filter(isSeenHere))
+        .filter((_, index) => index % 4 === seed % 4)
+      await publish(
+        stack,
+        records.flatMap(({ first }) => (first ? [first] : [])),
+      )
+      const places = await publish(stack, records)
+      let wrong: string[] = []
+      await eventually(async () => {
+        const { entries } = await readDeadLetters(log)
+        const reasons = new Map(
+          entries.flatMap(({ app, attempts }) =>
+            attempts.map(({ place, reason }) => [`${app} ${placeText(place)}`, reason] as const),
+          ),
+        )
+        wrong = []
+        for (const role of roles) {
+          const documents = await operator().documents(role)
+          for (const [index, record] of records.entries()) {
+            const end = endOf(role, record, false)
+            if (end === 'unnoticed') continue
+            const reason = reasons.get(`${role}-service ${places[index]}`)
+            const isEnded = reason ?? (typeof end === 'object' && end.key in documents)
+            if (isEnded !== (record.reason ?? true)) wrong.push(`${role}-service, ${isEnded}: ${record.title}`)
+          }
+        }
+        return wrong.length === 0
+      }, 'the outcome of each large record').catch((error: Error) => {
+        throw new Error(`${error.message}; otherwise ended: ${wrong.slice(0, 5).join(', ')}`)
+      })
+      const { entries } = await readDeadLetters(log)
+      const monitor = urlOf(stack, 'event-monitor')
+      for (const [index, { reason, title }] of records.entries()) {
+        const event = await eventually(async () => {
+          const answer = await send<EventDetail>(`${monitor}/v1/events/${places[index]}`)
+          return answer.status === 200 ? answer.body : undefined
+        }, `${title} in the monitor`)
+        expect(event.document, title).not.to.equal(null)
+        if (reason === undefined) continue
+        const entry = entries.find(({ attempts }) => attempts.some(({ place }) => placeText(place) === places[index]))
+        const path = `${monitor}/v1/dead-letters/entries/${entry?.id}`
+        const shown = await eventually(async () => {
+          const answer = await send<DeadLetterDetail>(path)
+          return answer.status === 200 ? answer.body : undefined
+        }, `the dead letter of ${title} in the monitor`)
+        expect(shown.editable, title).to.be.a('string')
+        const checked = await send<CheckResult>(`${path}/check`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ edited: { text: shown.editable } }),
+        })
+        expect([checked.status, checked.body.changes], title).to.deep.equal([200, []])
+      }
+    })
+
     it('have all of their records in the monitor’s index', async () => {
       const health = `${urlOf(stack, 'event-monitor')}/v1/health`
       const isComplete = async () => {
@@ -103,6 +163,12 @@ export function hostilePublishers(running: () => RunningStack, operator: () => O
       await eventually(isComplete, 'the index to have read the log to its end')
     })
   })
+}
+
+/** Whether a stack with the trust.json of this repository, whose services do not sign, ends a large record as the corpus says. */
+function isSeenHere({ topic, refusal, value }: LargeRecord): boolean {
+  if (refusal === 'unlisted' || refusal === 'other-name') return topic === paymentEvents
+  return refusal !== 'impersonation' || value.includes(stranger.AppId) || value.includes(stranger.AppName)
 }
 
 /** Publishes the records and, behind them in each partition, an order that must be paid. Answers their places. */

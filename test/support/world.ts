@@ -37,10 +37,16 @@ import { domainDocuments } from './documents/documents.ts'
 
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const settings = { order: readSettings(orderService, tokens), payment: readSettings(paymentService, tokens) }
-const silent = createLog('world', 'silent')
+/** Writes each line as in production, masked, and drops it. */
+const silent = createLog('world', 'info', { write() {} })
 const metrics = createMetrics()
-/** Both services have the same keys, and the default file: whoever is not listed may write orderevents. */
-export const trust = readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32) })
+/** Both services have the same keys. */
+const trustOf = (file: string) =>
+  readTrust(orderService.root, { ...settings.order.Trust, SigningKeys: 'w'.repeat(32), File: file })
+/** The default file accepts unlisted applications on orderevents. */
+export const trust = trustOf(settings.order.Trust.File)
+/** This file rejects unlisted applications, and lists one. */
+export const strictTrust = trustOf(new URL('hostile/trust.json', import.meta.url).href)
 const codes = ({ refusals }: Pick<ServiceDefinition, 'refusals'>) => new Set(Object.keys(refusals))
 const refusals = { order: codes(orderService), payment: codes(paymentService) }
 
@@ -61,12 +67,14 @@ export class World {
   readonly log = new FakeLog()
   readonly stores: Record<Role, FakeSidecar>
   readonly replicas: [Replica, Replica]
+  readonly #trust: typeof trust
   #failure: Failure | undefined
   #ids = 0
   #writes = 0
   #clock = Date.parse('2026-11-21T10:00:00Z')
 
-  constructor(storeType = 'state.sqlite') {
+  constructor(storeType = 'state.sqlite', trusted = trust) {
+    this.#trust = trusted
     this.stores = { order: this.#sidecar(storeType), payment: this.#sidecar(storeType) }
     this.replicas = [this.#replica(), this.#replica()]
   }
@@ -115,7 +123,7 @@ export class World {
     for (const [topic, handlers] of Object.entries(reactions)) {
       await rebuildTopic(topic, handlers, {
         app: settings[role].App.Name,
-        trust,
+        trust: this.#trust,
         refusals: refusals[role],
         log,
         range: {},
@@ -137,8 +145,16 @@ export class World {
     }
     const documents = createDocuments(sidecar, now, true)
     const newId = () => guid('new')
-    return createParts(service, { settings, log: silent, publish, forward: publish, trust, documents, now, newId })
-      .rebuild
+    return createParts(service, {
+      settings,
+      log: silent,
+      publish,
+      forward: publish,
+      trust: this.#trust,
+      documents,
+      now,
+      newId,
+    }).rebuild
   }
 
   #now(): Date {
@@ -147,7 +163,7 @@ export class World {
   }
 
   #replica(): Replica {
-    const now = () => this.#now()
+    const [now, trust] = [() => this.#now(), this.#trust]
     const newId = () => guid(`new ${++this.#ids}`)
     const parts = (role: Role) => {
       const publishRecord = createPublisher(this.stores[role])

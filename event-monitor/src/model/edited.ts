@@ -1,46 +1,41 @@
 import { documentIn } from './document.ts'
-import { maskDocument, placeholderPointer } from './masked.ts'
+import { type Hidden, hiddenIn, maskDocument, placeholderPointer } from './masked.ts'
 
-/** The event for somebody who edits it: JSON text with a placeholder for what he may not see. Undefined when it is no JSON, or too much. */
+/** Characters of an event's text that may be edited. Placeholders make it longer than the event, of which 256 KiB fit into a topic. */
+export const maxEditable = 512 * 1024
+
+/**
+ * Returns the event as JSON text to edit, with placeholders for what its reader may not see. It has line breaks where they fit. Undefined
+ * when the event is not JSON, or too much.
+ */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
-  return document === undefined ? undefined : JSON.stringify(document, null, 2)
+  if (document === undefined) return undefined
+  return [JSON.stringify(document, null, 2), JSON.stringify(document)].find(({ length }) => length <= maxEditable)
 }
 
 /**
- * The event that an edited text means: placeholders stand for the values that the original has there, wherever they were put.
+ * Returns the event that an edited text means. Placeholders stand for the values that the original has there, wherever they were put, and
+ * a field whose name is not shown has its own name again where it was.
  * @throws {SyntaxError} the text is no JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
-  const document = documentIn(Buffer.from(original).toString())
-  const hidden = new Set(maskDocument(document).masked)
-  const restored = restore(JSON.parse(text), (pointer) =>
-    hidden.has(pointer) ? valueAt(document, pointer) : undefined,
-  )
-  return Buffer.from(JSON.stringify(restored))
+  const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
+  return Buffer.from(JSON.stringify(restored(JSON.parse(text), '', hidden)))
 }
 
-function restore(value: unknown, original: (pointer: string) => unknown): unknown {
+function restored(value: unknown, pointer: string, hidden: Hidden): unknown {
   if (typeof value === 'string') {
-    const pointer = placeholderPointer(value)
-    return (pointer === undefined ? undefined : original(pointer)) ?? value
+    const place = placeholderPointer(value)
+    return (place === undefined ? undefined : hidden.values.get(place)) ?? value
   }
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => restore(item, original))
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, restore(inner, original)]))
-}
-
-/** A name that is not shown goes by its place: `*** 3` is the third of its object. */
-function valueAt(document: unknown, pointer: string): unknown {
-  let value = document
-  for (const step of pointer.split('/').slice(1)) {
-    const place = /^\*\*\* (\d+)$/.exec(step)?.[1]
-    value =
-      place === undefined
-        ? (Object(value) as Record<string, unknown>)[step]
-        : Object.values(Object(value))[Number(place) - 1]
-  }
-  return value
+  if (Array.isArray(value)) return value.map((item, index) => restored(item, `${pointer}/${index}`, hidden))
+  const fields = Object.entries(value).map(([key, inner]) => {
+    const place = `${pointer}/${key}`
+    return [hidden.names.get(place) ?? key, restored(inner, place, hidden)]
+  })
+  return Object.fromEntries(fields)
 }
 
 export interface Change {

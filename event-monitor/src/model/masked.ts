@@ -18,8 +18,16 @@ const levelsShown = [64, 3, 2, 1]
 /** Characters of all its pointers, of which a publisher can make a thousand times as many as his document has. */
 const maxPointers = 250_000
 
+/** What a masked document leaves out, by the pointers that stand for it. */
+export interface Hidden {
+  values: ReadonlyMap<string, unknown>
+  /** Names of fields that are not shown. */
+  names: ReadonlyMap<string, string>
+}
+
 interface Walk {
-  masked: string[]
+  values: Map<string, unknown>
+  names: Map<string, string>
   /** Characters that pointers may still have; below zero it is given up. */
   left: number
 }
@@ -30,12 +38,22 @@ interface Walk {
  * the top where the document needs too many; it is undefined where even its fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
+  const { document, values } = maskedWith(value)
+  return { document, masked: [...values.keys()] }
+}
+
+/** Returns what the masked form of a document leaves out. */
+export function hiddenIn(value: unknown): Hidden {
+  return maskedWith(value)
+}
+
+function maskedWith(value: unknown): { document: unknown } & Hidden {
   for (const levels of levelsShown) {
-    const walk: Walk = { masked: [], left: maxPointers }
+    const walk: Walk = { values: new Map(), names: new Map(), left: maxPointers }
     const document = shown({ value, name: '', pointer: '', levels }, walk)
-    if (walk.left >= 0) return { document, masked: walk.masked }
+    if (walk.left >= 0) return { document, values: walk.values, names: walk.names }
   }
-  return { document: undefined, masked: [] }
+  return { document: undefined, values: new Map(), names: new Map() }
 }
 
 function shown(
@@ -43,10 +61,10 @@ function shown(
   walk: Walk,
 ): unknown {
   if (typeof value === 'string' || typeof value === 'number') {
-    return mayShow(name, value) ? value : hidden(pointer, walk)
+    return mayShow(name, value) ? value : hidden(value, pointer, walk)
   }
   if (typeof value !== 'object' || value === null) return value
-  if (levels === 0) return hidden(pointer, walk)
+  if (levels === 0) return hidden(value, pointer, walk)
   const inner = levels - 1
   if (Array.isArray(value)) {
     return value.map((item, index) =>
@@ -60,13 +78,14 @@ function shown(
     place += 1
     const plain = isPlainKey(key) ? key : `*** ${place}`
     const field = { value: (value as Record<string, unknown>)[key], name: key, pointer: `${pointer}/${plain}` }
+    if (plain !== key) walk.names.set(field.pointer, key)
     set(document, plain, shown({ ...field, levels: inner }, walk))
   }
   return document
 }
 
-function hidden(pointer: string, walk: Walk): string {
-  walk.masked.push(pointer)
+function hidden(value: unknown, pointer: string, walk: Walk): string {
+  walk.values.set(pointer, value)
   walk.left -= pointer.length
   return placeholder(pointer)
 }

@@ -1,15 +1,13 @@
 import { invalid } from '@orderflow/service-kit'
 import { type Place, parsePlace } from '@orderflow/service-kit/log'
-import { editedValue } from '../model/edited.ts'
-
-const maxText = 256 * 1024
+import { editedValue, maxEditable } from '../model/edited.ts'
 
 /** The text that somebody made of an event, from a request's body; undefined where there is none. */
 export function editedIn(edited: unknown): string | undefined {
   if (edited === undefined) return undefined
   const { text: found } = Object(edited) as { text?: unknown }
-  if (typeof found === 'string' && found.length <= maxText) return found
-  throw invalid([{ pointer: '/edited/text', detail: 'is a JSON text of at most 256 KiB' }])
+  if (typeof found === 'string' && found.length <= maxEditable) return found
+  throw invalid([{ pointer: '/edited/text', detail: `is a JSON text of at most ${maxEditable / 1024} KiB` }])
 }
 
 /** The attempt that somebody looked at, from a request's body; undefined where there is none. */

@@ -158,16 +158,16 @@ export function bodyInput<T>(
   }
 }
 
-/** A body with events in it: 256 KiB, and what JSON text inside of JSON text takes more. */
+/** A body with the text of an event to edit (model/edited.ts), and what JSON text inside of JSON text takes more. */
 export function eventBody<T>(
   name: string,
   properties: Record<string, object>,
   read: (body: Record<string, unknown>) => T,
 ): Input<T> {
-  const maxBytes = 640 * 1024
+  const maxBytes = 1_280 * 1024
   return {
     ...bodyInput(name, properties, read),
-    receives: { types: ['application/json'], maxBytes, maxHeldBytes: 32 * maxBytes },
+    receives: { types: ['application/json'], maxBytes, maxHeldBytes: 16 * maxBytes },
     read({ body }) {
       return read(Object(parsed(body)) as Record<string, unknown>)
     },

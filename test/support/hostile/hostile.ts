@@ -30,7 +30,7 @@ const ours: (BaseSettings['App'] & Pick<Service, 'publishes'>)[] = [orderService
 })
 
 /** Names that one of the services handles: order-service handles all of them. */
-type HandledName = OrderEvent['Name']
+export type HandledName = OrderEvent['Name']
 
 /** Any UTF-16 text as JSON text: lone surrogates, control characters and directions included. */
 const anyText = fc
@@ -66,7 +66,7 @@ const envelopeFields = [
 const otherFields = ['TenantID', 'Note', '__proto__', '', 'createdate', 'specversion']
 
 /** The payload of each event as JSON text by field. */
-function regularPayload(name: HandledName, orderId: string): Record<string, string> {
+export function regularPayload(name: HandledName, orderId: string): Record<string, string> {
   const result = { PaymentId: `"${orderId}"`, OrderId: `"${orderId}"`, Amount: '1' }
   const decision = { ...result, Policy: '"hostile@1"', Source: '"Manual"' }
   const payloads: Record<HandledName, Record<string, string>> = {

@@ -1,0 +1,42 @@
+import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import { documentsIn, type Role, strictTrust, World } from '../world.ts'
+import { type Delivered, deliverHostile } from './deliver-hostile.ts'
+import { endOf } from './hostile.ts'
+import type { LargeRecord } from './large-records.ts'
+
+/** How a large record ended in a service. */
+export interface LargeEnd {
+  role: Role
+  record: LargeRecord
+  /** The reason of its dead letter, `fact`, or `nothing`. */
+  end: string
+  isExpected: boolean
+}
+
+/** Delivers large records to the services of a world whose trust.json lists one application, and returns how each ended where. */
+export async function deliverLarge(records: LargeRecord[]): Promise<Delivered & { ends: LargeEnd[] }> {
+  const world = new World('state.sqlite', strictTrust)
+  const before = await deliverHostile(
+    records.flatMap(({ first }) => (first ? [first] : [])),
+    world,
+  )
+  const delivered = await deliverHostile(records, world)
+  const { entries } = await readDeadLetters(world.log)
+  const ends = world.subscriptions.flatMap(([role, topic]) => {
+    const documents = documentsIn(world.stores[role])
+    const reasons = new Map(
+      entries
+        .filter(({ app }) => app === `${role}-service`)
+        .flatMap(({ attempts }) => attempts.map(({ place, reason }) => [placeText(place), reason] as const)),
+    )
+    return records.flatMap((record, index): LargeEnd[] => {
+      if (record.topic !== topic) return []
+      const reason = reasons.get(delivered.places[index] ?? '')
+      const known = endOf(role, record, true)
+      const isFact = typeof known === 'object' && known.key in documents
+      const end = reason ?? (isFact ? 'fact' : 'nothing')
+      return [{ role, record, end, isExpected: end === (record.reason ?? 'fact') }]
+    })
+  })
+  return { ...delivered, stopped: [...before.stopped, ...delivered.stopped], ends }
+}
