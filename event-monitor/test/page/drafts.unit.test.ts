@@ -60,6 +60,7 @@ describe('health in words', () => {
     expect(troubles(health())).to.deep.equal([
       'payment-service is not-ready: orderevents is not consumed',
       'The sidecar of payment-service is down',
+      'payment-service cannot handle orderevents/2/10796',
     ])
     const well = { ...health(), services: health().services.slice(0, 1) }
     expect(troubles(well)).to.deep.equal([])
