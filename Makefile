@@ -94,7 +94,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 	@$(stack) partitions
 
 ##@ Work on it
-.PHONY: check compat envelope-package unit unit-tests test-local test-page test-containers test test-growth test-examples test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
+.PHONY: check compat envelope-package unit unit-tests test-local test-page test-containers test acceptance test-growth test-examples test-observe test-stores test-security test-release coverage mutation model chaos format hashes sbom
 
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
@@ -133,6 +133,9 @@ test-containers: ## The tests that need containers: images, network, MongoDB, ki
 
 test: ## All of that, with everything it needs: before a merge (8 minutes; 10 where nothing is remembered, at first 20)
 	@$(run) test/side-by-side.ts unit,test-local test-page test-containers
+
+acceptance: ## Try the running stack of make up from outside: HTTP, a Kafka client and commands, with kill -9 (2 minutes): [PART=flow]
+	@$(bin)/mocha 'test/acceptance/$(or $(PART),*).acceptance.test.ts'
 
 test-growth: ## Grow copies of the repository: a second version of an event, a service made and told of by docs/new-service.md (3 minutes)
 	@$(bin)/mocha 'test/growth/*.{int,e2e}.test.ts'

@@ -167,6 +167,18 @@ describe('the structure of the code', () => {
     expect(loading[0]?.text).to.match(/ = await import\S+otel\.ts/)
   })
 
+  it('lets the acceptance suite import nothing of the repository but itself', () => {
+    const suite = everyFile.filter(({ path }) => isIn('test/acceptance', path))
+    expect(suite).not.to.deep.equal([])
+    const own = suite.flatMap(({ path, specifiers }) =>
+      specifiers
+        .filter((specifier) => specifier.startsWith('@orderflow/'))
+        .map((specifier) => `${path} imports ${specifier}`),
+    )
+    const outside = wrongImports(suite, (imported) => !isIn('test/acceptance', imported))
+    expect([...own, ...outside]).to.deep.equal([])
+  })
+
   it('keeps words of the domain out of the kit', () => {
     const kit = everyFile.filter(({ path }) => /^service-kit\/src\/(?!testing\/)/.test(path))
     const spoken = kit.flatMap(({ path, text }) =>
