@@ -73,7 +73,8 @@ export function createApp<S extends object>(
           refusals,
         })
       : undefined
-  const readiness = createReadiness(sidecar, createStreamCheck(settings.Stream, { group, reads, writes }))
+  const stream = createStreamCheck(settings.Stream, { group, reads, writes }, { warn: (warning) => log.warn(warning) })
+  const readiness = createReadiness(sidecar, stream)
   metrics.readiness(['sidecar', ...(settings.State.Store ? ['store'] : []), 'stream'], readiness)
   return {
     web: createWeb({
