@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
+import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { eventually, type KafkaConnection, transactionsWarning, withAdmin } from '@orderflow/stack'
 import { brokerUser, readPublishers, removePublisher, setPublisher, transactionDenial } from '@orderflow/stack/parts'
@@ -99,7 +100,7 @@ export function streamUsers(running: () => SecuredKafka): void {
     const { ALL } = AclOperations
     const event = { topic: 'orderevents', value: Buffer.from('{}') }
     const till = () => kafka.as('till', 'of the till')
-    const begin = () => refusalOf(publishInTransaction(till(), event, 'abort'))
+    const mayBegin = () => withAdmin(till(), mayBeginTransactions)
     before(async () => {
       await setPublisher(kafka.operator, 'till', 'of the till')
       const right = aclOf('till', '*', ALL, { resourceType: ResourceTypes.TRANSACTIONAL_ID })
@@ -108,19 +109,20 @@ export function streamUsers(running: () => SecuredKafka): void {
     after(() => removePublisher(kafka.operator, 'till'))
 
     it('are denied to an application to which a rule allows them', async () => {
-      expect(await begin()).to.equal('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
+      const refusal = await refusalOf(publishInTransaction(till(), event, 'abort'))
+      expect(refusal).to.equal('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
       expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
     })
 
     it('are denied again after somebody took the denial away, and until then operator and application are warned', async () => {
       const filters = [await transactionDenial()]
       await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
-      await eventually(async () => (await begin()) === undefined, 'the application to begin a transaction')
+      await eventually(mayBegin, 'the application to be allowed')
       expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
       // This user may not read rules, and is asked about itself.
       expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
-      await eventually(begin, 'the application to be denied')
+      await eventually(async () => (await mayBegin()) === false, 'the application to be denied')
       expect(await transactionsWarning(till())).to.equal(undefined)
     })
   })
