@@ -5,6 +5,7 @@ import { kills } from './specs/every-service/kills.ts'
 import { serviceSpecs } from './specs/every-service.ts'
 import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
+import { transactionalProducers } from './specs/transactions.ts'
 import { trustedPublishers } from './specs/trust.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { localOperator } from './support/operators/local-operator.ts'
@@ -38,6 +39,7 @@ describe('as processes of one machine', () => {
 
     localCommands(running)
     allSpecs(running, operator)
+    transactionalProducers(running, () => stack.kafka)
     deadLetterCommands(running, operate)
     trustedPublishers(running)
     for (const service of tested) serviceSpecs(service, running, operator)

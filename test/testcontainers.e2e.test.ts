@@ -1,3 +1,4 @@
+import { publishUser } from '@orderflow/stack/parts'
 import { access } from './containers/access.ts'
 import { describeInContainers } from './containers/available.ts'
 import { commands } from './containers/commands.ts'
@@ -13,6 +14,7 @@ import { survival } from './containers/survival.ts'
 import { networkSpecs } from './specs/all.ts'
 import { duplicates } from './specs/every-service/duplicates.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
+import { transactionalProducers } from './specs/transactions.ts'
 import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = reacting(await testedServices())
@@ -35,6 +37,7 @@ describeInContainers('in containers', () => {
     rebuiltStores(stack, operator)
     networkSpecs(stack)
     for (const service of tested) describe(service.name, () => duplicates(service, stack, operator))
+    transactionalProducers(stack, () => stack().settings.kafkaAs(publishUser))
     forgers(stack)
     isolation(stack)
     access(stack)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  denyTransactions,
   ensureTopics,
   entryOf,
   freePorts,
@@ -134,6 +135,7 @@ export async function startCluster(folder: string, replicas: number, storeKind: 
   await Promise.all([prepareKafka(plan), store.prepare(), network.start(folder)])
   members.filter(isServer).forEach(cluster.start)
   await serversReady()
+  await denyTransactions(kafka)
   await ensureTopics(kafka, topics.processes)
   for (const member of members.filter((name) => !isServer(name))) cluster.start(member)
   await ready()

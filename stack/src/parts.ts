@@ -7,7 +7,7 @@ export {
   setPublisher,
 } from './kafka/access.ts'
 export { brokerSecurity } from './kafka/broker-security.ts'
-export { brokerVariable } from './kafka/broker-settings.ts'
+export { brokerRules, brokerVariable } from './kafka/broker-settings.ts'
 export { localKafka, securedKafka, streamSettings } from './kafka/connection.ts'
 export { membersOf } from './kafka/lanes.ts'
 export { positionsOf } from './kafka/positions.ts'
@@ -19,6 +19,7 @@ export {
   membersMissing,
   serviceMissing,
 } from './kafka/readiness.ts'
+export { transactionDenial } from './kafka/transactions.ts'
 export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/users.ts'
 export { javaCommand } from './lib/java.ts'
 export { daprdFile, versions } from './lib/paths.ts'

@@ -11,6 +11,7 @@ import { positions } from './kafka/positions.ts'
 import { sidecar } from './kafka/sidecar.ts'
 import { streamCheck } from './kafka/stream-check.ts'
 import { localTopics } from './kafka/topics.ts'
+import { transactions } from './kafka/transactions.ts'
 
 /** All that takes a broker and no service, with one broker. */
 describe('with a Kafka of this machine', () => {
@@ -30,4 +31,6 @@ describe('with a Kafka of this machine', () => {
   positions(() => plan)
   envelopeCommand(() => plan)
   killedBroker(() => plan)
+  // The last of them leaves a broker without an authorizer.
+  transactions(() => plan)
 })

@@ -16,6 +16,7 @@ import {
 } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'
+import { publishInTransaction } from '../support/kafka-transaction.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
@@ -81,10 +82,9 @@ const administration: Record<string, (admin: Admin) => Promise<unknown>> = {
       [{ name: 'operator', mechanism: 2, iterations: 4096, salt: Buffer.alloc(32), saltedPassword: Buffer.alloc(64) }],
     ),
   'remove a consumer group': (admin) => admin.deleteGroups({ groups: ['payment-service'] }),
-  'begin a transaction': async (admin) => {
-    await requestOf(admin, 'InitProducerId', 'a-transaction', 1_000, -1n, -1)
-  },
 }
+
+const event = { topic: 'orderevents', value: Buffer.from('{}') }
 
 const everything = aclOf('legacy', 'paymentevents', AclOperations.ALL)
 
@@ -174,6 +174,12 @@ export function streamRights(running: () => SecuredKafka): void {
         })
 
         if (user === 'operator') return
+        it('may not begin a transaction', async () => {
+          expect(await refusalOf(publishInTransaction(as(user), event, 'abort'))).to.equal(
+            'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+          )
+        })
+
         for (const [what, attempt] of Object.entries(administration)) {
           it(`may not ${what}`, async () => {
             expect(await refusalOf(withAdmin(as(user), attempt))).to.match(/_AUTHORIZATION_FAILED$/)

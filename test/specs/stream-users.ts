@@ -2,12 +2,14 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
+import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
-import { eventually, type KafkaConnection, withAdmin } from '@orderflow/stack'
-import { brokerUser, readPublishers, removePublisher, setPublisher } from '@orderflow/stack/parts'
+import { eventually, type KafkaConnection, transactionsWarning, withAdmin } from '@orderflow/stack'
+import { brokerUser, readPublishers, removePublisher, setPublisher, transactionDenial } from '@orderflow/stack/parts'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'
+import { publishInTransaction } from '../support/kafka-transaction.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { SecuredKafka } from '../support/secured-kafka.ts'
 
@@ -91,6 +93,37 @@ export function streamUsers(running: () => SecuredKafka): void {
       expect(await kafka.ensureAccess()).to.deep.equal({ added: 0, removed: 0 })
       expect(await readPublishers(kafka.operator)).to.include('shop')
       expect(await refusalOf(write(kafka.as('shop', 'of the shop'), 'orderevents'))).to.equal(undefined)
+    })
+  })
+
+  describe('transactions', () => {
+    const { ALL } = AclOperations
+    const event = { topic: 'orderevents', value: Buffer.from('{}') }
+    const till = () => kafka.as('till', 'of the till')
+    const mayBegin = () => withAdmin(till(), mayBeginTransactions)
+    before(async () => {
+      await setPublisher(kafka.operator, 'till', 'of the till')
+      const right = aclOf('till', '*', ALL, { resourceType: ResourceTypes.TRANSACTIONAL_ID })
+      await withAdmin(kafka.operator, (admin) => admin.createAcls({ creations: [right] }))
+    })
+    after(() => removePublisher(kafka.operator, 'till'))
+
+    it('are denied to an application to which a rule allows them', async () => {
+      const refusal = await refusalOf(publishInTransaction(till(), event, 'abort'))
+      expect(refusal).to.equal('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')
+      expect(await transactionsWarning(kafka.operator)).to.equal(undefined)
+    })
+
+    it('are denied again after somebody took the denial away, and until then operator and application are warned', async () => {
+      const filters = [await transactionDenial()]
+      await withAdmin(kafka.operator, (admin) => admin.deleteAcls({ filters }))
+      await eventually(mayBegin, 'the application to be allowed')
+      expect(await transactionsWarning(kafka.operator)).to.match(/^no rule of Kafka denies transactions/)
+      // This user may not read rules, and is asked about itself.
+      expect(await transactionsWarning(till())).to.match(/^Kafka lets this user begin transactions/)
+      expect(await kafka.ensureAccess()).to.deep.equal({ added: 1, removed: 0 })
+      await eventually(async () => (await mayBegin()) === false, 'the application to be denied')
+      expect(await transactionsWarning(till())).to.equal(undefined)
     })
   })
 

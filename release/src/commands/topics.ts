@@ -1,4 +1,4 @@
-import { ensureTopics, kafkaConnection, topics } from '@orderflow/stack'
+import { ensureTopics, kafkaConnection, topics, transactionsWarning } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
 import type { Output } from '../lib/output.ts'
 import { type Service, services } from '../settings/services.ts'
@@ -6,7 +6,7 @@ import { gatherConfigVars } from './gather.ts'
 
 /**
  * `make release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
- * say, or of the first service there is: they share one stream.
+ * say, or of the first service there is: they share one stream. Warns when publishers may begin transactions there.
  * @throws {StackError} `usage` naming a setting that is missing or wrong
  * @throws {ReleaseError} `unreachable` when the brokers cannot be reached or refuse
  */
@@ -15,6 +15,8 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
   const connection = kafkaConnection(vars)
   try {
     for (const warning of await ensureTopics(connection, topics.containers)) out.complain(`warning: ${warning}`)
+    const warning = await transactionsWarning(connection)
+    if (warning) out.complain(`warning: ${warning}`)
   } catch (cause) {
     throw new ReleaseError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
       nextStep: 'check the settings of Stream, and that this machine may reach the brokers',

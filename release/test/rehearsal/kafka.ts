@@ -1,7 +1,8 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
+import { denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
+import { brokerRules } from '@orderflow/stack/parts'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 
@@ -53,7 +54,10 @@ exec bin/kafka-server-start.sh /tmp/server.properties
     options: ['--user', 'root', '--entrypoint', '/tmp/start', '--publish', `127.0.0.1:${hostPort}:${hostPort}`],
     files,
   }
-  await containers.run('kafka', kafkaImage, run, () => ensureTopics(connection, topics.containers))
+  await containers.run('kafka', kafkaImage, run, async () => {
+    await denyTransactions(connection)
+    return await ensureTopics(connection, topics.containers)
+  })
   return connection
 }
 
@@ -79,6 +83,7 @@ function properties(hostPort: number): string {
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': '/tmp/trusted.pem',
     'log.dirs': '/tmp/kafka-data',
+    ...brokerRules,
     'auto.create.topics.enable': false,
     // As hosted brokers do, unlike the local stack.
     'group.min.session.timeout.ms': 6000,

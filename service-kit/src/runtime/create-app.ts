@@ -73,7 +73,8 @@ export function createApp<S extends object>(
           refusals,
         })
       : undefined
-  const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes })
+  const warn = (warning: string) => log.warn(warning)
+  const streamCheck = createStreamCheck(settings.Stream, { group, reads, writes }, { warn })
   const all = Object.values(consumers)
   const deliverers = Object.fromEntries(Object.entries(consumers).map(([topic, { deliver }]) => [topic, deliver]))
   const readiness = createReadiness(sidecar, streamCheck, () => all.map(({ stoppedBy }) => stoppedBy()).find(Boolean))

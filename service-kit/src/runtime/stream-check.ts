@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AdminOptions } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
+import { protocolErrors } from '../stream/kafka-request.ts'
+import { mayBeginTransactions } from '../stream/kafka-transactions.ts'
 import { type TopicUse, topicUses } from './topic-uses.ts'
 
 /** What keeps a service from its stream, in words that may be public; undefined when nothing does. */
@@ -19,8 +21,21 @@ export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
   /** What this user may do with topics, as far as the broker says so; also how to ask whether it answers. */
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
+  /** Whether this user may begin a transaction, as far as the broker says so. */
+  mayBeginTransactions(): Promise<boolean | undefined>
   close(): Promise<void>
 }
+
+export interface StreamCheckOptions {
+  /** Receives a warning when Kafka allows too much. The service is ready all the same. */
+  warn?: (warning: string) => void
+  /** Opens a connection; a test passes its own. */
+  open?: (connection: KafkaConnection) => Promise<StreamAdmin>
+}
+
+const transactionsAllowed =
+  'Kafka lets this service begin transactions, so it may let publishers too: services handle the events of an aborted transaction. ' +
+  'Deny transactional ids: make acls prints the rule (docs/publishing.md#transactions)'
 
 /** Whoever asks whether a service is ready waits for a few seconds only. */
 const deadlineMs = 2_500
@@ -51,6 +66,7 @@ async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   return {
     describeGroups: (asked) => patiently(() => admin.describeGroups(asked)),
     topicUses: (topics) => topicUses(admin, topics),
+    mayBeginTransactions: () => mayBeginTransactions(admin),
     close: () => admin.close(),
   }
 }
@@ -76,17 +92,20 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 export function createStreamCheck(
   settings: StreamSettings,
   { group, reads, writes }: StreamUse,
-  open: (connection: KafkaConnection) => Promise<StreamAdmin> = openAdmin,
+  { open = openAdmin, warn = () => {} }: StreamCheckOptions = {},
 ): StreamCheck {
   const connection = connectionOf(settings)
   if (!connection) return async () => 'no broker is named: set Stream__Brokers'
+  const checkTransactions = transactionCheck(warn)
 
   async function ask(): Promise<string | undefined> {
     let admin: StreamAdmin | undefined
     let asked = 'the topics'
+    let transactions: Promise<void> | undefined
     try {
       admin = await open(connection as KafkaConnection)
       const uses = await admin.topicUses([...new Set([...reads, ...writes])])
+      transactions = checkTransactions(admin)
       const missing = denied(reads, 'read', uses) ?? denied(writes, 'write', uses)
       if (missing || group === undefined) return missing
       asked = `consumer group ${group}`
@@ -95,12 +114,32 @@ export function createStreamCheck(
       return reasonOf(error, asked)
     } finally {
       // Not waited for: with a broker that hangs it takes as long as the question did.
-      admin?.close().catch(() => {})
+      void closeAfter(transactions, admin)
     }
   }
 
   const late = async () => delay(deadlineMs, 'the broker does not answer in time', { ref: false })
   return shared(() => Promise.race([ask(), late()]))
+}
+
+async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | undefined): Promise<void> {
+  await last
+  await admin?.close().catch(() => {})
+}
+
+/**
+ * Makes a check that warns once when this user may begin a transaction. It is repeated until the broker answers, and never fails. Its answer
+ * is about this user alone: a Kafka that denies what no rule allows may still allow another user.
+ */
+function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin) => Promise<void> {
+  let isKnown = false
+  return async (admin) => {
+    if (isKnown) return
+    const isAllowed = await admin.mayBeginTransactions().catch(() => undefined)
+    if (isKnown || isAllowed === undefined) return
+    isKnown = true
+    if (isAllowed) warn(transactionsAllowed)
+  }
 }
 
 /** Calls while one is under way get its answer, and so do those for a while after. */
@@ -137,11 +176,4 @@ function reasonOf(error: unknown, asked: string): string {
   if (names.includes('SASL_AUTHENTICATION_FAILED')) return 'the broker does not accept the user and its password'
   if (names.length === 0) return 'the broker does not answer'
   return `${asked} cannot be described: ${names.at(-1)}`
-}
-
-/** The client wraps errors in lists of errors and causes. */
-function protocolErrors(error: unknown): string[] {
-  if (!(error instanceof Error)) return []
-  const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
-  return [...(apiId ? [apiId] : []), ...errors.flatMap(protocolErrors), ...protocolErrors(cause)]
 }

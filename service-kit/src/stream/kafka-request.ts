@@ -38,3 +38,10 @@ function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) =>
     call((error, answer) => (error ? reject(error) : resolve(answer as Answer)))
   })
 }
+
+/** Returns the protocol's own names of what is wrong. The client wraps errors in lists of errors and causes. */
+export function protocolErrors(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
+  return [...(apiId ? [apiId] : []), ...errors.flatMap(protocolErrors), ...protocolErrors(cause)]
+}

@@ -4,6 +4,12 @@ import type { TopicUse } from '../../src/runtime/topic-uses.ts'
 import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
+interface Transactions {
+  mayBegin?: StreamAdmin['mayBeginTransactions']
+  warn?: (warning: string) => void
+}
+
+const idle = { mayBeginTransactions: async () => false, close: async () => {} }
 const settings = { Brokers: 'a:1', AuthType: 'none' } as StreamSettings
 
 describe('what keeps a service from its stream', () => {
@@ -15,8 +21,13 @@ describe('what keeps a service from its stream', () => {
   const all = { read: true, write: true }
 
   /** A Kafka whose groups are given, and what may be done with topics, or that fails. */
-  function check(answer: () => Promise<[state: string, members: number]>, uses: Record<string, TopicUse> = {}) {
+  function check(
+    answer: () => Promise<[state: string, members: number]>,
+    uses: Record<string, TopicUse> = {},
+    { mayBegin = async () => false, warn = () => {} }: Transactions = {},
+  ) {
     const admin: StreamAdmin = {
+      mayBeginTransactions: mayBegin,
       async topicUses(topics) {
         calls.asked += 1
         return new Map(topics.map((topic) => [topic, uses[topic] ?? all]))
@@ -30,10 +41,11 @@ describe('what keeps a service from its stream', () => {
         calls.closed += 1
       },
     }
-    return createStreamCheck(settings, use, async () => {
+    const open = async () => {
       calls.opened += 1
       return admin
-    })
+    }
+    return createStreamCheck(settings, use, { open, warn })
   }
   /** As the client reports it: wrapped. */
   const kafkaError = (apiId: string) =>
@@ -73,11 +85,11 @@ describe('what keeps a service from its stream', () => {
 
   it('is only the broker for a service that consumes nothing', async () => {
     const brokerOnly = (topicUses: StreamAdmin['topicUses']) =>
-      createStreamCheck(settings, { group: undefined, reads: [], writes: [] }, async () => ({
-        topicUses,
-        describeGroups: () => Promise.reject(new Error('not asked')),
-        close: async () => {},
-      }))()
+      createStreamCheck(
+        settings,
+        { group: undefined, reads: [], writes: [] },
+        { open: async () => ({ ...idle, topicUses, describeGroups: () => Promise.reject(new Error('not asked')) }) },
+      )()
     expect(await brokerOnly(async () => new Map())).to.equal(undefined)
     expect(await brokerOnly(() => Promise.reject(new Error('x')))).to.equal('the broker does not answer')
     expect(await brokerOnly(() => Promise.reject(kafkaError('CLUSTER_AUTHORIZATION_FAILED')))).to.equal(
@@ -102,11 +114,12 @@ describe('what keeps a service from its stream', () => {
   })
 
   it('is nothing when the broker does not say what may be done, as one without rights does', async () => {
-    const silent = createStreamCheck(settings, use, async () => ({
+    const open = async () => ({
+      ...idle,
       topicUses: async () => new Map(),
       describeGroups: async () => new Map([['a-service', { state: 'Stable', members: { size: 1 } }]]),
-      close: async () => {},
-    }))
+    })
+    const silent = createStreamCheck(settings, use, { open })
     expect(await silent()).to.equal(undefined)
   })
 
@@ -117,6 +130,50 @@ describe('what keeps a service from its stream', () => {
     expect(answer).to.equal(undefined)
     await time.pass(1_000)
     expect(answer).to.equal('the broker does not answer in time')
+  })
+
+  describe('about transactions', () => {
+    const warnings: string[] = []
+    const warn = (warning: string) => void warnings.push(warning)
+    beforeEach(() => warnings.splice(0))
+
+    it('a check warns once when Kafka lets the service begin one, and the service is ready', async () => {
+      const ask = check(async () => ['Stable', 1], {}, { mayBegin: async () => true, warn })
+      for (let turn = 0; turn < 3; turn += 1) {
+        expect(await ask()).to.equal(undefined)
+        await time.pass(2_100)
+      }
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.match(/begin transactions.*make acls/)
+    })
+
+    it('a check gives no warning when Kafka denies them, and does not ask again', async () => {
+      let asked = 0
+      const mayBegin = async () => {
+        asked += 1
+        return false
+      }
+      const ask = check(async () => ['Stable', 1], {}, { mayBegin, warn })
+      await ask()
+      await time.pass(2_100)
+      await ask()
+      expect([asked, warnings]).to.deep.equal([1, []])
+    })
+
+    it('a check asks until Kafka answers, and the service is ready meanwhile', async () => {
+      const answers = [() => Promise.reject(new Error('cut off')), async () => undefined, async () => true]
+      const ask = check(
+        async () => ['Stable', 1],
+        {},
+        { mayBegin: () => (answers.shift() as () => Promise<boolean | undefined>)(), warn },
+      )
+      for (const given of [0, 0, 1]) {
+        expect(await ask()).to.equal(undefined)
+        await time.pass(2_100)
+        expect(warnings).to.have.length(given)
+      }
+      expect(calls.closed).to.equal(3)
+    })
   })
 
   it('is the missing setting when no broker is named', async () => {

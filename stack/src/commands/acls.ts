@@ -1,4 +1,4 @@
-import { aclCommands } from '../kafka/acl-commands.ts'
+import { aclCommands, denyTransactionsCommand } from '../kafka/acl-commands.ts'
 import { publisherRights, serviceRights } from '../kafka/rights.ts'
 import { nameProblem } from '../kafka/users.ts'
 import { StackError } from '../lib/error.ts'
@@ -6,7 +6,8 @@ import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 
 /**
- * `make acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named.
+ * `make acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
+ * are denied once, to all users.
  * @throws {StackError} `usage` for a name that no such application can have
  */
 export function acls(name: string | undefined): void {
@@ -14,4 +15,6 @@ export function acls(name: string | undefined): void {
   if (problem) throw new StackError('usage', `NAME=${name}: ${problem}`, { nextStep: 'make acls NAME=legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
+  // For the whole Kafka: an application that comes later needs it no more than its own right.
+  if (name === undefined) print(denyTransactionsCommand())
 }

@@ -1,6 +1,7 @@
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { addPartitions, topics } from '../kafka/topics.ts'
+import { transactionsWarning } from '../kafka/transactions.ts'
 import { timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 import { runningWay } from './way.ts'
@@ -16,6 +17,8 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const surroundings = !isNamed && (await runningWay()) === 'local' ? 'processes' : 'containers'
   const added = await addPartitions(kafka, topics[surroundings])
   for (const line of added) tell(line)
+  const warning = isNamed ? await transactionsWarning(kafka) : undefined
+  if (warning) tell(`warning: ${warning}`)
   if (added.length === 0) return tell('every topic has the partitions of services.json')
   if (isNamed) return
   tell('waiting for the sidecars to take part in them')

@@ -5,6 +5,7 @@ import { requestOf } from '@orderflow/service-kit/kafka-request'
 import type { Acl, Admin } from '@platformatic/kafka'
 import { publisherRights, type Right, stackRights } from './rights.ts'
 import { withAdmin } from './topics.ts'
+import { transactionDenial } from './transactions.ts'
 import { brokerUser, exporterUser, isServiceUser, publishUser, stackUsers } from './users.ts'
 
 // Who may come to a Kafka that asks, and what he may do there.
@@ -22,14 +23,15 @@ export interface AccessChanges {
 
 /**
  * Makes the stack's users, each with its password, and gives them exactly the rights that follow from services.json. A service that is no
- * more loses its user. Outside applications are left as they are. May be repeated; whoever is connected stays so.
+ * more loses its user. Outside applications are left as they are. Denies transactions to all. May be repeated; whoever is connected stays so.
  */
 export async function ensureAccess(kafka: KafkaConnection, passwords: Record<string, string>): Promise<AccessChanges> {
   return await withAdmin(kafka, async (admin) => {
     const former = (await userNames(admin)).filter((user) => isServiceUser(user) && !(user in passwords))
     await alterUsers(admin, { set: passwords, remove: former })
-    const wanted = await aclsOf(stackRights)
-    const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)))
+    const denial = await transactionDenial()
+    const wanted = [...(await aclsOf(stackRights)), denial]
+    const found = (await readAcls(admin)).filter((acl) => isOfStack(userOf(acl)) || keyOf(acl) === keyOf(denial))
     return await replaceAcls(admin, { wanted, found })
   })
 }

@@ -1,4 +1,5 @@
 import type { Right } from './rights.ts'
+import { transactionDenialOptions } from './transactions.ts'
 
 const operations = { read: 'Read', write: 'Write', describe: 'Describe' } as const
 
@@ -13,6 +14,12 @@ export function aclCommands(rights: readonly Right[]): string[] {
   )
   return [...byTarget].map(([target, all]) => {
     const allowed = all.map(({ operation }) => `--operation ${operations[operation]}`).join(' ')
-    return `kafka-acls.sh --bootstrap-server "$Stream__Brokers" --command-config admin.properties --add ${target} ${allowed}`
+    return aclCommand(`${target} ${allowed}`)
   })
 }
+
+/** The command of Kafka's own tool that denies transactions to every user. */
+export const denyTransactionsCommand = () => aclCommand(transactionDenialOptions)
+
+const aclCommand = (options: string) =>
+  `kafka-acls.sh --bootstrap-server "$Stream__Brokers" --command-config admin.properties --add ${options}`

@@ -20,6 +20,12 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
+/** A broker that authenticates nobody and still applies rules: what no rule denies is allowed (kafka/transactions.ts has the one rule). */
+export const brokerRules = {
+  'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+  'allow.everyone.if.no.acl.found': true,
+} as const
+
 /** The heap is Kafka's need at this size, measured; its own default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 

@@ -1,6 +1,7 @@
 import { localKafka } from '../kafka/connection.ts'
 import { groupMembers, groupMissing, kafkaMissing, type Missing, serviceMissing } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
+import { denyTransactions } from '../kafka/transactions.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { serviceDatabases } from '../postgresql/databases.ts'
 import { prepareKafka } from './kafka.ts'
@@ -72,6 +73,8 @@ const kafkaOf = (plan: Plan) => localKafka(plan.ports.kafka)
 async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): Promise<void> {
   const watch = { folder: plan.folder, processes: ['kafka'], timeoutMs: kafkaTimeoutMs, signal }
   await waitUntil('Kafka', watch, () => kafkaMissing(kafkaOf(plan)))
+  // Before there is a topic to publish to. At each start: a log of version 0.1.0 has no rule yet.
+  await denyTransactions(kafkaOf(plan))
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brokerHeap, brokerMachine, brokerSettings } from '../kafka/broker-settings.ts'
+import { brokerHeap, brokerMachine, brokerRules, brokerSettings } from '../kafka/broker-settings.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
@@ -97,6 +97,7 @@ function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) 
     listeners: `PLAINTEXT://127.0.0.1:${kafka},CONTROLLER://127.0.0.1:${kafkaController}`,
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logs,
+    ...brokerRules,
     ...brokerSettings,
   }
 }

@@ -3,25 +3,11 @@ import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { Consumer } from '@platformatic/kafka'
 import { localKafka } from '../../src/kafka/connection.ts'
-import { entryOf } from '../../src/lib/services.ts'
 import { ensureRunning } from '../../src/processes/ensure.ts'
-import { prepareKafka } from '../../src/processes/kafka.ts'
 import type { Plan } from '../../src/processes/plan.ts'
-import { startProcess } from '../../src/processes/process-control.ts'
-import { processSpecs } from '../../src/processes/process-spec.ts'
 
-/** What a broker that can deny something has besides. It denies nothing until it is told to. */
-const authorizer = [
-  'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-  'allow.everyone.if.no.acl.found=true',
-]
-
-/** Starts the broker of a stack, as the stack does and with an authorizer, and waits until it answers. */
+/** Starts the broker of a stack, as the stack does, and waits until it answers. */
 export async function startBroker(plan: Plan): Promise<void> {
-  await prepareKafka(plan)
-  const broker = entryOf(processSpecs(plan), 'kafka')
-  const overrides = authorizer.flatMap((setting) => ['--override', setting])
-  startProcess(plan.folder, { ...broker, args: [...broker.args, ...overrides] })
   await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
 }
 

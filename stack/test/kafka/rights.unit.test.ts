@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { aclCommands } from '../../src/kafka/acl-commands.ts'
+import { aclCommands, denyTransactionsCommand } from '../../src/kafka/acl-commands.ts'
 import { exporterRights, publisherRights, serviceRights, watcherRights } from '../../src/kafka/rights.ts'
 import { brokerUser, nameProblem, stackUsers } from '../../src/kafka/users.ts'
 import { services } from '../../src/lib/services.ts'
@@ -93,6 +93,12 @@ describe('the commands for a Kafka that others administer', () => {
       'legacy --topic orderevents --operation Write',
     ]
     expect(aclCommands(rights)).to.deep.equal(ends.map((end) => begin + end))
+  })
+
+  it('deny transactions to every user, quoted for a shell', () => {
+    expect(denyTransactionsCommand()).to.match(
+      / --add --deny-principal 'User:\*' --transactional-id '\*' --operation All$/,
+    )
   })
 })
 

@@ -99,12 +99,12 @@ describe('a process of the stack', () => {
   })
 
   it('that dies while it is waited for ends the wait with its exit and the end of its log', async () => {
-    startScript(folder, 'kafka', `console.log('first line'); console.log('no space left'); process.exit(1)`)
+    startScript(folder, 'kafka', `console.log('first line'); console.log('last line'); process.exit(1)`)
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)
     expect(failure).to.have.property('code', 'process-died')
     expect((failure as Error).message).to.match(
-      /^kafka ended \(exit code 1\); its last lines:\nfirst line\nno space left$/,
+      /^kafka ended \(exit code 1\); its last lines:\nfirst line\nlast line$/,
     )
     expect(failure).to.have.property('nextStep').that.includes('make logs SERVICE=kafka')
   })

@@ -1,0 +1,69 @@
+import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
+import { createStreamCheck } from '@orderflow/service-kit/stream-check'
+import { expect } from 'chai'
+import { localKafka } from '../../src/kafka/connection.ts'
+import { kafkaMissing, untilNothingMissing } from '../../src/kafka/readiness.ts'
+import { withAdmin } from '../../src/kafka/topics.ts'
+import { transactionDenial, transactionsWarning } from '../../src/kafka/transactions.ts'
+import { eventually } from '../../src/lib/poll.ts'
+import { entryOf } from '../../src/lib/services.ts'
+import type { Plan } from '../../src/processes/plan.ts'
+import { startProcess } from '../../src/processes/process-control.ts'
+import { processSpecs } from '../../src/processes/process-spec.ts'
+import { runningStack } from '../../src/processes/running-stack.ts'
+import { startBroker } from './broker.ts'
+
+export function transactions(planned: () => Plan): void {
+  describe('its rule about transactions', () => {
+    const kafka = () => localKafka(planned().ports.kafka)
+    const removeRule = async () => {
+      const filters = [await transactionDenial()]
+      await withAdmin(kafka(), (admin) => admin.deleteAcls({ filters }))
+    }
+
+    it('leaves an operator and a service without a warning', async () => {
+      expect(await transactionsWarning(kafka())).to.equal(undefined)
+      expect(await withAdmin(kafka(), mayBeginTransactions)).to.equal(false)
+    })
+
+    it('comes back when the stack starts again, also over a log of a version that had no rule', async () => {
+      await removeRule()
+      await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
+      await startBroker(planned())
+      await eventually(async () => (await transactionsWarning(kafka())) === undefined, 'the rule to be back')
+    })
+
+    it('warns an operator and a service where it is missing, and asking leaves no trace at the broker', async () => {
+      await removeRule()
+      try {
+        await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
+        expect(await transactionsWarning(kafka())).to.match(/^no rule of Kafka denies transactions.*make acls/)
+        expect(await warningOfService(planned())).to.match(/^Kafka lets this service begin transactions.*make acls/)
+        const topics = await withAdmin(kafka(), (admin) => admin.listTopics({ includeInternals: true }))
+        expect(topics).to.include('orderevents').and.to.not.include('__transaction_state')
+      } finally {
+        await startBroker(planned())
+      }
+    })
+
+    it('cannot be made at a Kafka without an authorizer, of which an operator and a service are warned', async () => {
+      await runningStack(planned(), false).kill('kafka')
+      const broker = entryOf(processSpecs(planned()), 'kafka')
+      startProcess(planned().folder, { ...broker, args: [...broker.args, '--override', 'authorizer.class.name='] })
+      await untilNothingMissing('Kafka', () => kafkaMissing(kafka()))
+      expect(await transactionsWarning(kafka())).to.match(/^Kafka has no authorizer.*make acls/)
+      expect(await warningOfService(planned())).to.match(/^Kafka lets this service begin transactions/)
+    })
+  })
+}
+
+/** Returns what a service logs, although it is ready. The warning comes after the answer, which does not wait for it. */
+async function warningOfService({ ports }: Plan): Promise<string> {
+  const warnings: string[] = []
+  const Brokers = localKafka(ports.kafka).bootstrapBrokers.join()
+  const settings = { Brokers, AuthType: 'none' } as Parameters<typeof createStreamCheck>[0]
+  const use = { group: undefined, reads: ['orderevents'], writes: [] }
+  const check = createStreamCheck(settings, use, { warn: (warning) => warnings.push(warning) })
+  expect(await check()).to.equal(undefined)
+  return await eventually(() => warnings[0], 'the warning')
+}
