@@ -57,7 +57,7 @@ describe('an order over HTTP', () => {
   it('is refused with 400 when the body is no JSON', async () => {
     const answer = await place('{"customerName":')
     expect(answer.status).to.equal(400)
-    expect(answer.body.detail).to.match(/JSON/)
+    expect(`${answer.body.title} ${answer.body.detail}`).to.match(/JSON/)
   })
 
   it('is not found under an unknown id', async () => {

@@ -41,7 +41,7 @@ describe('a hostile record', () => {
 
   const bad: Record<string, [record: Outgoing, reason: string]> = {
     'text that is no JSON': [{ value: '{' }, reasons.notJson],
-    'a tombstone': [{ value: null }, reasons.notJson],
+    'a tombstone': [{ value: null }, reasons.envelope],
     'a binary key': [{ key: Buffer.from([0xff, 0xfe, 0]), value: '[' }, reasons.notJson],
     'a total that is a text': [
       { value: JSON.stringify({ ...reduced(), Payload: { ...reduced().Payload, Total: 'ten' } }) },

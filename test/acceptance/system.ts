@@ -46,6 +46,7 @@ export const targets = {
 
 export const reasons = {
   notJson: 'not-json',
+  envelope: 'not-an-envelope',
   payload: 'invalid-payload',
   version: 'unknown-version',
   conflict: 'conflicting-order',
