@@ -50,9 +50,14 @@ describe('ids of a record', () => {
   const folder = new URL('../fixtures/ids/', import.meta.url)
   for (const file of readdirSync(folder)) {
     it(`are those of fixtures/ids/${file}, which other languages are tested with`, () => {
-      const { valueBase64, keyBase64, timestamp, id, traceId, recordId: ofRecord } = JSON.parse(
-        readFileSync(new URL(file, folder), 'utf8'),
-      )
+      const {
+        valueBase64,
+        keyBase64,
+        timestamp,
+        id,
+        traceId,
+        recordId: ofRecord,
+      } = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
       const record = {
         value: Buffer.from(valueBase64, 'base64'),
         key: keyBase64 === undefined ? undefined : Buffer.from(keyBase64, 'base64'),

@@ -37,7 +37,7 @@ describe('a job that resends dead letters', () => {
     const ask = async (_method: string, wanted: string[]) =>
       wanted
         .filter((id) => ids.includes(id))
-        .map((id) => ({ entry: { id, app: 'a', origin: place, attempts: [] } as Entry }))
+        .map((id) => ({ entry: { id, app: 'a', origin: place, record: undefined, attempts: [] } as Entry }))
     const log: Pick<LogAccess, 'resend'> = {
       async *resend(entries) {
         for (const entry of entries) {

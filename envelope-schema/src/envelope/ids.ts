@@ -51,8 +51,7 @@ function contentParts({ value, key }: RecordContent): [value: string, key: strin
 export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
   if (Id !== undefined && CorrelationId !== undefined && TraceId !== undefined) return envelope as E & Envelope
-  const parts =
-    'value' in source ? contentParts(source) : [source.topic, `${source.partition}`, `${source.offset}`]
+  const parts = 'value' in source ? contentParts(source) : [source.topic, `${source.partition}`, `${source.offset}`]
   const trace = TraceId ?? CorrelationId ?? deterministicId('trace', ...parts)
   return {
     ...envelope,

@@ -22,14 +22,14 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 `
 
 /** Events are counted by this: a rate of ten minutes has 120 of them. */
 export const bucketMs = 5_000
 
 /** Another one is made anew from the log. */
-const version = 1
+const version = 2
 
 /**
  * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that

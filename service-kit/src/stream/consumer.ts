@@ -16,6 +16,7 @@ import { createIntake, type Handlers, type Reactions } from './intake.ts'
 import { topicAttributes } from './messaging.ts'
 import { ObservedDelivery } from './observed-delivery.ts'
 import type { PublishRecord } from './publisher.ts'
+import { idSourceOf, keyBytes } from './record-ids.ts'
 import { slices } from './slices.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
@@ -30,6 +31,8 @@ export interface ConsumerOptions {
   metrics: Pick<Metrics, 'topic'>
   now: () => Date
   tracing?: Tracing | undefined
+  /** See `momentOf`. */
+  positionIdsBefore?: number | undefined
 }
 
 /** An event that will be delivered again. */
@@ -56,6 +59,8 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, publish, trust, refusals, log, now, tracing } = options
+  const sourceOf = (delivery: Delivery) =>
+    idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, options.positionIdsBefore)
   const metrics = options.metrics.topic(topic, faultCodes(refusals))
   const observed = { topic, group: app, types: new Set(Object.keys(handlers)), metrics, tracing }
   const logUnhandled = createUnhandledCounter(topic, log)
@@ -90,7 +95,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   /** Answers what became of an event, or why it can never be handled. */
   async function handle(delivery: Delivery, onRead: (envelope: Envelope) => void): Promise<Outcome | Fault> {
     try {
-      const taken = await intake(delivery, delivery.origin, onRead)
+      const taken = await intake(delivery, sourceOf(delivery), onRead)
       if (!taken) return 'unhandled'
       const { causedAt } = delivery
       if (causedAt !== undefined) metrics.reacted(taken.type, Math.max(0, now().getTime() - causedAt))
@@ -105,7 +110,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     // The fault is masked by now, and names of fields in it need not be.
     nowHandling(undefined)
     // What could not be read gets the ids of an envelope that has none.
-    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, delivery.origin))
+    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, sourceOf(delivery)))
     const dead = deadLetterTopic(topic)
     const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
     await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {

@@ -6,19 +6,24 @@ import type { Delivery } from './delivery.ts'
 import type { Fault } from './fault.ts'
 import { type Place, placeText } from './place.ts'
 import { letterHeaders } from './record-headers.ts'
+import { keyBytes, recordIdOf } from './record-ids.ts'
 
 /** Characters. A detail is for reading, so a few kilobytes do. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
-/** The id of all that is said of one event by one app, however often it is delivered, dead-lettered and resent. */
-export function deadLetterId(app: string, { topic, partition, offset }: Place): string {
-  return deterministicId('dead-letter', app, topic, String(partition), offset)
+/**
+ * Returns the id of an app's dead letters of one record, however often it is delivered and dead-lettered.
+ * @param record the record's id; without it the id derives from its place, as for dead letters of 0.1.0
+ */
+export function deadLetterId(app: string, { topic, partition, offset }: Place, record?: string): string {
+  const parts = record === undefined ? [String(partition), offset] : [record]
+  return deterministicId('dead-letter', app, topic, ...parts)
 }
 
 /**
  * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
- * headers. Its id derives from app and origin, so that a redelivered fault counts once, and a resent one with it.
+ * headers. Its id derives from app and record, so that a redelivered fault counts once, and a resent one with it.
  *
  * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/src/kafka/topics.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
@@ -54,9 +59,12 @@ export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
 
-function storyOf({ origin, place }: Delivery, { code, detail }: Fault, app: string, now: Date, maxLength: number) {
+function storyOf(delivery: Delivery, { code, detail }: Fault, app: string, now: Date, maxLength: number) {
+  const { origin, place, resentRecord, value, escapedKey, arrivedAt } = delivery
+  const record = recordIdOf({ value, key: keyBytes(escapedKey), arrivedAt })
+  const first = resentRecord ?? (origin === place ? record : undefined)
   return {
-    [letterHeaders.id]: deadLetterId(app, origin),
+    [letterHeaders.id]: deadLetterId(app, origin, first),
     [letterHeaders.reason]: code,
     [letterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
     [letterHeaders.app]: app,
@@ -64,6 +72,7 @@ function storyOf({ origin, place }: Delivery, { code, detail }: Fault, app: stri
     [letterHeaders.partition]: String(origin.partition),
     [letterHeaders.offset]: origin.offset,
     [letterHeaders.time]: now.toISOString(),
+    ...(record && { [letterHeaders.record]: record, [letterHeaders.arrived]: String(arrivedAt) }),
     ...(origin !== place && { [letterHeaders.resent]: placeText(place) }),
   }
 }

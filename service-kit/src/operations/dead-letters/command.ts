@@ -15,7 +15,11 @@ import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from '
 import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
 /** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been resent. */
-export async function deadLettersCommand(args: string[], kafka: KafkaConnection, trust: Trust): Promise<number> {
+export async function deadLettersCommand(
+  args: string[],
+  kafka: KafkaConnection,
+  { trust, positionIdsBefore }: { trust: Trust; positionIdsBefore: number },
+): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
@@ -27,10 +31,10 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
     const chosen = selectEntries(letters.entries, asked.what)
     if (asked.command === 'resend') {
       const edited = await editedEvent(log, chosen, asked, trust)
-      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust })
+      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, positionIdsBefore })
     }
     const entry = only(chosen)
-    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
+    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values, positionIdsBefore))
     return 0
   } finally {
     await log.close()
