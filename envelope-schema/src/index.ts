@@ -4,7 +4,14 @@ export type { AsyncApiDocument } from './asyncapi/types.ts'
 export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
 export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
 export { createEnvelope, type NewEvent } from './envelope/create.ts'
-export { completeEnvelope, deterministicId, type Origin } from './envelope/ids.ts'
+export {
+  completeEnvelope,
+  deterministicId,
+  type IdSource,
+  type Origin,
+  type RecordContent,
+  recordId,
+} from './envelope/ids.ts'
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './envelope/parse.ts'
 export { selectEvent } from './envelope/select.ts'
 export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'

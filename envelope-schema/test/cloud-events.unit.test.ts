@@ -96,7 +96,7 @@ describe('a CloudEvent of an envelope', () => {
   })
 
   it('cannot be made without an id', () => {
-    expect(() => toCloudEvent(complete())).to.throw(TypeError, 'needs its origin')
+    expect(() => toCloudEvent(complete())).to.throw(TypeError, 'needs its record')
   })
 
   it('shows a Name that a String of CloudEvents cannot hold without its control characters', () => {

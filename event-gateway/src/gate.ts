@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import {
   type Caller,
   isInfrastructure,
@@ -33,11 +33,15 @@ export interface Published {
   cause: unknown
 }
 
+type Ids = Record<'Id' | 'CorrelationId' | 'TraceId', string>
+
 /** An envelope that may be published: what it says, and the bytes to publish. */
 interface Admitted {
   item: Item
   judgement: Judgement
   envelope: ReceivedEnvelope
+  /** Its own Id, or the one that is written into it. */
+  id: string
   value: Uint8Array
 }
 
@@ -53,17 +57,25 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
       const errors = [{ pointer: '/AppId', message: error.message, hint: ownName }]
       return { ...outcomeOf(item, 'refused', { ...judgement, errors }, envelope.Id ?? null), code: error.code }
     }
-    if (sender.idempotencyKey === undefined) return { item, judgement, envelope, value: item.text }
-    const missing = missingIds(envelope, item.text, sender.idempotencyKey, seen)
-    return { item, judgement, envelope: { ...envelope, ...missing }, value: withFields(item.text, missing) }
+    const { idempotencyKey } = sender
+    const ids =
+      idempotencyKey === undefined
+        ? receivedIds(envelope, item.text)
+        : keyedIds(envelope, item.text, idempotencyKey, seen)
+    const missing = Object.fromEntries(
+      Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
+    )
+    // Derived ids are not what the publisher said of a trace: then the request's trace goes on.
+    const said = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
+    return { item, judgement, envelope: said, id: ids.Id, value: withFields(item.text, missing) }
   }
 
   async function send(
     topic: string,
-    { item, judgement, envelope, value }: Admitted,
+    { item, judgement, envelope, id, value }: Admitted,
     onFailure: (error: unknown) => void,
   ): Promise<Outcome> {
-    const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, envelope.Id ?? null)
+    const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, id)
     try {
       await forward(topic, keyOf(envelope), { envelope, value })
       return told('accepted')
@@ -71,7 +83,7 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
       if (isInfrastructure(error)) onFailure(error)
       if (error instanceof OverloadError) return { ...told('unsent'), retry: 'It was not published: send it again.' }
       if (!(error instanceof SidecarError)) throw error
-      if (error.failure !== 'refused') return { ...told('unknown'), retry: envelope.Id ? sameEvent : anotherEvent }
+      if (error.failure !== 'refused') return { ...told('unknown'), retry: sameEvent }
       const errors = [{ pointer: '', message: 'is not taken by the broker, which may have another limit of size' }]
       return { ...told('refused'), code: 'not-taken', errors }
     }
@@ -97,9 +109,6 @@ const ownName =
   'an application has an AppId and an AppName of its own, and says what trust.json lets it say (docs/trust.md)'
 
 const sameEvent = 'Send it again: by its Id it is the same event, and counts once.'
-const anotherEvent =
-  'Nothing tells a second copy from a second event: sent again it may be in the log twice, with two Ids. An order counts once by its ' +
-  'OrderId all the same. With an Id, or an Idempotency-Key, a retry is the same event.'
 
 /** What is no JSON may be more than one, or a part. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
@@ -117,26 +126,36 @@ function keyOf({ Payload }: ReceivedEnvelope): string | undefined {
 }
 
 /**
- * The ids that an envelope lacks, which its place in the log would make otherwise, another one for each copy: the same whenever its
- * application sends the same bytes with the same key, alone or among others.
+ * Returns an envelope's ids: its own, and those that every receiver would derive from these bytes on the stream. So the same envelope is the
+ * same event, sent again here or published to Kafka.
+ */
+function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array): Ids {
+  const key = keyOf(envelope)
+  const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
+    value: text,
+    key: key ? Buffer.from(key) : undefined,
+  })
+  return { Id, CorrelationId, TraceId }
+}
+
+/**
+ * Returns an envelope's ids for a sender with a key. Those that it lacks are the same whenever its application sends the same bytes with the same
+ * key, alone or among others. Another key is another event.
  * @param seen how often the same bytes came before in this body: each time is an event
  */
-function missingIds(
-  { AppId, Id, CorrelationId, TraceId }: ReceivedEnvelope,
+function keyedIds(
+  envelope: ReceivedEnvelope,
   text: Uint8Array,
   idempotencyKey: string,
   seen: Map<string, number>,
-): Record<string, string> {
+): Ids {
+  const { AppId, Id, CorrelationId, TraceId } = envelope
   const digest = createHash('sha256').update(text).digest('hex')
   const before = seen.get(digest) ?? 0
   seen.set(digest, before + 1)
   const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, String(before))
   const trace = TraceId ?? CorrelationId ?? derived('handed-on-trace')
-  return {
-    ...(Id === undefined && { Id: derived('handed-on') }),
-    ...(CorrelationId === undefined && { CorrelationId: trace }),
-    ...(TraceId === undefined && { TraceId: trace }),
-  }
+  return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }
 
 /** The envelope's bytes, behind fields that it does not have. */

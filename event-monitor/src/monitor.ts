@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Background, ServiceContext } from '@orderflow/service-kit'
 import { connectionOf } from '@orderflow/service-kit/kafka'
+import { momentOf } from '@orderflow/service-kit/log'
 import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
 import { Lookout, type Seen } from './health/look.ts'
 import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
@@ -48,6 +49,7 @@ export function openMonitor(
     {
       kafka,
       trust: trustSettings,
+      positionIdsBefore: Stream.PositionIdsBefore,
       root: root.href,
       folder,
       segmentEvents: Math.max(1_000, Math.ceil(own.KeepEvents / 10)),
@@ -69,7 +71,7 @@ export function openMonitor(
     },
   )
   const views = createLiveViews(index, now)
-  const access = createLogAccess(kafka)
+  const access = createLogAccess(kafka, momentOf(Stream.PositionIdsBefore))
   const resends = createResends({ index, ledger, log: access, trust, now, newId, tell: views.job })
   const latencies = new Latencies()
   index.onBatch(({ kinds }) => {

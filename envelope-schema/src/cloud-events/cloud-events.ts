@@ -1,4 +1,4 @@
-import { completeEnvelope, deterministicId, type Origin } from '../envelope/ids.ts'
+import { completeEnvelope, deterministicId, type IdSource } from '../envelope/ids.ts'
 import { partsOf, typeOf } from '../schemas/event-type.ts'
 import { isGuid } from '../schemas/guid.ts'
 import { bundleOf, schemaBase } from '../schemas/schema-documents.ts'
@@ -29,12 +29,12 @@ const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 /**
  * An envelope as a CloudEvent, whose `data` is the envelope itself: nothing is lost, and what is personal in it gets into no attribute,
  * and so into no header. The attributes repeat what routers and filters look at.
- * @param origin where its record stands, from which the `id` of an envelope without Id derives, as for every receiver
- * @throws {TypeError} for an envelope without Id and no origin: a CloudEvent has an id
+ * @param source the record's value and key, from which the `id` of an envelope without Id derives, as for every receiver
+ * @throws {TypeError} for an envelope without Id if there is no source: a CloudEvent has an id
  */
-export function toCloudEvent(envelope: ReceivedEnvelope, origin?: Origin): CloudEvent {
-  const { Id, CorrelationId } = origin ? completeEnvelope(envelope, origin) : envelope
-  if (Id === undefined) throw new TypeError('an envelope without Id needs its origin to become a CloudEvent')
+export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): CloudEvent {
+  const { Id, CorrelationId } = source ? completeEnvelope(envelope, source) : envelope
+  if (Id === undefined) throw new TypeError('an envelope without Id needs its record to become a CloudEvent')
   const type = typeOf(envelope)
   const isFull = [envelope.Id, envelope.CorrelationId, envelope.TraceId].every((id) => id !== undefined)
   return {

@@ -21,21 +21,56 @@ export function deterministicId(kind: string, ...parts: string[]): string {
   ].join('-')
 }
 
-/** Where a record stands in the stream. `offset` is Kafka's 64-bit number; its text holds all digits. */
+/** The parts of a Kafka record that its ids derive from, as bytes. An empty key is the same as none. */
+export interface RecordContent {
+  value: Uint8Array
+  key?: Uint8Array | undefined
+}
+
+/** The position of a record. `offset` is Kafka's 64-bit number; its text holds all digits. */
 export interface Origin {
   topic: string
   partition: number | string
   offset: number | string
 }
 
+/** What missing ids derive from: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
+export type IdSource = RecordContent | Origin
+
+const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')
+
+function contentParts({ value, key }: RecordContent): [value: string, key: string] {
+  return [sha256(value), key === undefined || key.byteLength === 0 ? '' : sha256(key)]
+}
+
+function derivedId(kind: 'event' | 'trace', source: IdSource): string {
+  if (!('value' in source)) return deterministicId(kind, source.topic, `${source.partition}`, `${source.offset}`)
+  const [value, key] = contentParts(source)
+  return deterministicId(kind, value, key)
+}
+
 /**
- * The full variant of a received envelope. A missing Id derives from the origin, and so is the same for every receiver
- * and every redelivery. CorrelationId and TraceId stand in for one another, and derive from the origin when both are
- * missing. All that is there stays as it is.
+ * Returns the full variant of a received envelope. A missing Id derives from the source, so it is the same for every receiver
+ * and every redelivery. CorrelationId and TraceId stand in for one another, and derive from the source if both are
+ * missing. Existing ids stay as they are.
  */
-export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, origin: Origin): E & Envelope {
-  const derived = (kind: string) => deterministicId(kind, origin.topic, `${origin.partition}`, `${origin.offset}`)
+export function completeEnvelope<E extends ReceivedEnvelope>(envelope: E, source: IdSource): E & Envelope {
   const { Id, CorrelationId, TraceId } = envelope
-  const trace = TraceId ?? CorrelationId ?? derived('trace')
-  return { ...envelope, Id: Id ?? derived('event'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
+  if (Id !== undefined && CorrelationId !== undefined && TraceId !== undefined) return envelope as E & Envelope
+  const trace = TraceId ?? CorrelationId ?? derivedId('trace', source)
+  return {
+    ...envelope,
+    Id: Id ?? derivedId('event', source),
+    CorrelationId: CorrelationId ?? trace,
+    TraceId: trace,
+  }
+}
+
+/**
+ * Returns the id of one Kafka record, whatever its value holds. Copies of the record have the same id as long as they keep its time.
+ * @param timestamp the record's time in milliseconds since 1970
+ */
+export function recordId(record: RecordContent & { timestamp: number }): string {
+  const [value, key] = contentParts(record)
+  return deterministicId('record', value, key, String(record.timestamp))
 }

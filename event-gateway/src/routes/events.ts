@@ -31,13 +31,13 @@ export function eventRoutes(gate: Gate, topics: { known: ReadonlySet<string>; ou
       summary: 'Publish one envelope, a list of them, or one on each line',
       description:
         'For publishers without a Kafka client. Each envelope is judged by itself and, if it is right and its application may say it, ' +
-        'published as it came. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
+        'published as it came, with the ids that it lacks written into it. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
       input: {
         topic: pathWord('topic', { description: 'Where applications outside publish.', example: 'orderevents' }),
         items: envelopes,
         idempotencyKey: idempotencyKey({
           description:
-            'Makes a retry safe of reduced envelopes, which have no Id: the same bytes with the same key get the same one. Envelopes with an Id need none.',
+            'Tells identical reduced envelopes apart: the same bytes with the same key are one event, with another key another one. Envelopes with an Id need none.',
         }),
       },
       answers: {

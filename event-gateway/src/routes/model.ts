@@ -44,7 +44,12 @@ export const outcomes = {
             enum: ['accepted', 'refused', 'unsent', 'unknown'],
             description: 'In the log; not in it; not in it, to be sent again; or nobody knows.',
           },
-          id: { ...guidText, nullable: true, description: 'Its Id; null when its place in the log makes one.' },
+          id: {
+            ...guidText,
+            nullable: true,
+            description:
+              'Its Id: its own, or the one that was written into it; null for a refused envelope without one.',
+          },
           ...said,
           retry: { ...text, description: 'What sending it again would do.' },
         }).schema,

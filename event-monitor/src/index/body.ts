@@ -12,10 +12,13 @@ export interface Body {
   key?: string
   headers?: { name: string; value: string }[]
   faults?: Problem[]
+  /** Ids that its envelope lacks and that derive from its record; in the order `Id`, `CorrelationId`, `TraceId`. */
+  ids?: [string, string, string]
   /** Where its event first stood, when that is not its own place. */
   origin?: Place
-  /** Of a dead letter or a note: which record it is about. */
+  /** Of a dead letter or a note: which record it is about, and when that one reached the log, as far as the letter says so. */
   of?: Place
+  ofAt?: number
   /** Of a note: where the event stands now, and whether it was edited. */
   as?: Place
   edited?: boolean

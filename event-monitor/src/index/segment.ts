@@ -31,8 +31,8 @@ PRAGMA user_version = 2;
 export const bucketMs = 5_000
 
 /**
- * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 could store events under the kind
- * of other events after the disk was full.
+ * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 has ids of positions, and could
+ * store events under the kind of other events after the disk was full.
  */
 const version = 2
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   EnvelopeError,
   eventTypes,
+  type IdSource,
   isGuid,
   mayShow,
   type Problem,
@@ -12,7 +13,10 @@ import {
 } from '@orderflow/envelope-schema'
 import {
   headerOf,
+  idSourceOf,
+  keyBytes,
   type LogRecord,
+  letterHeaders,
   maskedText,
   originOf,
   placeText,
@@ -53,24 +57,31 @@ const maxFaults = 100
 type Judge = Pick<Trust, 'requireTrusted'>
 
 /** Reads a record as a receiver does: decoded, validated, judged, and masked. One that this fails for, by a mistake of ours, holds up no other. */
-export function examine(record: LogRecord, trust: Judge): Examined {
+export function examine(record: LogRecord, trust: Judge, positionIdsBefore = Number.NEGATIVE_INFINITY): Examined {
   const place: Place = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
-    return examineAt(place, record, trust)
+    return examineAt(place, record, { trust, positionIdsBefore })
   } catch (error) {
     const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
-    const ids = idsOf(undefined, place)
+    const ids = idsOf(
+      undefined,
+      idSourceOf({ ...record, arrivedAt: record.timestamp, origin: place }, positionIdsBefore),
+    )
     return {
       kind: kindOf(record.topic, { validity: 'not-an-envelope', faults, document: undefined }),
       ids,
       guids: guidsOf(ids, undefined, null, undefined),
       subject: null,
-      body: { document: undefined, note: `(${record.value.length} bytes)`, faults },
+      body: { document: undefined, ids: tripleOf(ids), note: `(${record.value.length} bytes)`, faults },
     }
   }
 }
 
-function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
+function examineAt(
+  place: Place,
+  record: LogRecord,
+  { trust, positionIdsBefore }: { trust: Judge; positionIdsBefore: number },
+): Examined {
   const { topic } = record
   const letter = topic.endsWith('.dead') ? readRecord(record) : undefined
   const verdict: Verdict = letter ? letterVerdict(letter, record) : eventVerdict(record, trust)
@@ -78,11 +89,12 @@ function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
     letter?.kind === 'letter'
       ? letter.origin
       : originOf(place, record.headers.length > 0 ? headerOf(record, resentFrom) : undefined)
-  const ids = idsOf(verdict.document, origin)
+  const ids = idsOf(verdict.document, sourceOf(record, letter, origin, positionIdsBefore))
   const { document, masked } = maskDocument(verdict.document)
   const key = shownKey(record.key)
   const of = letter?.kind === 'letter' ? letter.place : letter?.kind === 'note' ? letter.of : undefined
   const body: Body = { document }
+  if (!hasIds(verdict.document)) body.ids = tripleOf(ids)
   if (document === undefined) body.note = noteOf(record.value)
   if (masked.length > 0) body.masked = masked
   if (key !== null) body.key = key
@@ -90,6 +102,7 @@ function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
   if (verdict.faults.length > 0) body.faults = verdict.faults.slice(0, maxFaults)
   if (origin !== place) body.origin = origin
   if (of) body.of = of
+  if (letter?.kind === 'letter' && letter.arrivedAt !== undefined) body.ofAt = letter.arrivedAt
   if (letter?.kind === 'note') Object.assign(body, { as: letter.as, edited: letter.edited })
   return {
     kind: kindOf(topic, verdict),
@@ -98,6 +111,35 @@ function examineAt(place: Place, record: LogRecord, trust: Judge): Examined {
     subject: subjectOf(verdict.document),
     body,
   }
+}
+
+const tripleOf = ({ id, correlationId, traceId }: EventIds): [string, string, string] => [id, correlationId, traceId]
+
+function hasIds(document: unknown): boolean {
+  const { Id, CorrelationId, TraceId } = Object(document) as Partial<ReceivedEnvelope>
+  return isGuid(Id) && isGuid(CorrelationId) && isGuid(TraceId)
+}
+
+/**
+ * Returns what missing ids derive from. A dead letter has those of its event, whose value and key it holds. Notes, and letters without their
+ * event, hold nothing to tell them apart by, so their position stands for them.
+ */
+function sourceOf(
+  record: LogRecord,
+  letter: ReturnType<typeof readRecord> | undefined,
+  origin: Place,
+  positionIdsBefore: number,
+): IdSource {
+  if (letter?.kind !== 'letter') {
+    if (letter?.kind === 'note') return origin
+    return idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
+  }
+  const isCut = headerOf(record, letterHeaders.cut) !== undefined
+  if (isCut || (record.value.length === 0 && letter.record === undefined)) return origin
+  const key = keyBytes(headerOf(record, letterHeaders.key)) ?? record.key
+  // Letters of 0.1.0 say only when they were written.
+  const arrivedAt = letter.arrivedAt ?? record.timestamp
+  return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }
 
 function eventVerdict(record: LogRecord, trust: Judge): Verdict {

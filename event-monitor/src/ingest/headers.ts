@@ -3,7 +3,7 @@ import type { LogRecord } from '@orderflow/service-kit/log'
 
 /** Headers whose values are ours, or made of hexadecimal digits: nothing in them is anybody's. */
 const open =
-  /^(traceparent|replayed-from|caused-at|replay-of|replayed-as|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|replay|cut))$/
+  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
 const plainValue = /^[\w./:+-]{1,256}$/
 const plainName = /^[\w.-]{1,64}$/
 

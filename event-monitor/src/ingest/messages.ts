@@ -9,6 +9,8 @@ export interface IngestData {
   kafka: KafkaConnection
   /** Whom to trust, and the service's folder, which the file's name is seen from. */
   trust: TrustSettings
+  /** The setting of that name. */
+  positionIdsBefore: string
   root: string
   folder: string
   segmentEvents: number

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { LogRecord } from '@orderflow/service-kit/log'
+import { type LogRecord, momentOf } from '@orderflow/service-kit/log'
 import { readTrust } from '@orderflow/service-kit/trust'
 import type { IndexRecord, Position } from '../index/batch.ts'
 import { storageFault } from '../index/storage-fault.ts'
@@ -31,6 +31,7 @@ const data = workerData as IngestData
 const tell = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
+const positionIdsBefore = momentOf(data.positionIdsBefore)
 /** Undefined until its files could be opened. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
@@ -108,7 +109,7 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp, value } = record
-  const { kind, guids, body, subject } = examine(record, trust)
+  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore)
   const at = Math.min(timestamp, maxTime)
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }

@@ -16,7 +16,8 @@ export interface LogAccess {
   close(): Promise<void>
 }
 
-export function createLogAccess(kafka: KafkaConnection): LogAccess {
+/** @param positionIdsBefore see `momentOf` of service-kit */
+export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: number): LogAccess {
   let log: LogReader | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -48,7 +49,8 @@ export function createLogAccess(kafka: KafkaConnection): LogAccess {
       const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
       const reader = openLog(kafka)
       try {
-        yield* resendEntries(reader, (mended) => publishMended(producer, mended), entries, options)
+        const publish = (mended: Parameters<typeof publishMended>[1]) => publishMended(producer, mended, reader)
+        yield* resendEntries(reader, publish, entries, { ...options, positionIdsBefore })
       } finally {
         await Promise.allSettled([reader.close(), producer.close()])
       }

@@ -1,4 +1,12 @@
-import { completeEnvelope, type Envelope, isGuid, type Origin, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import {
+  completeEnvelope,
+  type Envelope,
+  type IdSource,
+  isGuid,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope-schema'
+
+import type { Body } from '../index/body.ts'
 
 const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
 
@@ -12,8 +20,17 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** The ids that every receiver has for a document at a place: its own, or those that derive from where it first stood. */
-export function idsOf(document: unknown, origin: Origin): EventIds {
+/** The ids of an indexed event: its own, or those that were derived when it was read. */
+export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
+  const { Headers, ...own } = Object(document) as Named
+  if (!ids) return idsOf({ ...own, Headers }, none)
+  const [Id, CorrelationId, TraceId] = ids
+  return idsOf({ Id, CorrelationId, TraceId, Headers }, none)
+}
+const none: IdSource = { value: new Uint8Array() }
+
+/** Returns the ids that every receiver has for a document: its own, or those that derive from its record. */
+export function idsOf(document: unknown, source: IdSource): EventIds {
   const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
   const { CausationId } = Object(Headers) as { CausationId?: unknown }
   const causationId = guidIn(CausationId) ?? null
@@ -24,7 +41,7 @@ export function idsOf(document: unknown, origin: Origin): EventIds {
     ...(correlationId && { CorrelationId: correlationId }),
     ...(traceId && { TraceId: traceId }),
   }
-  const ids: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'> = completeEnvelope(own as ReceivedEnvelope, origin)
+  const ids: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'> = completeEnvelope(own as ReceivedEnvelope, source)
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 

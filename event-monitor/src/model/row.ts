@@ -1,6 +1,6 @@
 import type { EventRow, Place } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
-import { idsOf } from './ids.ts'
+import { indexedIds } from './ids.ts'
 import type { Kind } from './kind.ts'
 
 /** A record as the index has it. */
@@ -32,7 +32,7 @@ export function rowOf({ place, at, bytes, kind, body }: Omit<Indexed, 'seq'>): E
     createdAt: createdAt(body.document),
     name,
     version,
-    ...idsOf(body.document, body.origin ?? place),
+    ...indexedIds(body),
     appId,
     appName,
     variant,

@@ -42,11 +42,11 @@ export async function entryAt(monitor: Monitor, id: string, seen: Place): Promis
 }
 
 /** A note that was added after the index read the dead-letter topic. */
-async function noteOf({ log }: Monitor, { origin, place }: Attempt, readUpTo: ReadUpTo) {
+async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   return await log.read(async (reader) => {
     const notes = followNotes(reader, readUpTo)
-    await notes.catchUp([origin.topic])
-    return notes.noteOf(place)
+    await notes.catchUp([attempt.origin.topic])
+    return notes.noteOf(attempt)
   })
 }
 

@@ -46,7 +46,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, facts, view } = await entryOf(monitor, id)
-        const { origin, place, reason } = currentAttempt(entry)
+        const { origin, place, arrivedAt, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
         const faults = faultsOf(entry, facts)
         return {
@@ -55,7 +55,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
           faults,
           detail: faults[0]?.pointer ? null : (faults[0]?.message ?? null),
           editable: value ? (editableText(value) ?? null) : null,
-          event: (await detailOf(monitor, place)) ?? null,
+          event: (await detailOf(monitor, place, arrivedAt)) ?? null,
           refusals: value
             ? refusalsOf(monitor, origin.topic, value, reason)
             : ['neither the dead letter nor the log has the event any more'],

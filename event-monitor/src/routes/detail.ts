@@ -1,12 +1,13 @@
 import type { EventDetail, Place } from '../api/events.ts'
 import type { Monitor } from '../monitor.ts'
 
-/** All about one event; undefined when the index does not have it. */
+/** All about one event; undefined when the index does not have it. `at` tells it from others at its place (`Reads.event`). */
 export async function detailOf(
   { index, standingOf, tracePage, isSigned }: Monitor,
   place: Place,
+  at?: number,
 ): Promise<EventDetail | undefined> {
-  const found = await index.ask('event', place)
+  const found = await index.ask('event', place, at)
   if (!found) return undefined
   const { row, body, ...around } = found
   const { document = null, note = null, masked = [], key = null, headers = [], faults = [] } = body

@@ -40,8 +40,15 @@ const dryRunInput = eventBody(
 export function mendingRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
-  async function dryRun(place: Place, value: Uint8Array): Promise<DryRunResult> {
-    const record = { place, value: Buffer.from(value).toString('base64'), arrivedAt: Date.now(), isVouchedFor: true }
+  async function dryRun(place: Place, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
+    const key = keyBytes?.toString('base64')
+    const record = {
+      place,
+      value: Buffer.from(value).toString('base64'),
+      key,
+      arrivedAt: Date.now(),
+      isVouchedFor: true,
+    }
     return { services: await tryRecord(record, services) }
   }
 
@@ -81,7 +88,7 @@ export function mendingRoutes(monitor: Monitor): Route[] {
       async handle({ asked: { place, edited } }): Promise<DryRunResult> {
         const record = await log.read((reader) => recordAt(reader, place))
         if (!record) throw lost()
-        return dryRun(place, edited === undefined ? record.value : mended(edited, record.value))
+        return dryRun(place, edited === undefined ? record.value : mended(edited, record.value), record.key)
       },
     }),
   ]

@@ -28,6 +28,7 @@ describe('an index whose log cannot be read', () => {
       {
         kafka: { bootstrapBrokers: [`127.0.0.1:${port}`] },
         trust: { File: '../components/trust/trust.json', SigningKeys: '', SignedSince: '' },
+        positionIdsBefore: '',
         root: new URL('../..', import.meta.url).href,
         folder,
         segmentEvents: 1_000,

@@ -8,6 +8,7 @@ const index = openIndex(
   {
     kafka: { bootstrapBrokers: [`127.0.0.1:${port}`] },
     trust: { File: '../components/trust/trust.json', SigningKeys: '', SignedSince: '' },
+    positionIdsBefore: '',
     root: new URL('../..', import.meta.url).href,
     folder,
     segmentEvents: 4_000,

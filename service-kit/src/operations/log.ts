@@ -1,7 +1,8 @@
 /** The log as it is read: records, and what stands on topics of dead letters. Without the client, whose modules take 55 MB. */
 export { originOf } from '../stream/delivery.ts'
 export { type Place, parsePlace, placeText } from '../stream/place.ts'
-export { resentFrom } from '../stream/record-headers.ts'
+export { letterHeaders, resentFrom } from '../stream/record-headers.ts'
+export { idSourceOf, keyBytes, momentOf } from '../stream/record-ids.ts'
 export { whileHandling } from '../telemetry/handling.ts'
 export { maskedText } from '../telemetry/mask.ts'
 export { checkResend } from './dead-letters/check.ts'

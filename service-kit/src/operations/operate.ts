@@ -4,6 +4,7 @@ import { readSettings } from '../runtime/read-settings.ts'
 import { failureText } from '../runtime/run.ts'
 import { createSidecar } from '../sidecar/sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
+import { momentOf } from '../stream/record-ids.ts'
 import { createLog } from '../telemetry/log.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
@@ -40,7 +41,8 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const settings = readSettings(service, process.env)
   const kafka = kafkaConnection(settings.Stream)
   const trust = readTrust(service.root, settings.Trust)
-  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, trust)
+  const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
+  if (name === 'dead-letters') return await deadLettersCommand(args, kafka, { trust, positionIdsBefore })
   if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: usage })
   const now = () => new Date()
   const { rebuild } = createParts(service, {
@@ -57,6 +59,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     app: settings.App.Name,
     kafka,
     trust,
+    positionIdsBefore,
     refusals: new Set(Object.keys(service.refusals)),
     rebuild,
   })

@@ -14,6 +14,8 @@ export interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
   trust: Trust
+  /** See `momentOf`. */
+  positionIdsBefore: number
   refusals: ReadonlySet<string>
   /** What the service rebuilds from, by topic in the order in which they are read. */
   rebuild: Reactions<boolean>
@@ -22,7 +24,7 @@ export interface RebuildCommandOptions {
 /** Runs `rebuild`: rebuilds the service's store from the log, and says what came of it. */
 export async function rebuildCommand(
   args: string[],
-  { app, kafka, trust, refusals, rebuild }: RebuildCommandOptions,
+  { app, kafka, trust, positionIdsBefore, refusals, rebuild }: RebuildCommandOptions,
 ): Promise<void> {
   const { topic, ...range } = readArguments(args)
   const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
@@ -38,6 +40,7 @@ export async function rebuildCommand(
       const counts = await rebuildTopic(name, own, {
         app,
         trust,
+        positionIdsBefore,
         refusals,
         log,
         range,

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { digestOf, unread } from '../stream/dead-letter.ts'
 import { originOf } from '../stream/delivery.ts'
 import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import { createIntake, type Handlers } from '../stream/intake.ts'
 import { placeText } from '../stream/place.ts'
 import { resentFrom } from '../stream/record-headers.ts'
+import { idSourceOf, recordIdOf } from '../stream/record-ids.ts'
 import { slices } from '../stream/slices.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
-import { readLetters } from './dead-letters/letter.ts'
+import { type Letter, readLetters } from './dead-letters/letter.ts'
 import type { LogReader, Span, TimeRange } from './log-reader.ts'
 import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
 import { OperationError } from './operation-error.ts'
@@ -33,6 +35,8 @@ export interface RebuildOptions {
   app: string
   /** Asked for what always holds, and not for what the trust file says today: the service had decided that when the event came. */
   trust: Pick<Trust, 'requireGenuine'>
+  /** See `momentOf`. */
+  positionIdsBefore?: number | undefined
   /** Codes of its domain's errors. */
   refusals: ReadonlySet<string>
   log: LogReader
@@ -58,7 +62,7 @@ const maxSliceEvents = 500
 export async function rebuildTopic(
   topic: string,
   handlers: Handlers<boolean>,
-  { app, trust, refusals, log, range, onProgress, onWait }: RebuildOptions,
+  { app, trust, positionIdsBefore, refusals, log, range, onProgress, onWait }: RebuildOptions,
 ): Promise<RebuildCounts> {
   const counts: RebuildCounts = { read: 0, applied: 0, unchanged: 0, unhandled: 0, aside: {}, faulty: {} }
   const spans = await log.spans(topic, range)
@@ -73,16 +77,17 @@ export async function rebuildTopic(
   }
 
   async function settle(record: LogRecord): Promise<void> {
-    const reason = aside.get(whereIs(record))
+    const reason = aside(record)
     if (reason !== undefined) return tally(counts.aside, reason)
     try {
       const origin = originOf(placeOf(record), headerOf(record, resentFrom))
+      const source = idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
       const evidence = {
         value: record.value,
         signature: headerOf(record, signatureHeader),
         arrivedAt: record.timestamp,
       }
-      const taken = await patiently(() => intake(evidence, origin))
+      const taken = await patiently(() => intake(evidence, source))
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
@@ -117,13 +122,36 @@ export async function rebuildTopic(
   return counts
 }
 
-/** Records that this service dead-lettered, and why. What was mended and resent is in the log as another record. */
-async function asideOf(app: string, topic: string, log: LogReader): Promise<Map<string, string>> {
-  const aside = new Map<string, string>()
+/**
+ * Returns a function that says why this service dead-lettered a record; undefined for any other record. What was mended and resent is in
+ * the log as another record.
+ *
+ * A dead letter without the record's id (0.1.0, last resort) is about a record at its place that came before it and has its bytes, if it has
+ * any: after a topic was created again, another record can be there.
+ */
+async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
+  const byRecord = new Map<string, string>()
+  const byPlace = new Map<string, Letter[]>()
   for await (const letter of readLetters(log, deadLetterTopic(topic))) {
-    if (letter.kind === 'letter' && letter.app === app) aside.set(placeText(letter.place), letter.reason)
+    if (letter.kind !== 'letter' || letter.app !== app) continue
+    const { place, record, reason } = letter
+    if (record !== undefined) byRecord.set(record, reason)
+    else byPlace.set(placeText(place), [...(byPlace.get(placeText(place)) ?? []), letter])
   }
-  return aside
+  return (record) => {
+    const id = byRecord.size > 0 ? recordIdOf({ ...record, arrivedAt: record.timestamp }) : undefined
+    const reason = id && byRecord.get(id)
+    if (reason !== undefined) return reason
+    return byPlace.get(whereIs(record))?.findLast((letter) => isAbout(letter, record))?.reason
+  }
+}
+
+/** Clocks of services and brokers may differ by this. */
+const maxSkewMs = 60_000
+
+function isAbout({ time, digest }: Letter, { timestamp, value }: LogRecord): boolean {
+  if (timestamp > Date.parse(time) + maxSkewMs) return false
+  return digest === undefined || digest === unread || digest === digestOf(value)
 }
 
 function givingUp(cause: unknown): OperationError {

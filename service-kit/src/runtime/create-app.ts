@@ -7,6 +7,7 @@ import { createAppChannel } from '../stream/app-channel.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createForward, createPublish } from '../stream/publish.ts'
 import { createPublisher } from '../stream/publisher.ts'
+import { momentOf } from '../stream/record-ids.ts'
 import { createMetrics } from '../telemetry/metrics/metrics.ts'
 import type { Tracing } from '../telemetry/traces/tracing.ts'
 import { readTrust } from '../trust/read-trust.ts'
@@ -62,7 +63,10 @@ export function createApp<S extends object>(
   const writes = [...service.produces, ...reads.map(deadLetterTopic)]
   const group = reads.length > 0 ? app.Name : undefined
   const refusals = new Set(Object.keys(service.refusals))
-  const options = { app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing }
+  const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
+  const options = {
+    ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing, positionIdsBefore },
+  }
   const consumers = createConsumers(parts.reactions, options)
   const dryRun =
     reads.length > 0
@@ -71,6 +75,7 @@ export function createApp<S extends object>(
           documents: context.documents,
           trust,
           refusals,
+          positionIdsBefore,
         })
       : undefined
   const warn = (warning: string) => log.warn(warning)

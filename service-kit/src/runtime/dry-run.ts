@@ -6,6 +6,7 @@ import { faultOf, isInfrastructure } from '../stream/fault.ts'
 import { createIntake, type Reactions } from '../stream/intake.ts'
 import type { Place } from '../stream/place.ts'
 import type { Publish } from '../stream/publish.ts'
+import { idSourceOf } from '../stream/record-ids.ts'
 import { whileHandling } from '../telemetry/handling.ts'
 import { maskedFields, maskedText } from '../telemetry/mask.ts'
 import { signatureIn } from '../trust/signature.ts'
@@ -16,6 +17,8 @@ export interface TriedRecord {
   place: Place
   /** Base64. */
   value: string
+  /** Base64; left out for a record without key. */
+  key?: string | undefined
   signature?: string | undefined
   /** Its header of that name, when it was resent. */
   resentFrom?: string | undefined
@@ -57,12 +60,23 @@ export interface DryRunOptions {
   documents: DocumentsOf
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
   refusals: ReadonlySet<string>
+  /** See `momentOf`. */
+  positionIdsBefore?: number | undefined
 }
 
-export function createDryRun({ reactionsOn, documents, trust, refusals }: DryRunOptions): DryRun {
+export function createDryRun({ reactionsOn, documents, trust, refusals, positionIdsBefore }: DryRunOptions): DryRun {
   return async (record) => {
-    const { place, value: text, signature: given, resentFrom, arrivedAt, isVouchedFor } = recordIn(record)
-    const value = Buffer.from(text, 'base64')
+    const {
+      place,
+      value: text,
+      key: keyText = '',
+      signature: given,
+      resentFrom,
+      arrivedAt,
+      isVouchedFor,
+    } = recordIn(record)
+    const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
+    const source = idSourceOf({ value, key, arrivedAt, origin: originOf(place, resentFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
     // Made for each record: what a store remembers of what it wrote was never written.
     const reactions = reactionsOn({
@@ -76,7 +90,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals }: DryRun
       trust.requireTrusted(place.topic, envelope, { ...evidence, signature })
     })
     try {
-      const taken = await intake({ value, signature: signatureIn(given), arrivedAt }, originOf(place, resentFrom))
+      const taken = await intake({ value, signature: signatureIn(given), arrivedAt }, source)
       if (!taken) return { result: 'no-effect', why: 'not-handled', publishes }
       const changes = whileHandling(value, () =>
         [...written].map(([key, { before, after }]) => ({

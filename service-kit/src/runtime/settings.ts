@@ -32,7 +32,8 @@ export interface BaseSettings {
   /** By which the monitor is known that asks there what the service would do (docs/monitor.md); empty: nobody may ask. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
-  Stream: SidecarSettings['Stream'] & StreamSettings
+  /** `PositionIdsBefore`: events that reached the log earlier keep the ids that 0.1.0 derived from positions (ADR 32); empty for none. */
+  Stream: SidecarSettings['Stream'] & StreamSettings & { PositionIdsBefore: string }
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
@@ -72,6 +73,12 @@ export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
+/** A date-time with an offset, or nothing. */
+const moment = {
+  type: 'string',
+  pattern: '^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
+}
+
 /** What is for the sidecar is validated all the same: a service says what is wrong, a sidecar gives up without a hint. */
 const stream: Section = {
   ...section({
@@ -84,6 +91,7 @@ const stream: Section = {
     DisableTls: { type: 'boolean' },
     CaCert: text,
     SessionTimeout: { type: 'string', pattern: '^[1-9]\\d*s$' },
+    PositionIdsBefore: moment,
   }),
   if: { properties: { AuthType: { const: 'password' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -94,10 +102,7 @@ const stream: Section = {
 const trust = section({
   File: required,
   SigningKeys: { type: 'string', pattern: '^([\\w+/=-]{32,}(,[\\w+/=-]{32,})*)?$' },
-  SignedSince: {
-    type: 'string',
-    pattern: '^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
-  },
+  SignedSince: moment,
 })
 
 const baseSections: Record<keyof BaseSettings, Section> = {

@@ -14,7 +14,8 @@ import { createRedeliveries, manyDeliveries, type Redelivered } from './redelive
 import { slices } from './slices.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
-export interface ConsumerOptions extends Pick<EventHandlerOptions, 'app' | 'publish' | 'trust' | 'refusals' | 'now'> {
+export interface ConsumerOptions
+  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'trust' | 'refusals' | 'now' | 'positionIdsBefore'> {
   log: Logger
   metrics: Pick<Metrics, 'topic'>
   tracing?: Tracing | undefined

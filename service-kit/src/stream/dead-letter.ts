@@ -6,19 +6,24 @@ import type { Delivery } from './delivery.ts'
 import type { Fault } from './fault.ts'
 import { type Place, placeText } from './place.ts'
 import { letterHeaders } from './record-headers.ts'
+import { keyBytes, recordIdOf } from './record-ids.ts'
 
 /** Characters. A detail is for reading, so a few kilobytes do. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
-/** The id of all that is said of one event by one app, however often it is delivered, dead-lettered and resent. */
-export function deadLetterId(app: string, { topic, partition, offset }: Place): string {
+/**
+ * Returns the id of an app's dead letters of one record, however often it is delivered and dead-lettered.
+ * @param record the record's id; without it the id derives from its place, as for dead letters of 0.1.0
+ */
+export function deadLetterId(app: string, { topic, partition, offset }: Place, record?: string): string {
+  if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
   return deterministicId('dead-letter', app, topic, String(partition), offset)
 }
 
 /**
  * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
- * headers. Its id derives from app and origin, so that a redelivered fault counts once, and a resent one with it.
+ * headers. Its id derives from app and record, so that a redelivered fault counts once, and a resent one with it.
  *
  * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/src/kafka/topics.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
@@ -27,7 +32,7 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place): 
 export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const { key, escapedKey, traceparent, signature, value } = delivery
   const headers = {
-    ...storyOf(delivery, fault, app, now, maxDetailLength),
+    ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
     ...(traceparent && { traceparent }),
     ...(signature && { [signatureHeader]: signature }),
     // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
@@ -43,7 +48,7 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
  */
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
   const headers = {
-    ...storyOf(delivery, fault, app, now, minimalDetailLength),
+    ...storyOf(delivery, fault, app, now, minimalDetailLength, recordIdsIn(delivery)),
     [letterHeaders.cut]: digestOf(delivery.value),
   }
   return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
@@ -77,9 +82,10 @@ function storyOf(
   app: string,
   now: Date,
   maxLength: number,
+  { first, record, arrivedAt }: RecordIds = {},
 ) {
   return {
-    [letterHeaders.id]: deadLetterId(app, origin),
+    [letterHeaders.id]: deadLetterId(app, origin, first),
     [letterHeaders.reason]: code,
     [letterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
     [letterHeaders.app]: app,
@@ -87,6 +93,21 @@ function storyOf(
     [letterHeaders.partition]: String(origin.partition),
     [letterHeaders.offset]: origin.offset,
     [letterHeaders.time]: now.toISOString(),
+    ...(record && { [letterHeaders.record]: record, [letterHeaders.arrived]: String(arrivedAt) }),
     ...(origin !== place && { [letterHeaders.resent]: placeText(place) }),
   }
+}
+
+/** The records that a dead letter is about; none for one that was made from a position alone. */
+interface RecordIds {
+  /** Id of the record that failed first, as far as it is known. */
+  first?: string | undefined
+  /** Id of the record that failed, and when it arrived: milliseconds since 1970. */
+  record?: string | undefined
+  arrivedAt?: number
+}
+
+function recordIdsIn({ origin, place, resentRecord, value, escapedKey, arrivedAt }: Delivery): RecordIds {
+  const record = recordIdOf({ value, key: keyBytes(escapedKey), arrivedAt })
+  return { first: resentRecord ?? (origin === place ? record : undefined), record, arrivedAt }
 }

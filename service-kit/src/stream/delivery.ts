@@ -1,8 +1,9 @@
+import { isGuid } from '@orderflow/envelope-schema'
 import { placeIn } from '../telemetry/traces/trace.ts'
 import { signatureHeader, signatureIn } from '../trust/signature.ts'
 import type { Evidence } from '../trust/trust.ts'
 import { type Place, parsePlace, precedes } from './place.ts'
-import { causedAt, resentFrom } from './record-headers.ts'
+import { causedAt, resentFrom, resentRecord } from './record-headers.ts'
 
 /** One Kafka record as it reached this service. */
 export interface Delivery extends Evidence {
@@ -10,6 +11,8 @@ export interface Delivery extends Evidence {
   place: Place
   /** Where the event first stood: another place than its own when it is a dead letter that was resent. */
   origin: Place
+  /** The record that failed first, as a resent record claims. */
+  resentRecord?: string | undefined
   /** The partition key, when it is text. */
   key: string | undefined
   /** The key as it was delivered, URL-escaped. */
@@ -52,6 +55,7 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
     entryId,
     place,
     origin: originOf(place, unescaped(metadata[resentFrom])),
+    resentRecord: guidIn(metadata[resentRecord]),
     key: unescaped(escapedKey),
     escapedKey,
     traceparent: placeIn(traceparent) && traceparent,
@@ -68,14 +72,17 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
  * partition, and any other is as good as none. Nobody can claim a partition that does not exist, or a place where
  * an event of somebody else's is yet to stand.
  *
- * What is left to a forger is an event that came before. He gives his own the ids of that one: those of a reduced
- * envelope, and he could have written them into a full one. If it is faulty, its dead letter bears that one's id; but it also
- * names its own place, and the list joins only what a note on the dead-letter topic joins, where publishers cannot write
- * (operations/dead-letters/entries.ts). More cannot be known here without asking the log about each such record.
+ * A forger can name an earlier event. Only events of 0.1.0 have ids that derive from a position (ADR 32). A faulty record's
+ * dead letter then has the other one's id; but it also names its own record, and the list joins only what a note on the dead-letter
+ * topic joins, where publishers cannot write (operations/dead-letters/entries.ts).
  */
 export function originOf(place: Place, header: string | undefined): Place {
   const origin = parsePlace(header)
   return origin && precedes(origin, place) ? origin : place
+}
+
+function guidIn(text: string | undefined): string | undefined {
+  return isGuid(text) ? text.toLowerCase() : undefined
 }
 
 function momentIn(text: string | undefined): number | undefined {

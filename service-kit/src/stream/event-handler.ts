@@ -15,6 +15,7 @@ import { topicAttributes } from './messaging.ts'
 import type { ObservedDelivery } from './observed-delivery.ts'
 import type { Place } from './place.ts'
 import type { PublishRecord } from './publisher.ts'
+import { idSourceOf, keyBytes } from './record-ids.ts'
 
 /** How an attempt to handle an event failed: the platform did, or our own code. */
 export interface Failure {
@@ -35,6 +36,8 @@ export interface EventHandlerOptions {
   refusals: ReadonlySet<string>
   log: Logger
   now: () => Date
+  /** See `momentOf`. */
+  positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
   /** Told how an event ended: by a bug, or in any other way. */
@@ -53,7 +56,10 @@ export interface EventHandler {
 }
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
-  const { app, publish, trust, refusals, log, now, metrics, onUnhandled, onEnded } = options
+  const { app, publish, trust, refusals, log, now, positionIdsBefore, metrics, onUnhandled, onEnded } = options
+  /** What the missing ids of an event derive from. */
+  const sourceOf = (delivery: Delivery) =>
+    idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
   const requireTrusted: Parameters<typeof createIntake>[1] = (envelope, evidence) =>
     trust.requireTrusted(topic, envelope, evidence)
   const intake = createIntake(handlers, requireTrusted, onUnhandled)
@@ -80,7 +86,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     isLast: boolean,
   ): Promise<Outcome | Fault> {
     try {
-      const taken = await intake(delivery, delivery.origin, onRead)
+      const taken = await intake(delivery, sourceOf(delivery), onRead)
       if (!taken) return 'unhandled'
       const { causedAt } = delivery
       if (causedAt !== undefined) metrics.reacted(taken.type, Math.max(0, now().getTime() - causedAt))
@@ -97,7 +103,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
     // The fault is masked by now, and names of fields in it need not be.
     nowHandling(undefined)
     // What could not be read gets the ids of an envelope that has none.
-    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, delivery.origin))
+    if (handled()?.eventId === undefined) onRead(completeEnvelope({} as ReceivedEnvelope, sourceOf(delivery)))
     const dead = deadLetterTopic(topic)
     const attributes = { ...topicAttributes('send', dead), 'orderflow.dead_letter.reason': fault.code }
     await asSpan(`send ${dead}`, { kind: 'producer', attributes }, () => {

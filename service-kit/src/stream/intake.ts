@@ -3,6 +3,7 @@ import {
   type Envelope,
   type EventType,
   type FullEvent,
+  type IdSource,
   parseEnvelope,
   type ReceivedEnvelope,
   selectEvent,
@@ -10,7 +11,6 @@ import {
 } from '@orderflow/envelope-schema'
 import type { Evidence } from '../trust/trust.ts'
 import { HandlerError } from './fault.ts'
-import type { Place } from './place.ts'
 
 /**
  * What a service does with the events of one topic: a function for each `Name@Version` that it handles, called for a whole
@@ -27,7 +27,7 @@ export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 /**
  * Parses the event in a record's value and hands it over. Answers its type and what the handler did; undefined for an event that none of
  * them is for, whose payload and publisher are nobody's business here.
- * @param origin where the event first stood in the log
+ * @param source what missing ids derive from
  * @param onRead told the envelope, with its ids, before it is known whether the event is valid and handled
  * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
  * @throws {UntrustedError} whoever wrote it may not say it
@@ -35,7 +35,7 @@ export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
  */
 export type Intake<R> = (
   record: Evidence,
-  origin: Place,
+  source: IdSource,
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
 
@@ -47,8 +47,8 @@ export function createIntake<R>(
 ): Intake<R> {
   const types = Object.keys(handlers) as EventType[]
   const byType = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventType>) => Promise<R>>
-  return async (record, origin, onRead) => {
-    const envelope = completeEnvelope(parseEnvelope(record.value), origin)
+  return async (record, source, onRead) => {
+    const envelope = completeEnvelope(parseEnvelope(record.value), source)
     onRead?.(envelope)
     const event = selectEvent(envelope, types)
     const type = event && typeOf(event)

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { deadLetterTopic, type FullEvent } from '@orderflow/envelope-schema'
+import {
+  completeEnvelope,
+  deadLetterTopic,
+  deterministicId,
+  type FullEvent,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope-schema'
 import { expect } from 'chai'
+import { type LogRecord, whereIs } from '../../src/operations/log-record.ts'
 import { OperationError } from '../../src/operations/operation-error.ts'
 import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
-import type { Place } from '../../src/stream/place.ts'
+import { type Place, placeText } from '../../src/stream/place.ts'
 import { FakeLog } from '../../src/testing/fake-log.ts'
 import { createSigner } from '../../src/trust/signature.ts'
 import { createTrust } from '../../src/trust/trust.ts'
@@ -49,11 +56,13 @@ describe('a rebuild from a topic', () => {
     range = {},
     onProgress: (counts: RebuildCounts, left: bigint) => void = () => {},
     trust = openTrust,
+    positionIdsBefore?: number,
   ) {
     const handlers = { 'OrderCreated@1': (event: Created) => take(event) }
     return rebuildTopic('orderevents', handlers, {
       app: 'order-service',
       trust,
+      positionIdsBefore,
       refusals: new Set(['conflicting-order']),
       log,
       range,
@@ -64,10 +73,11 @@ describe('a rebuild from a topic', () => {
 
   /** The dead letter that an app has of a record. */
   function deadLetter(place: Place, app: string, origin = place): void {
+    const { value, timestamp: arrivedAt } = log.records.find((one) => whereIs(one) === placeText(place)) as LogRecord
     const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, causedAt: undefined }
-    const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt: 0 }
+    const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt }
     const fault = { code: 'conflicting-order', detail: '' }
-    const letter = deadLetterOf({ ...delivery, place, origin, value: Buffer.from('') }, fault, app, new Date())
+    const letter = deadLetterOf({ ...delivery, place, origin, value }, fault, app, new Date())
     log.append({ ...letter, topic: deadLetterTopic('orderevents') })
   }
 
@@ -100,7 +110,7 @@ describe('a rebuild from a topic', () => {
     expect(counts).to.deep.include({ read: 2, applied: 1, aside: { 'conflicting-order': 1 } })
   })
 
-  it('takes a dead letter that was resent, unless that failed too, with the ids of the first place', async () => {
+  it('takes a dead letter that was resent, unless that failed too, with the ids of the first record', async () => {
     const reduced = created(1)
     const first = append(reduced)
     deadLetter(first, 'order-service')
@@ -116,6 +126,66 @@ describe('a rebuild from a topic', () => {
     seen = []
     await rebuild()
     expect(seen[0]?.Id).to.equal(resent)
+  })
+
+  describe('after its topic was created again', () => {
+    /** Removes the records of the topic, as its deletion does; dead letters stay. */
+    function createAgain(): void {
+      const kept = log.records.filter(({ topic }) => topic !== 'orderevents')
+      log.records.splice(0, log.records.length, ...kept)
+    }
+    /** What 0.1.0 wrote of the record at an offset. */
+    function deadLetterOfOld(value: string, timestamp: number): void {
+      const headers = {
+        'deadletter-app': 'order-service',
+        'deadletter-reason': 'conflicting-order',
+        'deadletter-topic': 'orderevents',
+        'deadletter-partition': '0',
+        'deadletter-offset': '0',
+      }
+      log.append({ topic: 'orderevents.dead', value, timestamp, headers })
+    }
+
+    it('applies a good event at the position of an old dead letter', async () => {
+      deadLetter(append(created(1)), 'order-service')
+      createAgain()
+      append(created(2))
+      expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
+    })
+
+    for (const value of [created(1), '']) {
+      it(`applies it beside a dead letter of 0.1.0 ${value ? 'too' : 'that is without its event'}`, async () => {
+        deadLetterOfOld(value, 1_000)
+        log.append({ topic: 'orderevents', timestamp: 1_000_000, value: created(2) })
+        expect([(await rebuild()).aside, totals()]).to.deep.equal([{}, [2]])
+      })
+    }
+
+    it('leaves aside what 0.1.0 dead-lettered', async () => {
+      const value = created(1)
+      log.append({ topic: 'orderevents', timestamp: 900, value })
+      deadLetterOfOld(value, 1_000)
+      expect([(await rebuild()).aside, totals()]).to.deep.equal([{ 'conflicting-order': 1 }, []])
+    })
+  })
+
+  it('gives events that 0.1.0 handled the ids that are stored and announced, and later ones those of their content', async () => {
+    const reduced = created(1)
+    for (const timestamp of [99, 100]) log.append({ topic: 'orderevents', timestamp, value: reduced })
+    log.append({
+      topic: 'orderevents',
+      timestamp: 101,
+      value: reduced,
+      headers: { 'replayed-from': 'orderevents/0/0' },
+    })
+    await rebuild({}, undefined, undefined, 100)
+    const [old, ...later] = seen.map(({ Id, TraceId }) => [Id, TraceId])
+    expect(old).to.deep.equal(['event', 'trace'].map((kind) => deterministicId(kind, 'orderevents', '0', '0')))
+    const { Id, TraceId } = completeEnvelope({} as ReceivedEnvelope, { value: Buffer.from(reduced) })
+    expect(later).to.deep.equal([
+      [Id, TraceId],
+      [Id, TraceId],
+    ])
   })
 
   it('takes no event that only pretends to be ours, and asks of all others nothing that was decided when they came', async () => {

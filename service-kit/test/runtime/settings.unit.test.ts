@@ -24,6 +24,7 @@ const settings = {
     DisableTls: false,
     CaCert: '',
     SessionTimeout: '3s',
+    PositionIdsBefore: '',
   },
   State: { Store: 'statestore', ConnectionString: '' },
   Trust: { File: 'trust.json', SigningKeys: '', SignedSince: '' },

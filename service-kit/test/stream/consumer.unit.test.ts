@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, type Envelope, EnvelopeError, type FullEvent } from '@orderflow/envelope-schema'
+import {
+  completeEnvelope,
+  createEnvelope,
+  deterministicId,
+  type Envelope,
+  EnvelopeError,
+  type FullEvent,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
@@ -25,6 +33,13 @@ const envelope = {
 }
 
 let offset = 0
+const start = 1_795_000_000_000
+/** An entry that reached the log at a time of its own. */
+function timedEntry(value: object | string): BulkEntry {
+  const timed = entry(value)
+  timed.metadata.__timestamp = String(start + offset)
+  return timed
+}
 function entry(value: object | string | null, key?: string): BulkEntry {
   offset += 1
   const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -75,15 +90,38 @@ describe('consumer', () => {
   })
 
   it('hands over every event of a batch, in order, with the ids that a reduced envelope lacks', async () => {
-    expect(await consume(entry(envelope), entry(envelope))).to.deep.equal(['SUCCESS', 'SUCCESS'])
+    expect(await consume(entry(envelope), entry(envelope, 'k'))).to.deep.equal(['SUCCESS', 'SUCCESS'])
     const [first, second] = handled
     expect(first?.Id).to.match(/^[0-9a-f-]{36}$/)
     expect(first?.CorrelationId).to.equal(first?.TraceId)
     expect(second?.Id).not.to.equal(first?.Id)
-    const again = handled.length
-    offset = 0
     await consume(entry(envelope))
-    expect(handled[again]?.Id).to.equal(first?.Id)
+    expect(handled[2]?.Id).to.equal(first?.Id)
+  })
+
+  it('derives missing ids from value and key, as the contract says, also for a key that is not text', async () => {
+    for (const [escaped, key] of [
+      [undefined, undefined],
+      ['a+b%2Fc', Buffer.from('a b/c')],
+      ['%00%FF%25%2B+', Buffer.from([0x00, 0xff, 0x25, 0x2b, 0x20])],
+    ] as const) {
+      await consume(entry(envelope, escaped))
+      const { Id, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
+        value: Buffer.from(JSON.stringify(envelope)),
+        key,
+      })
+      expect([handled.at(-1)?.Id, handled.at(-1)?.TraceId]).to.deep.equal([Id, TraceId])
+    }
+  })
+
+  it('keeps the ids of positions for events that reached the log while 0.1.0 ran', async () => {
+    const consumer = createConsumer('orderevents', handlers, { ...options(), positionIdsBefore: start + 2 })
+    await consumer.deliver([timedEntry(envelope), timedEntry(envelope)])
+    const [old, later] = handled
+    expect(old?.Id).to.equal(deterministicId('event', 'orderevents', '2', '1'))
+    expect(later?.Id).to.equal(
+      completeEnvelope({} as ReceivedEnvelope, { value: Buffer.from(JSON.stringify(envelope)) }).Id,
+    )
   })
 
   describe('when somebody may not say what he says', () => {
@@ -235,12 +273,14 @@ describe('consumer', () => {
   })
 
   it('files the dead letter of a resent event under the event, and says which record it was', async () => {
-    await consume(entry('{'))
-    const resent = entry('{')
+    await consume(timedEntry('{'))
+    const resent = timedEntry('{')
     resent.metadata['replayed-from'] = 'orderevents%2F2%2F1'
+    resent.metadata['replayed-record'] = sidecar.published[0]?.headers['deadletter-record'] ?? ''
     await consume(resent)
     const [first, second] = sidecar.published.map(({ headers }) => headers)
     expect(second).to.include({ 'deadletter-id': first?.['deadletter-id'], 'deadletter-offset': '1' })
+    expect(second?.['deadletter-record']).not.to.equal(first?.['deadletter-record'])
     expect(first).not.to.have.property('deadletter-replay')
     expect(second).to.have.property('deadletter-replay', 'orderevents/2/2')
   })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { deterministicId, recordId } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
@@ -35,6 +36,25 @@ const overhead = 1_024
 describe('a dead letter', () => {
   it('has an id that never changes, since logs are kept for ever', () => {
     expect(deadLetterId('order-service', place)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
+    const record = '42f62fdb-709c-5265-90ba-675b8e0624f6'
+    const id = deterministicId('dead-letter', 'order-service', 'orderevents', record)
+    expect(deadLetterId('order-service', place, record)).to.equal(id)
+  })
+
+  it('names its record by value, key and time, so that another record at its position has another one', () => {
+    const of = (changes = {}) => {
+      const { headers } = deadLetterOf({ ...delivery, origin: place, ...changes }, fault, 'order-service', now)
+      return [headers['deadletter-record'], headers['deadletter-id']]
+    }
+    const [record, id] = of()
+    expect(record).to.equal(recordId({ value: delivery.value, key: Buffer.from('k'), timestamp: 0 }))
+    expect(id).to.equal(deadLetterId('order-service', place, record))
+    for (const other of [{ value: Buffer.from('[') }, { key: 'l', escapedKey: 'l' }, { arrivedAt: 1 }]) {
+      expect(of(other)[0]).not.to.equal(record)
+      expect(of(other)[1]).not.to.equal(id)
+    }
+    const elsewhere = { ...place, partition: 0, offset: '1' }
+    expect(of({ place: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
   })
 
   it('fits into its topic whatever fits into the topic of the event', () => {

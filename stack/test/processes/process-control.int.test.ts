@@ -103,9 +103,7 @@ describe('a process of the stack', () => {
     const watch = { folder, processes: ['kafka'], timeoutMs: 10_000 }
     const failure = await waitUntil('Kafka', watch, async () => 'not yet').catch((error: Error) => error)
     expect(failure).to.have.property('code', 'process-died')
-    expect((failure as Error).message).to.match(
-      /^kafka ended \(exit code 1\); its last lines:\nfirst line\nlast line$/,
-    )
+    expect((failure as Error).message).to.match(/^kafka ended \(exit code 1\); its last lines:\nfirst line\nlast line$/)
     expect(failure).to.have.property('nextStep').that.includes('make logs SERVICE=kafka')
   })
 })

@@ -16,11 +16,16 @@ import type { EventTuple, Segments } from './segments.ts'
 /** So many of the newest letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
 const maxLetters = 50_000
 
+/** A letter is known by its record, too: its topic may have been created again. */
+const letterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
+  `${placeText(stands)} ${record}`
+
 /** The dead letters of the index, as `make dead-letters` would read them from the log (`readDeadLetters`), and what is known of each. */
 export class DeadLetterBook {
   #seq = 0
-  #letters: Letter[] = []
-  #notes: ResendNote[] = []
+  /** In the order in which they were written. */
+  #ours: (Letter | ResendNote)[] = []
+  #letters = 0
   #facts = new Map<string, LetterFacts>()
   #others = 0
   #entries: Entry[] | undefined
@@ -41,15 +46,25 @@ export class DeadLetterBook {
         this.#entries = undefined
       }
     }
-    if (this.#letters.length > maxLetters) {
-      const gone = this.#letters.splice(0, this.#letters.length - maxLetters)
-      for (const { stands } of gone) this.#facts.delete(placeText(stands))
-    }
-    this.#entries ??= entriesOf(this.#letters, this.#notes)
+    this.#forget(this.#letters - maxLetters)
+    this.#entries ??= entriesOf(this.#ours)
     return { entries: this.#entries, others: this.#others, readUpTo }
   }
 
-  readonly factsOf = (entry: Entry): LetterFacts | undefined => this.#facts.get(placeText(newestAttempt(entry).stands))
+  readonly factsOf = (entry: Entry): LetterFacts | undefined => this.#facts.get(letterKey(newestAttempt(entry)))
+
+  /** Drops so many of the oldest letters. */
+  #forget(count: number): void {
+    if (count <= 0) return
+    let left = count
+    this.#ours = this.#ours.filter((one) => {
+      if (one.kind === 'note' || left === 0) return true
+      left -= 1
+      this.#facts.delete(letterKey(one))
+      return false
+    })
+    this.#letters -= count
+  }
 
   #add({ place, at, kind, body }: Indexed): void {
     const record = readRecord({
@@ -62,9 +77,10 @@ export class DeadLetterBook {
       headers: (body.headers ?? []).map(({ name, value }) => [Buffer.from(name), Buffer.from(value)]),
     })
     if (record.kind === 'letter') {
-      this.#letters.push(record)
-      this.#facts.set(placeText(place), { kind, faults: body.faults ?? [] })
-    } else if (record.kind === 'note') this.#notes.push(record)
+      this.#ours.push(record)
+      this.#letters += 1
+      this.#facts.set(letterKey(record), { kind, faults: body.faults ?? [] })
+    } else if (record.kind === 'note') this.#ours.push(record)
     else this.#others += 1
   }
 }

@@ -1,7 +1,8 @@
 import { placeText } from '@orderflow/service-kit/log'
 import type { Place } from '../../api/events.ts'
-import { idsOf, payloadGuids } from '../../model/ids.ts'
+import { indexedIds, payloadGuids } from '../../model/ids.ts'
 import type { Indexed } from '../../model/row.ts'
+import type { Body } from '../body.ts'
 import { seqsOf } from '../guid-runs.ts'
 import type { Query } from './query.ts'
 import type { EventTuple, ReadSegment, Segments } from './segments.ts'
@@ -78,6 +79,20 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Place
   )
 }
 
+/** Clocks of services and brokers may differ by this. */
+const maxSkewMs = 60_000
+
+/**
+ * Returns the record that a dead letter is about: at its place, where another one can be since the topic was created again.
+ * A letter that does not say when that one reached the log is about the newest record that came before it.
+ */
+export function eventAbout(segments: Segments, { of, ofAt }: Body, letterAt: number): Indexed | undefined {
+  if (!of) return undefined
+  const there = eventsAt(segments, of)
+  if (ofAt !== undefined) return there.find(({ at }) => at === ofAt)
+  return there.find(({ at }) => at <= letterAt + maxSkewMs)
+}
+
 interface GuidOptions {
   query?: Query
   before?: number
@@ -127,8 +142,8 @@ function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number):
   }
 }
 
-function isFoundBy({ place, body }: Indexed, guid: string): boolean {
-  const { id, correlationId, traceId, causationId } = idsOf(body.document, body.origin ?? place)
+function isFoundBy({ body }: Indexed, guid: string): boolean {
+  const { id, correlationId, traceId, causationId } = indexedIds(body)
   if ([id, correlationId, traceId, causationId].includes(guid) || body.key?.toLowerCase() === guid) return true
   return payloadGuids(body.document).includes(guid) || (body.of !== undefined && placeText(body.of) === guid)
 }

@@ -7,13 +7,13 @@ import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
 import { entryView, groupId, groupsOf } from '../../model/dead-letters.ts'
-import { idsOf } from '../../model/ids.ts'
+import { indexedIds } from '../../model/ids.ts'
 import { type Indexed, iso, rowOf } from '../../model/row.ts'
 import type { Body } from '../body.ts'
 import type { SegmentFacts } from '../series.ts'
 import { countByTime, countKinds, type KindCount } from './counts.ts'
 import { DeadLetterBook } from './dead-letters.ts'
-import { eventsAt, findRows, withGuid } from './find.ts'
+import { eventAbout, eventsAt, findRows, withGuid } from './find.ts'
 import { eventOf, Unanswered } from './missing.ts'
 import { queryOf } from './query.ts'
 import { Segments } from './segments.ts'
@@ -62,9 +62,13 @@ export function createReads() {
       return { from: iso(from), step: stepMs / 1_000, counts: count, invalid }
     },
 
-    /** All that the index has of one record; undefined when it does not have it. */
-    event(place: Place) {
-      const [found] = eventsAt(segments, place)
+    /**
+     * All that the index has of one record; undefined when it does not have it.
+     * @param at when it reached the log, to tell it from others at its place after its topic was created again; the newest without it
+     */
+    event(place: Place, at?: number) {
+      const there = eventsAt(segments, place)
+      const found = at === undefined ? there[0] : there.find((one) => one.at === at)
       if (!found) return undefined
       const row = rowOf(found)
       const causeOf = (id: string) =>
@@ -72,7 +76,12 @@ export function createReads() {
           .map(rowOf)
           .find((one) => one.id === id && !one.of)
       const related = withGuid(segments, row.id, { limit: 1_000, ascending: true }).map(rowOf)
-      const about = withGuid(segments, placeText(place), { limit: maxEffects }).map(rowOf)
+      const about = withGuid(segments, placeText(place), { limit: maxEffects })
+        .filter(
+          (one) => one.kind.validity !== 'dead-letter' || eventAbout(segments, one.body, one.at)?.seq === found.seq,
+        )
+        .map(rowOf)
+      const failed = eventAbout(segments, found.body, found.at)
       const beside = (step: number): Place | null => {
         const offset = String(BigInt(place.offset) + BigInt(step))
         return eventsAt(segments, { ...place, offset }).length > 0 ? { ...place, offset } : null
@@ -82,7 +91,7 @@ export function createReads() {
         row,
         body: found.body,
         at: found.at,
-        cause: row.of ? (this.row(row.of) ?? null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
+        cause: row.of ? (failed ? rowOf(failed) : null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
         effects: related.filter(({ causationId, id }) => causationId === row.id && id !== row.id).slice(0, maxEffects),
         deadLetters,
         entries: this.entriesAt([row, ...deadLetters].filter(({ validity }) => validity === 'dead-letter')),
@@ -120,7 +129,7 @@ export function createReads() {
 
     conversation(correlationId: string, services: readonly ServiceRole[]): Omit<Conversation, 'complete'> {
       const found = withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
-        ({ body, place }) => idsOf(body.document, body.origin ?? place).correlationId === correlationId,
+        ({ body }) => indexedIds(body).correlationId === correlationId,
       )
       const kept = found.slice(0, maxConversation)
       const notes = kept.flatMap((one) => notesAbout(segments, one))

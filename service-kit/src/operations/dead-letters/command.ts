@@ -17,7 +17,11 @@ import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from '
 import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
 /** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been resent. */
-export async function deadLettersCommand(args: string[], kafka: KafkaConnection, trust: Trust): Promise<number> {
+export async function deadLettersCommand(
+  args: string[],
+  kafka: KafkaConnection,
+  { trust, positionIdsBefore }: { trust: Trust; positionIdsBefore: number },
+): Promise<number> {
   const asked = readArguments(args)
   const log = openLog(kafka)
   try {
@@ -33,10 +37,10 @@ export async function deadLettersCommand(args: string[], kafka: KafkaConnection,
       // Before anybody edits: what is replayed meanwhile is another attempt.
       const attempts = new Map(chosen.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
-      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts })
+      return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
     }
     const entry = only(chosen)
-    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values))
+    printLines(entryLines(entry, await readEvent(log, newestAttempt(entry)), asked.values, positionIdsBefore))
     return 0
   } finally {
     await log.close()
@@ -105,7 +109,7 @@ async function editedEvent(
   const replayOf = async () => {
     const notes = followNotes(log, readUpTo)
     await notes.catchUp([topic])
-    const note = notes.noteOf(attempt.place)
+    const note = notes.noteOf(attempt)
     return note && placeText(note.as)
   }
   return await editEvent(event.value, process.env, placeText(attempt.place), refusalOf, replayOf)

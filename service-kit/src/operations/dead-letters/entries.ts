@@ -1,8 +1,9 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../stream/dead-letter.ts'
-import { type Place, placeText, precedes } from '../../stream/place.ts'
+import { type Place, placeText } from '../../stream/place.ts'
 import type { LogReader } from '../log-reader.ts'
 import { type Letter, type ResendNote, readLetters } from './letter.ts'
+import { Lineage } from './lineage.ts'
 
 /** One record of the event that an app could not handle: the first, or one that was resent. */
 export interface Attempt extends Omit<Letter, 'kind' | 'app'> {
@@ -11,9 +12,11 @@ export interface Attempt extends Omit<Letter, 'kind' | 'app'> {
 
 /** What one app could not handle of one event, however often it was delivered, dead-lettered and resent. */
 export interface Entry {
-  /** Derives from app and origin. */
+  /** Derives from app and the record that failed first: its id, or its place if the id is unknown (0.1.0). */
   id: string
   app: string
+  /** Id of the record that failed first, as far as notes lead back. */
+  record: string | undefined
   /** Where the event first stood, as far as notes lead back. */
   origin: Place
   /** Oldest first, at least one. */
@@ -35,50 +38,43 @@ const suffix = deadLetterTopic('')
  * whose resend was not noted (yet) is an entry of its own.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
-  const letters: Letter[] = []
-  const notes: ResendNote[] = []
+  const ours: (Letter | ResendNote)[] = []
   let others = 0
   const topics = (await log.topics()).filter((topic) => topic.endsWith(suffix)).sort()
   for (const topic of topics) {
     for await (const read of readLetters(log, topic)) {
-      if (read.kind === 'letter') letters.push(read)
-      else if (read.kind === 'note') notes.push(read)
-      else others += 1
+      if (read.kind === 'other') others += 1
+      else ours.push(read)
     }
   }
-  return { entries: entriesOf(letters, notes), others }
+  return { entries: entriesOf(ours), others }
 }
 
-/** Letters and notes, in the order of their topics, as entries. */
-export function entriesOf(letters: Letter[], notes: ResendNote[]): Entry[] {
-  const resent = new Map(notes.map((note) => [placeText(note.of), note]))
-  // A note that leads forwards, or to another partition, would lead round in circles.
-  const sources = new Map(notes.filter(({ of, as }) => precedes(of, as)).map(({ of, as }) => [placeText(as), of]))
+/** Returns letters and notes as entries. Those of one topic are in the order in which they were written. */
+export function entriesOf(ours: readonly (Letter | ResendNote)[]): Entry[] {
+  const lineage = new Lineage(ours)
   const entries = new Map<string, Entry>()
-  for (const { kind: _, app, ...letter } of letters) {
-    const note = resent.get(placeText(letter.place))
-    const attempt: Attempt = { ...letter, ...(note && { resent: note }) }
-    const origin = firstPlace(letter.place, sources)
-    const id = deadLetterId(app, origin)
+  const attempts = new Map<string, Attempt>()
+  for (const [index, letter] of ours.entries()) {
+    if (letter.kind !== 'letter') continue
+    const { kind: _, app, ...failure } = letter
+    const { place: origin, record } = lineage.first(letter)
+    const id = deadLetterId(app, origin, record)
+    const key = `${id} ${lineage.failureOf(letter, index)}`
+    const known = attempts.get(key)
+    if (known) {
+      // The letter of a redelivered record comes again; the newest has the current reason.
+      Object.assign(known, { reason: letter.reason, stands: letter.stands })
+      continue
+    }
+    const note = lineage.answerTo(letter, index)
+    const attempt: Attempt = { ...failure, ...(note && { resent: note }) }
+    attempts.set(key, attempt)
     const entry = entries.get(id)
-    if (entry) add(entry, attempt)
-    else entries.set(id, { id, app, origin, attempts: [attempt] })
+    if (entry) entry.attempts.push(attempt)
+    else entries.set(id, { id, app, record, origin, attempts: [attempt] })
   }
   return [...entries.values()]
-}
-
-/** Where the event of a record first stood, back along the notes. */
-function firstPlace(place: Place, sources: ReadonlyMap<string, Place>): Place {
-  let first = place
-  for (let source = sources.get(placeText(first)); source; source = sources.get(placeText(source))) first = source
-  return first
-}
-
-/** A redelivered event's letter comes again; the newest says how things stand. */
-function add({ attempts }: Entry, attempt: Attempt): void {
-  const known = attempts.find(({ place }) => placeText(place) === placeText(attempt.place))
-  if (known) Object.assign(known, { reason: attempt.reason, stands: attempt.stands })
-  else attempts.push(attempt)
 }
 
 /** What is still to be resent of an entry; undefined when all of it was, and none that was resent failed again. */
@@ -93,4 +89,9 @@ export function newestAttempt({ attempts }: Entry): Attempt {
 /** The attempt that a replay is about: the newest open one, or the last one of an entry that was replayed. */
 export function currentAttempt(entry: Entry): Attempt {
   return openAttempt(entry) ?? newestAttempt(entry)
+}
+
+/** The record of an attempt, as text: the same for all apps that could not handle it. */
+export function recordOf({ record, place }: Pick<Attempt, 'record' | 'place'>): string {
+  return record === undefined ? placeText(place) : `${place.topic} ${record}`
 }

@@ -1,5 +1,6 @@
 import { digestOf, unread } from '../../stream/dead-letter.ts'
 import { letterHeaders } from '../../stream/record-headers.ts'
+import { keyBytes } from '../../stream/record-ids.ts'
 import { signatureHeader } from '../../trust/signature.ts'
 import { type LogReader, recordAt } from '../log-reader.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'
@@ -26,15 +27,19 @@ export const lost = 'the dead letter is without the event, and the log has it no
  * The event of an attempt: the very record that failed, as long as the log holds it, and otherwise what its dead letter has of
  * it. Undefined when the dead letter is not in the log any more.
  */
-export async function readEvent(log: LogReader, { place, stands }: Attempt): Promise<FailedEvent | undefined> {
+export async function readEvent(
+  log: LogReader,
+  { place, stands, arrivedAt }: Attempt,
+): Promise<FailedEvent | undefined> {
   const letter = await log.at(stands)
   if (!letter) return undefined
   const record = await recordAt(log, place)
   const digest = headerOf(letter, letterHeaders.cut)
-  const isSame = record && isOf(record, letter, digest)
+  const isSame = record && isOf(record, letter, digest) && (arrivedAt === undefined || record.timestamp === arrivedAt)
   const value = digest === undefined ? letter.value : undefined
-  const { key, headers, timestamp: arrivedAt, ...own } = isSame ? record : { value, ...remainsOf(letter) }
-  return { detail: headerOf(letter, letterHeaders.detail) ?? '', key, value: own.value, headers, arrivedAt }
+  const { key, headers, timestamp, ...own } = isSame ? record : { value, ...remainsOf(letter) }
+  const detail = headerOf(letter, letterHeaders.detail) ?? ''
+  return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp }
 }
 
 /** The broker's clock dates the record, the clock of the service's machine the dead letter. */
@@ -47,13 +52,11 @@ function isOf(record: LogRecord, letter: LogRecord, digest: string | undefined):
   return digestOf(record.value) === (digest ?? digestOf(letter.value))
 }
 
-/** What a dead letter has of the record's key and headers. A binary key came URL-escaped (Go's url.QueryEscape). */
+/** What a dead letter has of the record's key and headers. A binary key came URL-escaped. */
 function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'timestamp'> {
   const { timestamp } = letter
   const headers = letter.headers.filter(([name]) => carried.has(name.toString()))
   const escaped = headerOf(letter, letterHeaders.key)
   if (escaped === undefined) return { key: letter.key, headers, timestamp }
-  const character = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))
-  const key = escaped.replaceAll('+', ' ').replace(/%([0-9a-f]{2})/gi, character)
-  return { key: Buffer.from(key, 'latin1'), headers, timestamp }
+  return { key: keyBytes(escaped), headers, timestamp }
 }

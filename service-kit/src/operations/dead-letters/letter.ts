@@ -1,4 +1,5 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic, isGuid } from '@orderflow/envelope-schema'
+import { digestOf } from '../../stream/dead-letter.ts'
 import { originOf } from '../../stream/delivery.ts'
 import { type Place, parsePlace } from '../../stream/place.ts'
 import { letterHeaders, noteHeaders } from '../../stream/record-headers.ts'
@@ -14,6 +15,11 @@ export interface Letter {
   place: Place
   /** Where the event first stood, as its record says: that place, or an earlier one when it says that it was resent. */
   origin: Place
+  /** Id of that record, and when it reached the log in milliseconds since 1970; undefined in letters of 0.1.0 and last-resort ones. */
+  record: string | undefined
+  arrivedAt: number | undefined
+  /** SHA-256 of the record's value, in hex, where the id is unknown; undefined for a letter without its event. */
+  digest: string | undefined
   /** ISO 8601, UTC. */
   time: string
   /** Of the dead letter itself. */
@@ -25,6 +31,9 @@ export interface ResendNote {
   kind: 'note'
   of: Place
   as: Place
+  /** Ids of both records; undefined in notes of 0.1.0, for a letter without one, and where the new record could not be read. */
+  ofRecord: string | undefined
+  asRecord: string | undefined
   edited: boolean
   /** ISO 8601, UTC. */
   time: string
@@ -54,6 +63,7 @@ const maxReasonLength = 100
 function letterOf(record: LogRecord): Letter | undefined {
   const header = (name: keyof typeof letterHeaders) => headerOf(record, letterHeaders[name])
   const [app, reason, resent] = [header('app'), header('reason'), header('resent')]
+  const [id, arrived = ''] = [guidIn(header('record')), header('arrived')]
   if (!app || !reason || app.length > maxAppLength || reason.length > maxReasonLength) return undefined
   const claimed = `${header('topic')}/${header('partition')}/${header('offset')}`
   const place = parsePlace(resent ?? claimed)
@@ -65,6 +75,9 @@ function letterOf(record: LogRecord): Letter | undefined {
     reason,
     place,
     origin: originOf(place, claimed),
+    record: id,
+    arrivedAt: id !== undefined && /^-?\d{1,15}$/.test(arrived) ? Number(arrived) : undefined,
+    digest: id === undefined ? digestIn(record) : undefined,
     time: isoTime(record),
     stands: placeOf(record),
   }
@@ -73,7 +86,21 @@ function letterOf(record: LogRecord): Letter | undefined {
 function noteOf(record: LogRecord): ResendNote | undefined {
   const [of, as] = [headerOf(record, noteHeaders.of), headerOf(record, noteHeaders.as)].map(parsePlace)
   if (!of || !as || deadLetterTopic(of.topic) !== record.topic) return undefined
-  return { kind: 'note', of, as, edited: headerOf(record, noteHeaders.edited) === 'true', time: isoTime(record) }
+  return {
+    kind: 'note',
+    of,
+    as,
+    ofRecord: guidIn(headerOf(record, noteHeaders.ofRecord)),
+    asRecord: guidIn(headerOf(record, noteHeaders.asRecord)),
+    edited: headerOf(record, noteHeaders.edited) === 'true',
+    time: isoTime(record),
+  }
+}
+
+const guidIn = (text: string | undefined): string | undefined => (isGuid(text) ? text.toLowerCase() : undefined)
+
+function digestIn(record: LogRecord): string | undefined {
+  return headerOf(record, letterHeaders.cut) ?? (record.value.length > 0 ? digestOf(record.value) : undefined)
 }
 
 function isoTime({ timestamp }: LogRecord): string {

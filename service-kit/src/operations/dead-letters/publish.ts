@@ -1,7 +1,9 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { placeText } from '../../stream/place.ts'
+import { type Place, parsePlace, placeText } from '../../stream/place.ts'
 import { noteHeaders } from '../../stream/record-headers.ts'
+import { recordIdOf } from '../../stream/record-ids.ts'
+import type { LogReader } from '../log-reader.ts'
 import type { Mended } from './mend.ts'
 
 /** A client whose records are bytes as they are. */
@@ -17,18 +19,35 @@ const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'
 /**
  * Publishes a record, unless the log has it already, and, on the dead-letter topic, the note that answers the failure. Throws what the
  * client throws when it is not about this record.
+ * @param log where the new record is read again, for its time and so its id
  */
 export async function publishMended(
   producer: Client,
-  { origin: { topic, partition }, of, edited, key, value, headers, publishedAs }: Mended,
+  { origin: { topic, partition }, of, record: ofRecord, edited, key, value, headers, publishedAs }: Mended,
+  log: Pick<LogReader, 'at'>,
 ): Promise<Published> {
   const record = { topic, partition, ...(key && { key }), value, headers: new Map(headers) }
-  const sent = publishedAs ?? (await send(producer, record).catch((error: Error) => refusalIn(error, topic)))
-  if (typeof sent !== 'string') return sent
-  const note = { [noteHeaders.of]: of, [noteHeaders.as]: sent, ...(edited && { [noteHeaders.edited]: 'true' }) }
+  const known = parsePlace(publishedAs)
+  const sent = known ?? (await send(producer, record).catch((error: Error) => refusalIn(error, topic)))
+  if (!('offset' in sent)) return sent
+  const as = placeText(sent)
+  const asRecord = await recordAt(log, sent)
+  const note = {
+    [noteHeaders.of]: of,
+    [noteHeaders.as]: as,
+    ...(ofRecord && { [noteHeaders.ofRecord]: ofRecord }),
+    ...(asRecord && { [noteHeaders.asRecord]: asRecord }),
+    ...(edited && { [noteHeaders.edited]: 'true' }),
+  }
   const noteBytes = Object.entries(note).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)
   await send(producer, { topic: deadLetterTopic(topic), value: Buffer.alloc(0), headers: new Map(noteBytes) })
-  return { result: 'resent', as: sent }
+  return { result: 'resent', as }
+}
+
+/** A record that cannot be read again is known by its place alone. It was published, so the note is written all the same. */
+async function recordAt(log: Pick<LogReader, 'at'>, place: Place): Promise<string | undefined> {
+  const record = await log.at(place).catch(() => undefined)
+  return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
 }
 
 function refusalIn(error: Error, topic: string): Published {
@@ -44,9 +63,9 @@ function refusalIn(error: Error, topic: string): Published {
  * Publishes to all replicas in sync and answers where the record stands. The client leaves the offsets out only when it asked
  * the broker for none (acks: 0); a note of a place that nobody named would be worse than none.
  */
-async function send(producer: Client, message: Outgoing): Promise<string> {
+async function send(producer: Client, message: Outgoing): Promise<Place> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [place] = offsets ?? []
   if (!place) throw new Error(`the client does not say where the record for ${message.topic} stands`)
-  return placeText({ ...place, offset: String(place.offset) })
+  return { ...place, offset: String(place.offset) }
 }

@@ -10,8 +10,8 @@ export type ReadUpTo = ReadonlyMap<string, bigint>
 export interface ReplayNotes {
   /** Reads on to the present end of the dead-letter topics of these topics. */
   catchUp(topics: Iterable<string>): Promise<void>
-  /** The note that the record at this position was replayed. */
-  noteOf(position: Place): ResendNote | undefined
+  /** The note that a record was replayed: the newest one for its position that is not about another record. */
+  noteOf(failed: { place: Place; record: string | undefined }): ResendNote | undefined
 }
 
 const partitionText = (topic: string, partition: number) => `${topic}/${partition}`
@@ -19,7 +19,7 @@ const partitionText = (topic: string, partition: number) => `${topic}/${partitio
 /** Follows the notes from where a list of dead letters ends; from the oldest record without `readUpTo`. */
 export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): ReplayNotes {
   const next = new Map(readUpTo)
-  const notes = new Map<string, ResendNote>()
+  const notes = new Map<string, ResendNote[]>()
 
   async function readOn(topic: string): Promise<void> {
     const spans = (await log.spans(topic)).map((span) => {
@@ -29,7 +29,7 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
     })
     const unread = spans.filter(({ start, end }) => start < end)
     for await (const read of readLetters(log, topic, unread))
-      if (read.kind === 'note') notes.set(placeText(read.of), read)
+      if (read.kind === 'note') notes.set(placeText(read.of), [...(notes.get(placeText(read.of)) ?? []), read])
     for (const { partition, end } of spans) next.set(partitionText(topic, partition), end)
   }
 
@@ -37,7 +37,10 @@ export function followNotes(log: LogReader, readUpTo: ReadUpTo = new Map()): Rep
     async catchUp(topics) {
       for (const topic of new Set(topics)) await readOn(deadLetterTopic(topic))
     },
-    noteOf: (position) => notes.get(placeText(position)),
+    noteOf: ({ place, record }) =>
+      notes
+        .get(placeText(place))
+        ?.findLast(({ ofRecord }) => ofRecord === undefined || record === undefined || ofRecord === record),
   }
 }
 

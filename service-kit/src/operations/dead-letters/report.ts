@@ -8,6 +8,7 @@ import {
   type ReceivedEnvelope,
 } from '@orderflow/envelope-schema'
 import { type Place, placeText } from '../../stream/place.ts'
+import { idSourceOf } from '../../stream/record-ids.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
@@ -55,8 +56,14 @@ export function entryTable(entries: Entry[]): string[] {
  * All about one entry.
  * @param event what its newest dead letter tells of
  * @param values whether to show personal data too
+ * @param positionIdsBefore see `momentOf`
  */
-export function entryLines(entry: Entry, event: FailedEvent | undefined, values: boolean): string[] {
+export function entryLines(
+  entry: Entry,
+  event: FailedEvent | undefined,
+  values: boolean,
+  positionIdsBefore?: number,
+): string[] {
   const story = entry.attempts.flatMap(({ place, time, reason, resent }) => [
     `  ${time}  ${placeText(place)} failed: ${reason}`,
     ...(resent ? [`  ${resent.time}  resent${resent.edited ? ', edited,' : ''} as ${placeText(resent.as)}`] : []),
@@ -68,7 +75,7 @@ export function entryLines(entry: Entry, event: FailedEvent | undefined, values:
     ...claimLines(entry),
     '',
     ...(event
-      ? eventLines(event, newestAttempt(entry).origin, values)
+      ? eventLines(event, idsIn(event, newestAttempt(entry).origin, positionIdsBefore), values)
       : ['the dead letter is not in the log any more']),
   ]
 }
@@ -79,9 +86,8 @@ function claimLines({ attempts: [first] }: Entry): string[] {
   return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
 }
 
-function eventLines(event: FailedEvent, origin: Place, values: boolean): string[] {
+function eventLines(event: FailedEvent, { TraceId, CorrelationId }: TraceIds, values: boolean): string[] {
   const { key, value } = event
-  const { TraceId, CorrelationId } = idsIn(value, origin)
   return [
     ...problemsOf(event, values).map((line) => `  ${line}`),
     '',
@@ -91,13 +97,16 @@ function eventLines(event: FailedEvent, origin: Place, values: boolean): string[
   ]
 }
 
-/** The ids by which traces and logs know an event (stream/consumer.ts): its own, or those that its origin gives it. */
-function idsIn(value: Buffer | undefined, origin: Place): Pick<Envelope, 'TraceId' | 'CorrelationId'> {
+type TraceIds = Pick<Envelope, 'TraceId' | 'CorrelationId'>
+
+/** Returns the ids by which traces and logs know an event (stream/consumer.ts): its own, or those that derive from its record. */
+function idsIn({ value, key, arrivedAt }: FailedEvent, origin: Place, positionIdsBefore?: number): TraceIds {
   const none = {} as ReceivedEnvelope
+  const source = idSourceOf({ value: value ?? Buffer.alloc(0), key, arrivedAt, origin }, positionIdsBefore)
   try {
-    return completeEnvelope(value ? parseEnvelope(value) : none, origin)
+    return completeEnvelope(value ? parseEnvelope(value) : none, source)
   } catch {
-    return completeEnvelope(none, origin)
+    return completeEnvelope(none, source)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Trust } from '../../trust/trust.ts'
 import { type KafkaConnection, kafkaError } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
-import { type Attempt, currentAttempt, type Entry, openAttempt } from './entries.ts'
+import { type Attempt, currentAttempt, type Entry, openAttempt, recordOf } from './entries.ts'
 import { type ReplayJournal, withIntents } from './interrupted.ts'
 import { type Mended, mend } from './mend.ts'
 import { type Client, type Published, publishMended } from './publish.ts'
@@ -31,6 +31,8 @@ export interface ResendOptions {
   readUpTo?: ReadUpTo | undefined
   /** Keeps what is begun, for a process that may be killed. */
   journal?: ReplayJournal | undefined
+  /** See `momentOf`. */
+  positionIdsBefore?: number | undefined
 }
 
 /** One publish after the other would take a few milliseconds each. */
@@ -38,7 +40,7 @@ const atOnce = 50
 
 /**
  * Publishes dead letters back to where they came from, after checking that they would not come back: the event's own
- * bytes (or the edited ones, signed anew), key and headers, marked with `replayed-from`. A note beside the dead letter says so. The
+ * bytes (or the edited ones, signed anew), key and headers, with the ids that they had, marked with `replayed-from`. A note beside the dead letter says so. The
  * order is publish, then note.
  *
  * The notes in the log decide what was replayed, not the entries: the dead-letter topics are read to their ends right before each
@@ -55,7 +57,7 @@ export async function* resendDeadLetters(
   const log = openLog(kafka)
   const producer: Client = new Producer({ clientId: 'orderflow-operations', ...kafka })
   const publish = (mended: Mended) =>
-    publishMended(producer, mended).catch((error: unknown) => {
+    publishMended(producer, mended, log).catch((error: unknown) => {
       throw kafkaError('not all could be resent', kafka, error)
     })
   try {
@@ -70,18 +72,18 @@ export async function* resendEntries(
   log: LogReader,
   publish: (mended: Mended) => Promise<Published>,
   entries: Entry[],
-  { trust, dryRun = false, edited, attempts, readUpTo, journal }: ResendOptions,
+  { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ResendOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
-  /** By the place that failed, which two apps may have in common. */
+  /** By the record that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
   /** Answers the first failure, after all have ended: what was published is to be told of first. */
   async function publishAll(all: Mended[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
-    for (const [index, { of }] of all.entries()) {
+    for (const [index, { failed }] of all.entries()) {
       const result = results[index]
-      if (result?.status === 'fulfilled') settled.set(of, result.value)
+      if (result?.status === 'fulfilled') settled.set(failed, result.value)
     }
     return results.find((result) => result.status === 'rejected')
   }
@@ -93,25 +95,29 @@ export async function* resendEntries(
     for (const entry of chunk) {
       const attempt = attemptToReplay(entry, attempts?.get(entry.id))
       if ('result' in attempt) results.set(entry, attempt)
-      else prepared.set(entry, { attempt, mended: await mend(log, attempt, edited, trust) })
+      else
+        prepared.set(entry, {
+          attempt,
+          mended: await mend(log, attempt, { edited, trust, first: entry.record, positionIdsBefore }),
+        })
     }
     // As late as possible: another process may be replaying the same dead letters.
     await notes.catchUp([...prepared.values()].map(({ attempt }) => attempt.origin.topic))
     const due = new Map<string, Mended>()
     for (const [entry, { attempt, mended }] of prepared) {
-      const of = placeText(attempt.place)
-      const note = settled.has(of) ? undefined : notes.noteOf(attempt.place)
+      const failed = recordOf(attempt)
+      const note = settled.has(failed) ? undefined : notes.noteOf(attempt)
       if (note) results.set(entry, { result: 'done', as: placeText(note.as) })
       else if ('why' in mended) results.set(entry, { result: 'refused', why: mended.why })
-      else if (!settled.has(of)) due.set(of, mended)
+      else if (!settled.has(failed)) due.set(failed, mended)
     }
-    if (dryRun) for (const of of due.keys()) settled.set(of, { result: 'ready' })
+    if (dryRun) for (const failed of due.keys()) settled.set(failed, { result: 'ready' })
     const records = [...due.values()]
     const failure = dryRun ? undefined : await publishAll(journal ? await withIntents(log, records, journal) : records)
     for (const entry of chunk) {
       const attempt = prepared.get(entry)?.attempt
       // Nothing for those that failed to be published.
-      const result = results.get(entry) ?? (attempt && settled.get(placeText(attempt.place)))
+      const result = results.get(entry) ?? (attempt && settled.get(recordOf(attempt)))
       if (result) yield { entry, ...result }
     }
     if (failure) throw failure.reason

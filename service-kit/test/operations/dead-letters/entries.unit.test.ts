@@ -1,3 +1,4 @@
+import { deterministicId } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { type Entry, openAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import { groupsOf, selectEntries } from '../../../src/operations/dead-letters/groups.ts'
@@ -5,7 +6,7 @@ import { entryLines, groupLines } from '../../../src/operations/dead-letters/rep
 import { OperationError } from '../../../src/operations/operation-error.ts'
 import { placeText } from '../../../src/stream/place.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
-import { fail, note } from './letters.ts'
+import { fail, failOld, note } from './letters.ts'
 
 describe('dead letters', () => {
   let log: FakeLog
@@ -84,6 +85,95 @@ describe('dead letters', () => {
     note(log, 'orderevents/0/1', 'orderevents/0/9')
     const [entry] = await entries()
     expect(openPlace(entry)).to.equal('orderevents/0/9')
+  })
+
+  describe('after their topic was created again', () => {
+    const storiesOf = (found: Entry[]) =>
+      found.map((entry) => [openAttempt(entry) ? 'open' : 'resent', ...entry.attempts.map(({ reason }) => reason)])
+
+    for (const [record, value] of [
+      ['another event', Buffer.from('[')],
+      ['the same bytes', Buffer.from('{')],
+    ] as const) {
+      it(`are open with their own reason, although ${record} failed at the same position and was resent`, async () => {
+        fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
+        note(log, 'orderevents/0/1', 'orderevents/0/9')
+        const [before] = await entries()
+        fail(log, 'order-service', 1, 'untrusted', { arrivedAt: 2_000, value })
+        const found = await entries()
+        expect(storiesOf(found)).to.deep.equal([
+          ['resent', 'not-json'],
+          ['open', 'untrusted'],
+        ])
+        expect(found[0]).to.deep.equal(before)
+      })
+    }
+
+    it('are open, although a note of 0.1.0 says that the record at their position was resent', async () => {
+      failOld(log, 'order-service', 1, 'not-json')
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      const [before] = await entries()
+      fail(log, 'order-service', 1, 'untrusted', { value: Buffer.from('[') })
+      const found = await entries()
+      expect(storiesOf(found)).to.deep.equal([
+        ['resent', 'not-json'],
+        ['open', 'untrusted'],
+      ])
+      expect(found[0]).to.deep.equal(before)
+    })
+
+    it('are an open attempt, where 0.1.0 or a last resort wrote them without their record', async () => {
+      failOld(log, 'order-service', 1, 'not-json')
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      failOld(log, 'order-service', 1, 'internal-error')
+      expect(storiesOf(await entries())).to.deep.equal([['open', 'not-json', 'internal-error']])
+    })
+
+    it('are no attempt of an event that was resent to their position before', async () => {
+      fail(log, 'order-service', 1, 'not-json', { arrivedAt: 1_000 })
+      note(log, 'orderevents/0/1', 'orderevents/0/9')
+      fail(log, 'order-service', 9, 'untrusted', { arrivedAt: 2_000, value: Buffer.from('[') })
+      expect(storiesOf(await entries())).to.deep.equal([
+        ['resent', 'not-json'],
+        ['open', 'untrusted'],
+      ])
+    })
+  })
+
+  it('of a mirrored log are those of the source where the mirror keeps the time, at whatever position', async () => {
+    fail(log, 'order-service', 7, 'not-json', { arrivedAt: 1_000 })
+    const [source] = await entries()
+    fail(log, 'order-service', 2, 'not-json', { arrivedAt: 1_000 })
+    expect((await entries()).map(({ id, attempts }) => [id, attempts.length])).to.deep.equal([[source?.id, 1]])
+  })
+
+  it('of 0.1.0 keep their ids, attempts and states', async () => {
+    failOld(log, 'order-service', 1, 'not-json')
+    failOld(log, 'payment-service', 1, 'not-json')
+    failOld(log, 'order-service', 2, 'invalid-payload')
+    note(log, 'orderevents/0/1', 'orderevents/0/9')
+    const failedAgain = { 'deadletter-replay': 'orderevents/0/9' }
+    const { headers } = log.records[0] as (typeof log.records)[0]
+    log.append({
+      topic: 'orderevents.dead',
+      value: '{',
+      headers: [
+        ...headers,
+        ...Object.entries(failedAgain).map(([a, b]): [Buffer, Buffer] => [Buffer.from(a), Buffer.from(b)]),
+      ],
+    })
+    const ids = (await entries()).map(({ id, attempts }) => [id, attempts.map(({ place }) => placeText(place)).join()])
+    const idOf = (app: string, offset: string) => deterministicId('dead-letter', app, 'orderevents', '0', offset)
+    expect(ids).to.deep.equal([
+      [idOf('order-service', '1'), 'orderevents/0/1,orderevents/0/9'],
+      [idOf('payment-service', '1'), 'orderevents/0/1'],
+      [idOf('order-service', '2'), 'orderevents/0/2'],
+    ])
+    expect((await entries()).map((entry) => openPlace(entry))).to.deep.equal([
+      'orderevents/0/9',
+      undefined,
+      'orderevents/0/2',
+    ])
   })
 
   describe('of a record that says without a note that it was resent', () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { deterministicId } from '@orderflow/envelope-schema'
 import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../../src/stream/delivery.ts'
 import type { Place } from '../../../src/stream/place.ts'
@@ -20,6 +21,8 @@ export interface Failed {
   value?: Buffer
   /** Whether the topic refused the letter with the event in it. */
   isCut?: boolean
+  /** When the record reached the log; each offset has its own time. */
+  arrivedAt?: number
   /** The header by which the record says where its event first stood. */
   resentFrom?: string
 }
@@ -30,16 +33,44 @@ export function fail(
   app: string,
   offset: number,
   reason = 'invalid-payload',
-  { topic = 'orderevents', partition = 0, value = Buffer.from('{'), resentFrom, isCut = false }: Failed = {},
+  {
+    topic = 'orderevents',
+    partition = 0,
+    value = Buffer.from('{'),
+    resentFrom,
+    isCut = false,
+    arrivedAt = offset,
+  }: Failed = {},
 ): Place {
-  const metadata: BulkEntry['metadata'] = { __partition: String(partition), __offset: String(offset), __key: 'k' }
+  const metadata: BulkEntry['metadata'] = {
+    __partition: String(partition),
+    __offset: String(offset),
+    __key: 'k',
+    __timestamp: String(arrivedAt),
+  }
   if (resentFrom) metadata['replayed-from'] = encodeURIComponent(resentFrom)
   const delivery = readDelivery({ entryId: '', event: value.toString('base64'), metadata }, topic)
   const letterOf = isCut ? minimalDeadLetter : deadLetterOf
   return log.append(letterOf(delivery, { code: reason, detail: 'd' }, app, new Date()))
 }
 
-/** What stands on the dead-letter topic once an event was resent. */
-export function note(log: FakeLog, of: string, as: string): void {
-  log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as } })
+/** What 0.1.0 wrote when it could not handle the record at an offset (`deadLetterOf` of that version). */
+export function failOld(log: FakeLog, app: string, offset: number, reason: string, value = Buffer.from('{')): Place {
+  const headers = {
+    'deadletter-id': deterministicId('dead-letter', app, 'orderevents', '0', String(offset)),
+    'deadletter-reason': reason,
+    'deadletter-detail': 'd',
+    'deadletter-app': app,
+    'deadletter-topic': 'orderevents',
+    'deadletter-partition': '0',
+    'deadletter-offset': String(offset),
+    'deadletter-time': '2026-11-21T10:00:00.000Z',
+  }
+  return log.append({ topic: 'orderevents.dead', key: 'k', value, headers })
+}
+
+/** What stands on the dead-letter topic once an event was resent; 0.1.0 named no record. */
+export function note(log: FakeLog, of: string, as: string, record?: string): void {
+  const ofRecord = record && { 'replay-of-record': record }
+  log.append({ topic: 'orderevents.dead', headers: { 'replay-of': of, 'replayed-as': as, ...ofRecord } })
 }

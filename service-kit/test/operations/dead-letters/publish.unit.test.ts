@@ -1,11 +1,15 @@
+import { recordId } from '@orderflow/envelope-schema'
 import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
 import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
 import { publishMended } from '../../../src/operations/dead-letters/publish.ts'
+import type { LogReader } from '../../../src/operations/log-reader.ts'
 
 const mended: Mended = {
   origin: { topic: 'orderevents', partition: 1, offset: '7' },
   of: 'orderevents/1/9',
+  record: undefined,
+  failed: 'orderevents/1/9',
   edited: false,
   key: undefined,
   value: Buffer.from('{}'),
@@ -26,8 +30,14 @@ function producer(...ends: (bigint | Error | undefined)[]) {
     },
   }
 }
-const publish = (kafka: ReturnType<typeof producer>) =>
-  publishMended(kafka as unknown as Parameters<typeof publishMended>[0], mended)
+/** A log that has the new record, at this time. */
+const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
+  at: async ({ offset, ...place }) => ({ ...place, offset: BigInt(offset), timestamp, ...content, headers: [] }),
+})
+const content = { key: undefined, value: Buffer.from('{}') }
+const emptyLog: Pick<LogReader, 'at'> = { at: async () => undefined }
+const publish = (kafka: ReturnType<typeof producer>, changes: Partial<Mended> = {}, log = emptyLog) =>
+  publishMended(kafka as unknown as Parameters<typeof publishMended>[0], { ...mended, ...changes }, log)
 
 describe('an event that is sent back', () => {
   it('is noted beside its dead letter, with where it stands now', async () => {
@@ -41,12 +51,30 @@ describe('an event that is sent back', () => {
 
   it('is only noted when an interrupted replay has published it', async () => {
     const kafka = producer(3n)
-    const client = kafka as unknown as Parameters<typeof publishMended>[0]
-    const published = await publishMended(client, { ...mended, publishedAs: 'orderevents/1/12' })
+    const published = await publish(kafka, { publishedAs: 'orderevents/1/12' })
     expect(published).to.deep.equal({ result: 'resent', as: 'orderevents/1/12' })
     expect(kafka.sent).to.deep.equal([
       { topic: 'orderevents.dead', headers: ['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'] },
     ])
+  })
+
+  it('is noted with the ids of both records, which tell them from later ones at their positions', async () => {
+    const kafka = producer(12n, 3n)
+    const failed = recordId({ ...content, timestamp: 1_000 })
+    await publish(kafka, { record: failed }, logAt(2_000))
+    expect(kafka.sent[1]?.headers).to.include.members([
+      `replay-of-record: ${failed}`,
+      `replayed-as-record: ${recordId({ ...content, timestamp: 2_000 })}`,
+    ])
+  })
+
+  it('is noted by its positions when it cannot be read again', async () => {
+    const kafka = producer(12n, 3n)
+    const at = async () => {
+      throw new Error('the broker is away')
+    }
+    expect(await publish(kafka, {}, { at })).to.have.property('result', 'resent')
+    expect(kafka.sent[1]?.headers).to.deep.equal(['replay-of: orderevents/1/9', 'replayed-as: orderevents/1/12'])
   })
 
   for (const id of ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD'] as const) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { completeEnvelope, type IdSource, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { type Entry, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import type { ReplayIntent, ReplayJournal } from '../../../src/operations/dead-letters/interrupted.ts'
@@ -13,7 +14,7 @@ import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner } from '../../../src/trust/signature.ts'
 import { createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
 import { openTrust as trust } from '../../support/open-trust.ts'
-import { bytesOf, event, fail, note } from './letters.ts'
+import { bytesOf, event, fail, failOld, note } from './letters.ts'
 
 describe('dead letters that are resent', () => {
   let log: FakeLog
@@ -31,9 +32,9 @@ describe('dead letters that are resent', () => {
     const byApp = Map.groupBy(outcomes, ({ entry }) => entry.app)
     return Object.fromEntries([...byApp].map(([app, own]) => [app, own.map(({ result }) => result)]))
   }
-  async function publish({ origin, of, ...record }: Mended) {
-    const as = placeText(log.append({ ...origin, ...record }))
-    note(log, of, as)
+  async function publish({ origin, of, record, ...content }: Mended) {
+    const as = placeText(log.append({ ...origin, ...content }))
+    note(log, of, as, record)
     return { result: 'resent' as const, as }
   }
   const published = () => log.records.filter(({ topic }) => topic === 'orderevents')
@@ -93,7 +94,62 @@ describe('dead letters that are resent', () => {
     expect(told).to.deep.equal(['1 resent', '3 resent'])
   })
 
-  it('keep the origin that their record names, so that the event keeps its ids, noted or not', async () => {
+  describe('of an envelope without ids', () => {
+    const edited = bytesOf({ ...event, Payload: { ...event.Payload, Total: 2 } })
+    const key = Buffer.from('k')
+    /** Ids that a receiver has of what was published. */
+    const idsOf = (options = {}) => {
+      const record = published().at(-1) as LogRecord
+      const { Id, CorrelationId, TraceId } = completeEnvelope(parseEnvelope(record.value), record)
+      return { Id, CorrelationId, TraceId, ...options }
+    }
+    const derived = (source: IdSource) => {
+      const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, source)
+      return { Id, CorrelationId, TraceId }
+    }
+
+    it('keep their bytes, from which receivers derive the same ids', async () => {
+      fail(log, 'order-service', 1, 'handler-error', { value })
+      await resend(await entries())
+      expect(published()[0]?.value).to.deep.equal(value)
+      expect(idsOf()).to.deep.equal(derived({ value, key }))
+    })
+
+    for (const [what, failed] of [
+      ['an envelope', value],
+      ['no envelope', Buffer.from('{')],
+    ] as const) {
+      it(`have the ids written into them that they had when they are edited from ${what}`, async () => {
+        fail(log, 'order-service', 1, 'invalid-payload', { value: failed })
+        await resend(await entries(), { edited: Buffer.concat([Buffer.from('\ufeff \n'), edited]) })
+        expect(idsOf()).to.deep.equal(derived({ value: failed, key }))
+        expect(parseEnvelope(published()[0]?.value as Buffer).Payload).to.include({ Total: 2 })
+      })
+    }
+
+    it('keep the ids of their position when 0.1.0 could not handle them', async () => {
+      failOld(log, 'order-service', 7, 'handler-error', value)
+      const arrived = log.records[0]?.timestamp ?? 0
+      await resend(await entries(), { positionIdsBefore: arrived + 1 })
+      expect(idsOf()).to.deep.equal(derived({ topic: 'orderevents', partition: 0, offset: 7 }))
+    })
+
+    it('keep their bytes as long as services go by positions, which the mark names', async () => {
+      failOld(log, 'order-service', 7, 'handler-error', value)
+      await resend(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
+      expect(published()[0]?.value).to.deep.equal(value)
+      expect(headerOf(published()[0] as LogRecord, 'replayed-from')).to.equal('orderevents/0/7')
+    })
+  })
+
+  it('are resent by themselves when another record stood at their position', async () => {
+    for (const arrivedAt of [1_000, 2_000]) fail(log, 'order-service', 1, 'handler-error', { value, arrivedAt })
+    expect(await resend(await entries())).to.deep.equal({ 'order-service': ['resent', 'resent'] })
+    expect(published()).to.have.length(2)
+    expect(await resend(await entries())).to.deep.equal({ 'order-service': ['done', 'done'] })
+  })
+
+  it('keep the origin that their record names, noted or not', async () => {
     fail(log, 'order-service', 9, 'handler-error', { value, resentFrom: 'orderevents/0/1' })
     await resend(await entries())
     expect(published().map((record) => headerOf(record, 'replayed-from'))).to.deep.equal(['orderevents/0/1'])
@@ -239,13 +295,14 @@ describe('dead letters that are resent', () => {
     /** What stands in the log afterwards: the record's signature, or why there is no record. */
     async function resent(value: Buffer, options: { signature?: string | undefined; edited?: Buffer; trust?: Trust }) {
       const { signature, trust = trustWith(), edited } = options
+      log = new FakeLog()
       const { offset } = log.append({
         topic: 'orderevents',
         timestamp: 1_000,
         value,
         ...(signature && { headers: { signature } }),
       })
-      fail(log, 'order-service', Number(offset), 'untrusted', { value })
+      fail(log, 'order-service', Number(offset), 'untrusted', { value, arrivedAt: 1_000 })
       for await (const outcome of resendEntries(log, publish, await entries(), { trust, edited })) {
         if (outcome.result === 'refused') return outcome.why.join()
       }
@@ -265,7 +322,8 @@ describe('dead letters that are resent', () => {
     })
 
     it('are signed by the operator who edited them', async () => {
-      expect(await resent(ours, { edited, signature: signer.sign(ours) })).to.equal(signer.sign(edited))
+      const signature = await resent(ours, { edited, signature: signer.sign(ours) })
+      expect(signature).to.equal(signer.sign(published().at(-1)?.value as Buffer))
     })
 
     it('are signed when they are older than signatures are, and not otherwise', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Entry, newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
+import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import { readEvent } from '../../../src/operations/dead-letters/event.ts'
 import { entryLines } from '../../../src/operations/dead-letters/report.ts'
 import { shownValue } from '../../../src/operations/dead-letters/shown.ts'
@@ -22,7 +22,7 @@ describe('an entry that is shown', () => {
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('SECRET-TAX-ID')
   })
 
-  it('tells by which ids traces and logs know the event: its own, or those that its origin gives it', async () => {
+  it('tells by which ids traces and logs know the event: its own, or those that derive from its record', async () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
@@ -32,8 +32,8 @@ describe('an entry that is shown', () => {
     }
     const ids = { TraceId: randomUUID(), CorrelationId: randomUUID() }
     expect(linesOf(bytesOf({ ...event, ...ids }))).to.include(`trace ${ids.TraceId}, in logs by ${ids.CorrelationId}`)
-    const { TraceId: given } = completeEnvelope({} as ReceivedEnvelope, newestAttempt(entry as Entry).origin)
     for (const value of [Buffer.from('{'), undefined]) {
+      const { TraceId: given } = completeEnvelope({} as ReceivedEnvelope, { value: value ?? Buffer.alloc(0) })
       expect(linesOf(value)).to.include(`trace ${given}, in logs by ${given}`)
     }
   })
@@ -58,7 +58,7 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     for (const isThere of [false, true]) {
       fail(log, 'order-service', 0, 'handler-error', { value: bytesOf(event), isCut: true })
-      if (isThere) log.append({ topic: 'orderevents', value: bytesOf(event) })
+      if (isThere) log.append({ topic: 'orderevents', timestamp: 0, value: bytesOf(event) })
       const [entry] = (await readDeadLetters(log)).entries
       const found = entry && (await readEvent(log, newestAttempt(entry)))
       const text = entry ? entryLines(entry, found, false).join('\n') : ''

@@ -1,0 +1,44 @@
+import { completeEnvelope, type Envelope, parseEnvelope } from '@orderflow/envelope-schema'
+import type { Place } from '../../stream/place.ts'
+import { idSourceOf } from '../../stream/record-ids.ts'
+import type { FailedEvent } from './event.ts'
+
+const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
+
+export interface KnownIdsOptions {
+  /** The event that failed. */
+  event: FailedEvent
+  origin: Place
+  /** See `momentOf`. */
+  positionIdsBefore: number | undefined
+}
+
+/**
+ * Returns the bytes to resend. They are the given ones, unless receivers would derive other ids from them than from the event
+ * that failed (it was edited, or its ids derive from its position): then the known ids are written into the envelope.
+ */
+export function withKnownIds(
+  bytes: Uint8Array,
+  { event: { value, key, arrivedAt }, origin, positionIdsBefore }: KnownIdsOptions,
+): Uint8Array {
+  const begin = bytes.indexOf('{'.charCodeAt(0))
+  const envelope = parsed(bytes)
+  if (!envelope || (value === undefined && !(arrivedAt < (positionIdsBefore ?? Number.NEGATIVE_INFINITY)))) return bytes
+  const ids = (failed: Parameters<typeof idSourceOf>[0]) =>
+    completeEnvelope(envelope, idSourceOf(failed, positionIdsBefore))
+  const known = ids({ value: value ?? bytes, key, arrivedAt, origin })
+  const derived = ids({ value: bytes, key, arrivedAt: Date.now(), origin })
+  const lost = names.filter((name) => known[name] !== derived[name])
+  if (lost.length === 0) return bytes
+  const fields = lost.map((name) => `"${name}":"${known[name]}",`).join('')
+  return Buffer.concat([bytes.subarray(0, begin + 1), Buffer.from(fields), bytes.subarray(begin + 1)])
+}
+
+/** Undefined for what is no envelope, which is not resent. */
+function parsed(bytes: Uint8Array) {
+  try {
+    return parseEnvelope(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FullEvent } from '@orderflow/envelope-schema'
+import { service as monitorService } from '@orderflow/event-monitor/service'
+import { service as orderService } from '@orderflow/order-service/service'
+import {
+  type App,
+  type Consumer,
+  createApp,
+  createConsumers,
+  createLog,
+  readSettings,
+  readTrust,
+} from '@orderflow/service-kit'
+import { headerOf, type LogRecord } from '@orderflow/service-kit/log'
+import { createMetrics } from '@orderflow/service-kit/metrics'
+import { type Entry, openAttempt, openLog, readDeadLetters, resendDeadLetters } from '@orderflow/service-kit/operations'
+import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
+import { eventually, freePorts, testFolder, withAdmin } from '@orderflow/stack'
+import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
+import { Producer } from '@platformatic/kafka'
+import { expect } from 'chai'
+
+const [topic, deadTopic] = ['orderevents', 'orderevents.dead']
+const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+const settings = readSettings(orderService, tokens)
+const trust = readTrust(orderService.root, settings.Trust)
+
+const reduced = (Total: unknown = 10) =>
+  JSON.stringify({
+    AppId: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e003',
+    AppName: 'older-application',
+    Version: 1,
+    Name: 'OrderCreated',
+    CreationDate: '2026-01-01T00:00:00Z',
+    Payload: { OrderId: randomUUID(), CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total },
+  })
+
+/** What a service reacted to, by its id. */
+type Ids = Pick<FullEvent<'OrderCreated@1'>, 'Id' | 'CorrelationId' | 'TraceId'>
+
+/** A real Kafka, with the consumer of a service on it: records come to it as the sidecar hands them over. */
+class Cluster {
+  readonly folder: string
+  readonly kafka: ReturnType<typeof localKafka>
+  readonly port: number
+  readonly log: ReturnType<typeof openLog>
+  readonly producer: Producer<Buffer, Buffer, Buffer, Buffer>
+  handled: Ids[] = []
+  readonly #consume: Consumer
+
+  private constructor(folder: string, port: number) {
+    this.folder = folder
+    this.port = port
+    this.kafka = localKafka(port)
+    this.log = openLog(this.kafka)
+    this.producer = new Producer({ clientId: 'test', ...this.kafka })
+    const handlers = {
+      'OrderCreated@1': async ({ Id, CorrelationId, TraceId }: FullEvent<'OrderCreated@1'>) => {
+        this.handled.push({ Id, CorrelationId, TraceId })
+      },
+    }
+    const consumers = createConsumers(
+      { [topic]: handlers },
+      {
+        app: 'order-service',
+        publish: async ({ topic: to, key, value, headers }) => {
+          const bytes = Object.entries(headers).map(([name, text]) => [Buffer.from(name), Buffer.from(text)] as const)
+          const record = { topic: to, value: Buffer.from(value), headers: new Map(bytes) }
+          await this.producer.send({ messages: [{ ...record, ...(key && { key: Buffer.from(key) }) }], acks: -1 })
+        },
+        trust,
+        refusals: new Set(),
+        log: createLog('test', 'silent'),
+        metrics: createMetrics(),
+        now: () => new Date(),
+      },
+    )
+    this.#consume = consumers[topic] as Consumer
+  }
+
+  static async start(name: string): Promise<Cluster> {
+    const folder = testFolder(name)
+    await claimFolder(folder)
+    const ports = await freePorts()
+    await ensureRunning(await createPlan(folder, ports, 'sqlite'), ['kafka'], { onProgress: () => {} })
+    return new Cluster(folder, ports.kafka)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.allSettled([this.log.close(), this.producer.close()])
+    await releaseFolder(this.folder)
+  }
+
+  async create(name: string, timestamps: 'LogAppendTime' | 'CreateTime' = 'LogAppendTime'): Promise<void> {
+    const configs = [{ name: 'message.timestamp.type', value: timestamps }]
+    await withAdmin(this.kafka, async (admin) => {
+      await admin.createTopics({ topics: [name], partitions: 1, replicas: 1, configs })
+    })
+    await eventually(async () => await this.log.has({ topic: name, partition: 0, offset: '0' }), 'the topic')
+  }
+
+  /** Deletes the topic and creates it again. */
+  async createAgain(): Promise<void> {
+    await withAdmin(this.kafka, (admin) => admin.deleteTopics({ topics: [topic] }))
+    await eventually(async () => !(await this.log.topics()).includes(topic), 'the deletion')
+    await this.create(topic)
+  }
+
+  async publish(...values: string[]): Promise<bigint> {
+    const messages = values.map((value) => ({
+      topic,
+      partition: 0,
+      key: Buffer.from('k\xff', 'latin1'),
+      value: Buffer.from(value),
+    }))
+    const { offsets } = await this.producer.send({ messages, acks: -1 })
+    return offsets?.[0]?.offset as bigint
+  }
+
+  async records(of: string): Promise<LogRecord[]> {
+    const found: LogRecord[] = []
+    for await (const some of this.log.read(of, await this.log.spans(of))) found.push(...some)
+    return found
+  }
+
+  /** Hands the service all records of the topic from an offset on. */
+  async consume(from = 0n): Promise<void> {
+    const records = (await this.records(topic)).filter(({ offset }) => offset >= from)
+    await this.#consume.deliver(records.map(entryOf))
+  }
+
+  async entries(): Promise<Entry[]> {
+    return (await readDeadLetters(this.log)).entries
+  }
+
+  async resend(entries: Entry[]): Promise<string[]> {
+    const results: string[] = []
+    for await (const { result } of resendDeadLetters(this.kafka, entries, { trust })) results.push(result)
+    return results
+  }
+}
+
+/** As Dapr's Kafka component hands a record over, with `escapeHeaders`. */
+function entryOf({ partition, offset, timestamp, key, value, headers }: LogRecord) {
+  const escaped = (bytes: Buffer) =>
+    [...bytes].map((byte) => (/\w/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : hex(byte))).join('')
+  return {
+    entryId: String(offset),
+    event: value.toString('base64'),
+    metadata: {
+      ...Object.fromEntries(headers.map(([name, text]) => [name.toString(), escaped(text)])),
+      __partition: String(partition),
+      __offset: String(offset),
+      __timestamp: String(timestamp),
+      ...(key && { __key: escaped(key) }),
+    },
+  }
+}
+const hex = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+
+const storyOf = (entry: Entry) => [
+  openAttempt(entry) ? 'open' : 'resent',
+  entry.attempts.map(({ reason }) => reason).join(),
+]
+
+interface ListedEntry {
+  id: string
+  state: string
+  reason: string
+  attempts: { reason: string }[]
+}
+
+describe('the identity of records', function () {
+  this.timeout(240_000)
+  let cluster: Cluster
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    cluster = await Cluster.start('identity')
+  })
+  after(() => cluster?.stop())
+
+  describe('after a topic was deleted and created again', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'identity-'))
+    let monitor: App
+    before(async () => {
+      await cluster.create(topic)
+      await cluster.create(deadTopic, 'CreateTime')
+      const env = { ...tokens, Stream__Brokers: `127.0.0.1:${cluster.port}`, Monitor__Folder: folder }
+      monitor = createApp(monitorService, {
+        settings: readSettings(monitorService, env),
+        log: createLog('test', 'silent'),
+        now: () => new Date(),
+        newId: randomUUID,
+        sidecar: new FakeSidecar(),
+      })
+      await monitor.background?.start()
+    })
+    after(async () => {
+      await monitor?.background?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    /** Entries as the monitor's API lists them, once it has so many letters. */
+    const listed = (letters: number) =>
+      withServer(monitor.web, (url) =>
+        eventually(async () => {
+          const { body } = await send<{ items: ListedEntry[] }>(`${url}/v1/dead-letters/entries?limit=100`)
+          const count = body.items.reduce((sum, { attempts }) => sum + attempts.length, 0)
+          return count === letters ? body.items.reverse() : undefined
+        }, 'the entries of the monitor'),
+      )
+    const detailOf = (id: string) =>
+      withServer(monitor.web, async (url) => {
+        const { body } = await send<{ event: { row: { at: string } } }>(`${url}/v1/dead-letters/entries/${id}`)
+        return body.event?.row.at
+      })
+
+    it('a bad event at the position of a replayed one is open with its own reason, and the old one keeps its reason', async () => {
+      const bad = reduced('10')
+      await cluster.publish(bad)
+      await cluster.consume()
+      expect(await cluster.resend(await cluster.entries())).to.deep.equal(['refused'])
+      const first = await cluster.entries()
+      // As an edit of it: the test is about the note.
+      for await (const { result } of resendDeadLetters(cluster.kafka, first, {
+        trust,
+        edited: Buffer.from(reduced()),
+      })) {
+        expect(result).to.equal('resent')
+      }
+      await listed(1)
+      const [old] = await cluster.records(topic)
+      await cluster.createAgain()
+      await cluster.publish('{')
+      const [recent] = await cluster.records(topic)
+      await cluster.consume()
+
+      const entries = await cluster.entries()
+      expect(entries.map(storyOf)).to.deep.equal([
+        ['resent', 'invalid-payload'],
+        ['open', 'not-json'],
+      ])
+      expect(entries.map(({ origin }) => origin.offset)).to.deep.equal(['0', '0'])
+      const items = await listed(2)
+      expect(items.map(({ id, state, reason }) => [id, state, reason])).to.deep.equal([
+        [entries[0]?.id, 'resent', 'invalid-payload'],
+        [entries[1]?.id, 'open', 'not-json'],
+      ])
+      expect(await detailOf(items[0]?.id ?? '')).to.equal(new Date(old?.timestamp ?? 0).toISOString())
+      expect(await detailOf(items[1]?.id ?? '')).to.equal(new Date(recent?.timestamp ?? 0).toISOString())
+    })
+
+    it('the same bytes at the position where they failed before are open again', async () => {
+      await cluster.createAgain()
+      await cluster.publish('{')
+      await cluster.consume()
+      const entries = await cluster.entries()
+      expect(entries.map(storyOf).slice(1)).to.deep.equal([
+        ['open', 'not-json'],
+        ['open', 'not-json'],
+      ])
+      expect((await listed(3)).map(({ id }) => id)).to.deep.equal(entries.map(({ id }) => id))
+    })
+
+    it('a dead letter that is replayed into the new topic, and fails again, is another attempt of its entry', async () => {
+      const event = reduced()
+      const offset = await cluster.publish(event)
+      const [letter] = await cluster.records(deadTopic)
+      // A dead letter of 0.1.0, of a record at an offset that the new topic has not reached.
+      const header = (name: string, text: string) => [Buffer.from(`deadletter-${name}`), Buffer.from(text)] as const
+      const headers = [
+        ...[header('app', 'order-service'), header('reason', 'handler-error'), header('topic', topic)],
+        ...[header('partition', '0'), header('offset', '500')],
+      ]
+      await cluster.producer.send({
+        messages: [
+          { topic: deadTopic, key: letter?.key as Buffer, value: Buffer.from(event), headers: new Map(headers) },
+        ],
+        acks: -1,
+      })
+      const old = (await cluster.entries()).filter(({ origin }) => origin.offset === '500')
+      expect(await cluster.resend(old)).to.deep.equal(['resent'])
+      const replayed = (await cluster.records(topic)).at(-1) as LogRecord
+      expect([replayed.offset > offset, headerOf(replayed, 'replayed-from')]).to.deep.equal([true, `${topic}/0/500`])
+      // By its content it is the very event that was published.
+      cluster.handled = []
+      await cluster.consume(offset)
+      expect(new Set(cluster.handled.map(({ Id }) => Id)).size).to.equal(1)
+    })
+  })
+
+  describe('two identical reduced envelopes of one batch', () => {
+    it('are one event, and one dead letter that one replay answers', async () => {
+      await cluster.createAgain()
+      const known = (await cluster.entries()).length
+      const [good, bad] = [reduced(), reduced('10')]
+      await cluster.publish(good, good, bad, bad)
+      cluster.handled = []
+      await cluster.consume()
+      expect(cluster.handled.map(({ Id }) => Id)).to.have.lengthOf(2)
+      expect(new Set(cluster.handled.map(({ Id }) => Id)).size).to.equal(1)
+      const entries = (await cluster.entries()).slice(known)
+      expect(entries.map(storyOf)).to.deep.equal([['open', 'invalid-payload']])
+      for await (const _ of resendDeadLetters(cluster.kafka, entries, { trust, edited: Buffer.from(good) }));
+      expect((await cluster.entries()).slice(known).map(storyOf)).to.deep.equal([['resent', 'invalid-payload']])
+    })
+  })
+
+  describe('in a mirrored cluster', () => {
+    let mirror: Cluster
+    before(async () => {
+      mirror = await Cluster.start('identity-mirror')
+      await mirror.create(deadTopic, 'CreateTime')
+    })
+    after(() => mirror?.stop())
+
+    /** Copies what a topic holds as MirrorMaker 2 does: value, key, headers and time of each record, behind what is there. */
+    async function copy(name: string): Promise<void> {
+      const messages = (await cluster.records(name)).map(({ key, value, headers, timestamp }) => ({
+        ...{ topic: name, partition: 0, value, headers: new Map(headers), timestamp: BigInt(timestamp) },
+        ...(key && { key }),
+      }))
+      await mirror.producer.send({ messages, acks: -1 })
+    }
+
+    for (const timestamps of ['CreateTime', 'LogAppendTime'] as const) {
+      it(`events have the same ids at other positions of a topic with ${timestamps}`, async () => {
+        await cluster.createAgain()
+        for (const total of [10, 11, 12]) await cluster.publish(reduced(total))
+        cluster.handled = []
+        await cluster.consume()
+        if ((await mirror.log.topics()).includes(topic)) {
+          await withAdmin(mirror.kafka, (admin) => admin.deleteTopics({ topics: [topic] }))
+          await eventually(async () => !(await mirror.log.topics()).includes(topic), 'the deletion')
+        }
+        await mirror.create(topic, timestamps)
+        await mirror.publish(reduced(1))
+        await copy(topic)
+        mirror.handled = []
+        await mirror.consume(1n)
+        expect(mirror.handled).to.deep.equal(cluster.handled)
+      })
+    }
+
+    it('a copied record that fails again is the copied entry where the target keeps the time', async () => {
+      await cluster.createAgain()
+      await cluster.publish('{"mirrored":')
+      await cluster.consume()
+      await withAdmin(mirror.kafka, (admin) => admin.deleteTopics({ topics: [topic] }))
+      await eventually(async () => !(await mirror.log.topics()).includes(topic), 'the deletion')
+      await mirror.create(topic, 'CreateTime')
+      await mirror.publish(reduced())
+      await copy(topic)
+      await copy(deadTopic)
+      const before = await mirror.entries()
+      expect(before.map(({ id }) => id)).to.deep.equal((await cluster.entries()).map(({ id }) => id))
+      await mirror.consume(1n)
+      expect(await mirror.entries()).to.have.lengthOf(before.length)
+    })
+  })
+})
