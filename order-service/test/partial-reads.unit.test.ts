@@ -135,7 +135,7 @@ describe('order-service whose bulk reads leave out documents', () => {
               expect(await outcome(type, facts, isClaimed, operation, leftOut)).to.deep.equal(whole)
             },
           ),
-          { numRuns: 12 },
+          { numRuns: 5 },
         )
       })
     }

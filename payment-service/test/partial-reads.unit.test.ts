@@ -122,7 +122,7 @@ describe('payment-service whose bulk reads leave out documents', () => {
               expect(await outcome(type, history, operation, leftOut)).to.deep.equal(whole)
             },
           ),
-          { numRuns: 12 },
+          { numRuns: 5 },
         )
       })
     }

@@ -13,6 +13,8 @@ const fetchBytes = 1024 * 1024
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
 /** What a broker answers for a topic that there is not, or cannot be. */
+/** Errors of a broker that has another topic of this name, or none. */
+const otherTopicIds = ['UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID']
 const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
@@ -69,12 +71,18 @@ export function openLog(kafka: KafkaConnection): LogReader {
   /** The next records of each span, whose `start` moves on past them. */
   async function fetch(topic: string, spans: Span[], bytes = fetchBytes): Promise<LogRecord[][]> {
     consumer.topics.track(topic)
-    const { topics } = await consumer.metadata({ topics: [topic] })
-    const { id, partitions } = topics.get(topic) ?? { id: '', partitions: [] }
+    const leadersOf = async (forceUpdate = false) =>
+      (await consumer.metadata({ topics: [topic], forceUpdate })).topics.get(topic) ?? { id: '', partitions: [] }
+    const known = await leadersOf()
     const results = new Map<Span, LogRecord[]>()
-    const byLeader = Map.groupBy(spans, ({ partition }) => partitions[partition]?.leader ?? -1)
+    const byLeader = Map.groupBy(spans, ({ partition }) => known.partitions[partition]?.leader ?? -1)
     for (const [leader, own] of byLeader) {
-      const fetched = await fetchFrom(leader, topic, id, own, bytes)
+      const fetched = await fetchFrom(leader, topic, known.id, own, bytes).catch(async (error: Error) => {
+        if (!otherTopicIds.some((id) => findErrorBy(error, 'apiId', id))) throw error
+        // The topic was deleted and created again while this reader was open.
+        const { id } = await leadersOf(true)
+        return await fetchFrom(leader, topic, id, own, bytes)
+      })
       for (const [index, span] of own.entries()) results.set(span, fetched[index] ?? [])
     }
     return spans.map((span) => results.get(span) ?? [])

@@ -51,13 +51,17 @@ export async function ensureEnvFile(folder = repository): Promise<boolean> {
 function newText(): string {
   // Volumes keep the passwords they were made with. A name of its own keeps another checkout's apart.
   const name = `orderflow-${randomBytes(2).toString('hex')}`
-  return readFileSync(join(repository, '.env.example'), 'utf8')
-    .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
-    .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
+  return (
+    readFileSync(join(repository, '.env.example'), 'utf8')
+      .replaceAll(/^([A-Z_]+)=$/gm, (_line, variable) => `${variable}=${newSecret()}`)
+      .replace(/^# COMPOSE_PROJECT_NAME=.*$/m, `COMPOSE_PROJECT_NAME=${name}`)
+      // A log that is not there yet has no events of version 0.1.0.
+      .replace(/^# POSITION_IDS_BEFORE=.*$/m, `POSITION_IDS_BEFORE=${new Date().toISOString()}`)
+  )
 }
 
-/** How long the services of a version before may go on publishing without a signature, once there is a key. */
-const unsignedForMs = 15 * 60_000
+/** How long services of an earlier version may still run beside those of this one. */
+const upgradeMs = 15 * 60_000
 
 function withSecrets(text: string): string {
   const known = parseEnv(text)
@@ -68,8 +72,13 @@ function withSecrets(text: string): string {
   const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
   // There is a log that has events without.
-  const since = known.SIGNING_KEYS ? {} : { SIGNED_SINCE: new Date(Date.now() + unsignedForMs).toISOString() }
-  return withVariables(text, { ...Object.fromEntries(missing.map((name) => [name, newSecret()])), ...since })
+  const upgraded = new Date(Date.now() + upgradeMs).toISOString()
+  return withVariables(text, {
+    ...Object.fromEntries(missing.map((name) => [name, newSecret()])),
+    ...(known.SIGNING_KEYS ? {} : { SIGNED_SINCE: upgraded }),
+    // A file without it is of version 0.1.0 (docs/adr/0032).
+    ...(known.POSITION_IDS_BEFORE ? {} : { POSITION_IDS_BEFORE: upgraded }),
+  })
 }
 
 /** A certificate of Kafka's own, when there is none or it is about to end. Compose starts anew whatever has another one. */

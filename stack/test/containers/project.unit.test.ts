@@ -52,6 +52,7 @@ describe('.env', () => {
     const fresh = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(fresh.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
     expect(fresh).not.to.have.property('SIGNED_SINCE')
+    expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
     const { SIGNING_KEYS: _, ...before } = fresh
     const lines = Object.entries(before).map(([name, value]) => `${name}=${value}\n`)
     writeFileSync(join(folder, '.env'), lines.join(''))
@@ -70,6 +71,7 @@ describe('.env', () => {
     expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(after).to.include({ MONGO_PASSWORD: 'kept' })
+    expect(Date.parse(after.POSITION_IDS_BEFORE ?? ''), 'while services of 0.1.0 may run').to.be.greaterThan(Date.now())
     for (const name of ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords)])
       expect(after[name]).to.have.length(32)
     expect(await ensureEnvFile(folder)).to.equal(false)
