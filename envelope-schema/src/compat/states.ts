@@ -56,17 +56,25 @@ interface Release {
   commit: string
 }
 
-/** Returns the commit of the last release by the file of releases, or else its tag; undefined before the first release. */
+/**
+ * Returns the commit of the last release by the file of releases, or else its tag; undefined before the first release, and in a repository
+ * that took over the files without their history.
+ * @throws {StateError} the clone is shallow, and the commit is not part of it
+ */
 function lastRelease(git: ReturnType<typeof gitIn>): string | undefined {
   const top = git('rev-parse', '--show-toplevel')
   const file = top && join(top, releasesFile)
-  if (!file || !existsSync(file)) return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
-  const { version, commit } = (JSON.parse(readFileSync(file, 'utf8')) as Release[]).at(-1) as Release
-  if (git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
-  throw new StateError(
-    `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
-      'fetch it (git fetch --unshallow), or name another state with --against',
-  )
+  if (file && existsSync(file)) {
+    const { version, commit } = (JSON.parse(readFileSync(file, 'utf8')) as Release[]).at(-1) as Release
+    if (git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
+    if (git('rev-parse', '--is-shallow-repository') === 'true') {
+      throw new StateError(
+        `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
+          'fetch it (git fetch --unshallow), or name another state with --against',
+      )
+    }
+  }
+  return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
 }
 
 /** Git's answer in a folder; undefined when it has none, or there is no git. */

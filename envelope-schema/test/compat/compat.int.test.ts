@@ -84,7 +84,13 @@ describe('envelope compat', () => {
     expect((await compare()).out).to.match(new RegExp(`1 not compatible with ${released}\n$`))
     const unknown = 'f'.repeat(40)
     write(unknown)
-    expect(await usageError(compare())).to.contain(`version 1.0.0 is commit ${unknown}, which this clone does not have`)
+    commit()
+    // The files without their history: there is no such commit to fetch.
+    expect((await compare()).code).to.equal(0)
+    const shallow = join(root, 'shallow')
+    git('clone', '--quiet', '--depth', '1', pathToFileURL(root).href, shallow)
+    const inShallow = run(compat, ['--schemas', join(shallow, 'schemas')])
+    expect(await usageError(inShallow)).to.contain(`version 1.0.0 is commit ${unknown}, which this clone does not have`)
   })
 
   it('does not pass where there is nothing to compare with', async () => {
