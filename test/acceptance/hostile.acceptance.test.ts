@@ -7,8 +7,8 @@ import { printed, reasons, services, targets } from './system.ts'
 
 /** Extra fields that no schema names: valid, and below the size that the topic takes. */
 const shapes: Record<string, unknown> = {
-  'a list of 120,000 numbers': Array(120_000).fill(1),
-  'an object of 15,000 keys': Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${index}`, 1])),
+  'a list of 130,000 numbers': Array(130_000).fill(1),
+  'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
   'a text of 200,000 characters': 'x'.repeat(200_000),
   '60 levels': Array.from({ length: 60 }).reduce((inner) => [inner], 1),
   '20,000 equal words': 'word '.repeat(20_000),

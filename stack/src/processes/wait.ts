@@ -46,7 +46,7 @@ export async function waitUntil(
 }
 
 /**
- * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run, or `disk-full`
+ * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run
  */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
@@ -55,13 +55,9 @@ export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' |
     if (state.state === 'running') continue
     const exit = state.state === 'crashed' ? state.exit : 'stopped'
     const disk = fullDiskOf(folder, name)
-    if (disk) {
-      throw new StackError('disk-full', `${name} ended (${exit}): no space left on the disk of ${disk}`, {
-        nextStep: `free some there (df -h ${disk}), then make up`,
-      })
-    }
+    const room = disk ? `no space is left on the disk of ${disk}: free some, then make up; or ` : ''
     throw new StackError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
-      nextStep: `make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
+      nextStep: `${room}make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
     })
   }
 }

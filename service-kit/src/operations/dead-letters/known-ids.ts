@@ -1,4 +1,4 @@
-import { completeEnvelope, type Envelope, parseEnvelope } from '@orderflow/envelope-schema'
+import { completeEnvelope, type Envelope, isGuid, parseEnvelope } from '@orderflow/envelope-schema'
 import type { Place } from '../../stream/place.ts'
 import { idSourceOf } from '../../stream/record-ids.ts'
 import type { FailedEvent } from './event.ts'
@@ -24,14 +24,27 @@ export function withKnownIds(
   const begin = bytes.indexOf('{'.charCodeAt(0))
   const envelope = parsed(bytes)
   if (!envelope || (value === undefined && !(arrivedAt < (positionIdsBefore ?? Number.NEGATIVE_INFINITY)))) return bytes
-  const ids = (failed: Parameters<typeof idSourceOf>[0]) =>
-    completeEnvelope(envelope, idSourceOf(failed, positionIdsBefore))
-  const known = ids({ value: value ?? bytes, key, arrivedAt, origin })
-  const derived = ids({ value: bytes, key, arrivedAt: Date.now(), origin })
+  const source = (record: Pick<Parameters<typeof idSourceOf>[0], 'value' | 'arrivedAt'>) =>
+    idSourceOf({ ...record, key, origin }, positionIdsBefore)
+  const known = completeEnvelope({ ...idsIn(value), ...envelope }, source({ value: value ?? bytes, arrivedAt }))
+  const derived = completeEnvelope(envelope, source({ value: bytes, arrivedAt: Date.now() }))
   const lost = names.filter((name) => known[name] !== derived[name])
   if (lost.length === 0) return bytes
   const fields = lost.map((name) => `"${name}":"${known[name]}",`).join('')
   return Buffer.concat([bytes.subarray(0, begin + 1), Buffer.from(fields), bytes.subarray(begin + 1)])
+}
+
+/** Returns the ids that an event has itself, also when the rest of it is not valid. */
+function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof names)[number]>> {
+  if (value === undefined) return {}
+  try {
+    const document = Object(JSON.parse(Buffer.from(value).toString())) as Record<string, unknown>
+    return Object.fromEntries(
+      names.flatMap((name) => (isGuid(document[name]) ? [[name, String(document[name]).toLowerCase()]] : [])),
+    )
+  } catch {
+    return {}
+  }
 }
 
 /** Undefined for what is no envelope, which is not resent. */

@@ -127,6 +127,13 @@ describe('dead letters that are resent', () => {
       })
     }
 
+    it('have the ids written into them that the failed event has itself, when the edit leaves them out', async () => {
+      const ids = { Id: randomUUID(), CorrelationId: randomUUID(), TraceId: randomUUID() }
+      fail(log, 'order-service', 1, 'invalid-payload', { value: bytesOf({ ...event, ...ids, Version: 'one' }) })
+      await resend(await entries(), { edited })
+      expect(idsOf()).to.deep.equal(ids)
+    })
+
     it('keep the ids of their position when 0.1.0 could not handle them', async () => {
       failOld(log, 'order-service', 7, 'handler-error', value)
       const arrived = log.records[0]?.timestamp ?? 0
