@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { validateBytes } from '@orderflow/envelope-schema'
+import { completeEnvelope, deterministicId, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope-schema'
 import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import { examine } from '../src/ingest/examine.ts'
@@ -30,6 +30,42 @@ describe('how the monitor sees a record', () => {
       'untrusted',
       'its AppName is order-service, whose AppId is another',
     ])
+  })
+
+  it('gives a record, and its dead letters, the ids that other receivers derive from value and key', () => {
+    const letterOf = (headers: Record<string, string>) => ({
+      topic: 'orderevents.dead',
+      headers: {
+        'deadletter-app': 'order-service',
+        'deadletter-reason': 'handler-error',
+        'deadletter-topic': 'orderevents',
+        'deadletter-partition': '0',
+        'deadletter-offset': '7',
+        ...headers,
+      },
+    })
+    const document = orderCreated()
+    const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
+      value: Buffer.from(JSON.stringify(document)),
+      key: Buffer.from('a b'),
+    })
+    for (const options of [
+      { offset: 7, key: 'a b' },
+      { offset: 9, key: 'a b', partition: 2, topic: 'copied.orderevents' },
+      { ...letterOf({}), key: 'a b' },
+      letterOf({ 'deadletter-key': 'a+%62' }),
+    ]) {
+      const { ids, body } = examine(logRecord(document, options), trusting)
+      expect([ids.id, ids.correlationId, ids.traceId]).to.deep.equal([Id, CorrelationId, TraceId])
+      expect(body.ids).to.deep.equal([Id, CorrelationId, TraceId])
+    }
+  })
+
+  it('keeps the ids of positions for what reached the log before the moment of the setting', () => {
+    const at = Date.UTC(2026, 0, 1)
+    const idOf = (before: number) => examine(logRecord(orderCreated(), { offset: 7, at }), trusting, before).ids.id
+    expect(idOf(at + 1)).to.equal(deterministicId('event', 'orderevents', '0', '7'))
+    expect(idOf(at)).not.to.equal(deterministicId('event', 'orderevents', '0', '7'))
   })
 
   it('gives a reduced envelope the ids that its receivers give it, also once it was resent', () => {

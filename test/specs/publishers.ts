@@ -34,7 +34,7 @@ export function outsidePublishers(running: () => RunningStack): void {
           expect(order).to.include({ customerName: 'Grace Hopper', total: 10, createdAt: '2026-11-21T09:30:00+01:00' })
           if ('CorrelationId' in envelope) expect(order.correlationId).to.equal(envelope.CorrelationId)
           const [payment] = await paymentsOf(paymentUrl(stack), order.id)
-          // Both services derive the ids that a reduced envelope lacks from its place in the log.
+          // Both services derive the ids that a reduced envelope lacks from the record's value and key.
           expect(payment).to.include({ correlationId: order.correlationId, traceId: order.traceId, amount: 10 })
         })
       }

@@ -180,6 +180,44 @@ describe('what the index is asked', () => {
     expect(letter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[resent?.id, 'resent']])
   })
 
+  it('tells events and dead letters at one position apart, when the topic was created again', () => {
+    const letterOf = (at: number, reason: string, record: string) => ({
+      topic: 'orderevents.dead',
+      headers: {
+        'deadletter-app': 'order-service',
+        'deadletter-reason': reason,
+        'deadletter-topic': 'orderevents',
+        'deadletter-partition': '0',
+        'deadletter-offset': '0',
+        'deadletter-record': record,
+        'deadletter-arrived': String(at),
+      },
+    })
+    const [first, second] = [randomUUID(), randomUUID()]
+    const note = { 'replay-of': 'orderevents/0/0', 'replay-of-record': first, 'replayed-as': 'orderevents/0/9' }
+    index.add(
+      indexRecord('{', { at: start }),
+      indexRecord('{', { ...letterOf(start, 'not-json', first), at: start + 5, offset: 0 }),
+      indexRecord('', { topic: 'orderevents.dead', headers: note, at: start + 10, offset: 1 }),
+      indexRecord('[', { at: start + 20 }),
+      indexRecord('[', { ...letterOf(start + 20, 'untrusted', second), at: start + 25, offset: 2 }),
+    )
+    const entries = index.reads.deadLetterEntries(undefined, undefined)
+    expect(entries.map(({ state, reason }) => [state, reason])).to.deep.equal([
+      ['open', 'untrusted'],
+      ['resent', 'not-json'],
+    ])
+    const place = { topic: 'orderevents', partition: 0, offset: '0' }
+    const reasonsAt = (at?: number) => index.reads.event(place, at)?.entries.map(({ reason }) => reason)
+    expect([reasonsAt(start), reasonsAt(start + 20), reasonsAt()]).to.deep.equal([
+      ['not-json'],
+      ['untrusted'],
+      ['untrusted'],
+    ])
+    const letter = index.reads.event({ ...place, topic: 'orderevents.dead' })
+    expect(letter?.cause?.at).to.equal(new Date(start).toISOString())
+  })
+
   it('says how far the dead-letter topics were read, with rows that the writer has not told of yet', () => {
     const letter = (offset: number) =>
       indexRecord(orderCreated(), {

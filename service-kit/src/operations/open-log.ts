@@ -12,9 +12,9 @@ const fetchBytes = 1024 * 1024
 /** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
-/** What a broker answers for a topic that there is not, or cannot be. */
 /** Errors of a broker that has another topic of this name, or none. */
 const otherTopicIds = ['UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID']
+/** What a broker answers for a topic that there is not, or cannot be. */
 const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
