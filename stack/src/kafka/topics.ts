@@ -20,14 +20,18 @@ const eventConfigs = {
   'compression.type': 'uncompressed',
   // The broker's clock, so that a span of time means the same whoever published.
   'message.timestamp.type': 'LogAppendTime',
-  // The log is the truth that a store is rebuilt from.
+  // The log is the truth that a store is rebuilt from. A broker's own defaults may limit it, or keep one record of each key.
   'retention.ms': '-1',
+  'retention.bytes': '-1',
+  'cleanup.policy': 'delete',
 }
 
 const deadConfigs = {
   // A dead letter holds the whole event, and besides in its headers what is wrong with it and where it was.
   'max.message.bytes': '1048576',
   'retention.ms': '-1',
+  'retention.bytes': '-1',
+  'cleanup.policy': 'delete',
 }
 
 /** The stream's topics: all that a service consumes or produces, and for each one where its dead letters go. */
