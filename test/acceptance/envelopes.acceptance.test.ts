@@ -1,53 +1,61 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { post } from './support/http.ts'
-import { requireStack } from './support/make.ts'
-import { full, isPaid, orderOf, paymentsOf, reduced } from './support/orders.ts'
-import { openPublisher, type Publisher } from './support/publisher.ts'
-import { paths, topic, urls } from './system.ts'
+import { eventually, send } from './http.ts'
+import { publish } from './kafka.ts'
+import { eventsOf, orderIsPaid, paymentsOf } from './orders.ts'
+import './running-stack.ts'
+import { accepted, fullEnvelope, readOutcomes, reducedEnvelope, topics, urls } from './system.ts'
 
-describe('an order of an application outside', () => {
-  let publisher: Publisher
-  before(async () => {
-    await requireStack()
-    publisher = await openPublisher()
-  })
-  after(() => publisher?.close())
+const newIds = () => ({ id: randomUUID(), correlationId: randomUUID(), traceId: randomUUID() })
 
-  it('is paid when it comes as a reduced envelope, whatever its key', async () => {
-    const [own, other, none] = [reduced(), reduced(), reduced()]
-    await publisher.publish(
-      { key: own.Payload.OrderId, value: JSON.stringify(own) },
-      { key: 'another key', value: JSON.stringify(other) },
-      { value: JSON.stringify(none) },
-    )
-    for (const { Payload } of [own, other, none]) await isPaid(Payload.OrderId)
-  })
+/** Ways to publish the text of an envelope. */
+const ways: [string, (text: string, orderId: string) => Promise<unknown>][] = [
+  ['by Kafka with the order as its key', (value, key) => publish({ value, key })],
+  ['by Kafka with another key', (value) => publish({ value, key: 'another key' })],
+  ['by Kafka without a key', (value) => publish({ value })],
+  [
+    'by HTTP',
+    async (body) => {
+      const answer = await send(urls.publishing, { body })
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(202)
+      expect(readOutcomes(answer.body)).to.deep.equal([accepted])
+    },
+  ],
+]
 
-  it('keeps the ids of a full envelope', async () => {
-    const envelope = full()
-    await publisher.publish({ key: envelope.Payload.OrderId, value: JSON.stringify(envelope) })
-    const order = await isPaid(envelope.Payload.OrderId)
-    expect(order).to.include({ correlationId: envelope.CorrelationId, traceId: envelope.TraceId })
-  })
+describe('envelopes of applications outside', () => {
+  for (const [way, publishText] of ways) {
+    it(`turn into a paid order when a reduced one is published ${way}`, async () => {
+      const orderId = randomUUID()
+      await publishText(JSON.stringify(reducedEnvelope(orderId, 11)), orderId)
+      expect((await orderIsPaid(orderId)).total).to.equal(11)
+      expect(await paymentsOf(orderId)).to.have.length(1)
+    })
 
-  it('is paid when it comes over HTTP', async () => {
-    const envelope = reduced()
-    expect((await post(urls.gateway + paths.publish(topic), envelope)).status).to.equal(202)
-    await isPaid(envelope.Payload.OrderId)
-    expect((await post(urls.gateway + paths.publish(topic), { ...envelope, Version: 'one' })).status).to.equal(400)
-  })
+    it(`keep their ids when a full one is published ${way}`, async () => {
+      const [orderId, ids] = [randomUUID(), newIds()]
+      await publishText(JSON.stringify(fullEnvelope(orderId, ids, 12)), orderId)
+      const order = await orderIsPaid(orderId)
+      expect(order).to.include({ total: 12, correlationId: ids.correlationId })
+      const events = await eventually('the monitor has order and payment', async () => {
+        const found = await eventsOf(orderId)
+        return found.length >= 2 ? found : undefined
+      })
+      const created = events.find(({ position }) => position.topic === topics.orders)
+      expect(created).to.deep.include(ids)
+      const payment = events.find(({ position }) => position.topic === topics.payments)
+      expect(payment?.correlationId).to.equal(ids.correlationId)
+    })
+  }
 
-  it('is one order with one payment, however often it is published', async () => {
-    const envelope = full()
-    const [value, again] = [JSON.stringify(envelope), JSON.stringify({ ...envelope, Id: randomUUID() })]
-    await publisher.publish({ value }, { value }, { value, key: 'k' }, { value: again }, { value })
-    await isPaid(envelope.Payload.OrderId)
-    // Behind all of them in each partition: when these are paid, those were handled.
-    const last = [0, 1, 2].map((partition) => ({ partition, envelope: reduced() }))
-    await publisher.publish(...last.map(({ partition, envelope }) => ({ partition, value: JSON.stringify(envelope) })))
-    for (const { envelope } of last) await isPaid(envelope.Payload.OrderId)
-    expect(await paymentsOf(envelope.Payload.OrderId)).to.have.length(1)
-    expect((await orderOf(envelope.Payload.OrderId)).body.total).to.equal(10)
+  it('are published over HTTP one by one: a faulty one holds up no other', async () => {
+    const orderId = randomUUID()
+    const body = [reducedEnvelope(randomUUID(), 'text'), reducedEnvelope(orderId)]
+    const answer = await send(urls.publishing, { body })
+    expect(answer.status).to.equal(207)
+    const [first, second] = readOutcomes(answer.body)
+    expect(first).not.to.equal(accepted)
+    expect(second).to.equal(accepted)
+    await orderIsPaid(orderId)
   })
 })

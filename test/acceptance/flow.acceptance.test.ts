@@ -1,66 +1,95 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { send } from './support/http.ts'
-import { requireStack } from './support/make.ts'
-import { cancel, isPaid, newOrder, type Order, orderIs, orderOf, paymentsOf, place } from './support/orders.ts'
-import { largestApproved, paths, status, urls } from './system.ts'
+import { eventually, send } from './http.ts'
+import { findOrder, orderBecomes, orderIsPaid, paymentsOf, placeOrder, post, readAll } from './orders.ts'
+import './running-stack.ts'
+import {
+  approvedUpTo,
+  pageUrl,
+  paymentStatuses,
+  problemType,
+  readOrder,
+  readPage,
+  readProblem,
+  statuses,
+  urls,
+} from './system.ts'
 
-describe('an order over HTTP', () => {
-  before(requireStack)
-
-  it('is paid once, and can be read by its id and in the list', async () => {
-    const { status: code, body } = await place()
-    expect(code).to.equal(201)
-    await isPaid(body.id)
-    const [payment, ...others] = await paymentsOf(body.id)
-    expect(payment).to.include({ orderId: body.id, amount: 42.5 })
-    expect(others).to.deep.equal([])
-    const { body: page } = await send<{ items: Order[] }>(`${urls.orders}${paths.orders}?limit=50`)
-    expect(page.items.map(({ id }) => id)).to.include(body.id)
+describe('the flow of an order', () => {
+  it('pays an order that was posted, once, with its total', async () => {
+    const { id } = await placeOrder(42.5)
+    expect((await orderIsPaid(id)).total).to.equal(42.5)
+    expect(await paymentsOf(id)).to.deep.equal([{ orderId: id, amount: 42.5, status: paymentStatuses.approved }])
   })
 
-  it('is refunded when it is cancelled after it was paid', async () => {
-    const { body } = await place()
-    await isPaid(body.id)
-    expect((await cancel(body.id)).status).to.be.oneOf([200, 202])
-    await orderIs(body.id, status.refunded)
-    expect((await paymentsOf(body.id)).map((payment) => payment.status)).to.deep.equal([status.refundedPayment])
+  it('refunds a paid order that is cancelled', async () => {
+    const { id } = await placeOrder(12)
+    await orderIsPaid(id)
+    expect((await send(`${urls.orders}/${id}/cancel`, { method: 'POST' })).status).to.equal(200)
+    await orderBecomes(id, statuses.refunded)
+    expect(await paymentsOf(id)).to.have.length(1)
   })
 
-  it('is rejected when its amount is too large', async () => {
-    const { body } = await place(newOrder(largestApproved + 1))
-    await orderIs(body.id, status.rejected)
+  it('rejects the payment of an order above the limit', async () => {
+    const { id } = await placeOrder(approvedUpTo + 1)
+    await orderBecomes(id, statuses.rejected)
+    expect((await paymentsOf(id)).map(({ status }) => status)).to.deep.equal([paymentStatuses.rejected])
   })
 
-  it('is the same order for the same Idempotency-Key, and another body with that key is refused', async () => {
+  it('answers the same order for the same Idempotency-Key, and refuses the key with another body', async () => {
     const key = randomUUID()
-    const answers = await Promise.all([place(newOrder(), key), place(newOrder(), key), place(newOrder(), key)])
-    expect(new Set(answers.map(({ body }) => body.id)).size).to.equal(1)
-    expect((await place(newOrder(1), key)).status).to.equal(422)
-    await isPaid(answers[0].body.id)
-    expect(await paymentsOf(answers[0].body.id)).to.have.length(1)
+    const [first, second] = [await placeOrder(7, key), await placeOrder(7, key)]
+    expect(second.id).to.equal(first.id)
+    expect((await post(8, key)).status).to.equal(422)
+    await orderIsPaid(first.id)
+    expect(await paymentsOf(first.id)).to.have.length(1)
   })
 
-  const bad: Record<string, [body: unknown, pointer: string]> = {
-    'a total that is a text': [{ ...newOrder(), total: '42' }, '/total'],
-    'no customer': [{ customerTaxId: 'T', total: 1 }, '/customerName'],
-    'a negative total': [newOrder(-1), '/total'],
-  }
-  for (const [what, [body, pointer]] of Object.entries(bad)) {
-    it(`is refused with 400, and with the place of the mistake, for ${what}`, async () => {
-      const answer = await place(body)
-      expect(answer.status).to.equal(400)
-      expect(answer.body.errors?.map((error) => error.pointer)).to.include(pointer)
+  it('lists a new order before older ones, page by page, and answers it by its id', async () => {
+    const placed = [await placeOrder(1), await placeOrder(2), await placeOrder(3)].map(({ id }) => id)
+    await Promise.all(placed.map((id) => orderIsPaid(id)))
+    const listed = await eventually('the list has the new orders', async () => {
+      const ids = (await readAll(urls.orders)).map((item) => readOrder(item).id)
+      return placed.every((id) => ids.includes(id)) ? ids : undefined
+    })
+    expect(listed.filter((id) => placed.includes(id))).to.deep.equal([...placed].reverse())
+    expect(new Set(listed).size).to.equal(listed.length)
+    const first = readPage((await send(pageUrl(urls.orders, 1))).body)
+    const second = readPage((await send(pageUrl(urls.orders, 1, first.next ?? ''))).body)
+    const pages = [first, second].map(({ items }) => items.map((item) => readOrder(item).id))
+    expect(pages).to.deep.equal([[listed[0]], [listed[1]]])
+    for (const id of placed) expect((await findOrder(id))?.id).to.equal(id)
+    expect(await findOrder(randomUUID())).to.equal(undefined)
+  })
+
+  const unnamed = { customerName: '', customerTaxId: 'GB-1', total: 1 }
+  const refused: [string, () => ReturnType<typeof send>, Record<string, RegExp>][] = [
+    ['a total that is text', () => post('42.5'), { '/total': /number/ }],
+    [
+      'an empty and a missing field',
+      () => send(urls.orders, { body: { customerName: '', total: 1 } }),
+      { '/customerName': /empty/, '/customerTaxId': /missing/ },
+    ],
+    ['a page of no orders', () => send(pageUrl(urls.orders, 0)), { limit: /1 to 100/ }],
+    ['an id that is no GUID', () => send(`${urls.orders}/one`), { id: /GUID/ }],
+  ]
+  for (const [what, request, faults] of refused) {
+    it(`refuses ${what} with 400 and names the fault and its place`, async () => {
+      const { status, headers, body } = await request()
+      expect(status).to.equal(400)
+      expect(headers['content-type']).to.contain(problemType)
+      const problem = readProblem(body)
+      expect(problem.status).to.equal(400)
+      expect(problem.title).not.to.equal('')
+      expect(problem.faults).to.have.all.keys(Object.keys(faults))
+      for (const [place, wrong] of Object.entries(faults)) expect(problem.faults[place]).to.match(wrong)
     })
   }
 
-  it('is refused with 400 when the body is no JSON', async () => {
-    const answer = await place('{"customerName":')
-    expect(answer.status).to.equal(400)
-    expect(`${answer.body.title} ${answer.body.detail}`).to.match(/JSON/)
-  })
-
-  it('is not found under an unknown id', async () => {
-    expect((await orderOf(randomUUID())).status).to.equal(404)
+  it('refuses a body that is not JSON with 400 and says so', async () => {
+    const { status, headers, body } = await send(urls.orders, { body: `${JSON.stringify(unnamed).slice(0, -1)}` })
+    expect(status).to.equal(400)
+    expect(headers['content-type']).to.contain(problemType)
+    expect(readProblem(body).title).to.contain('JSON')
   })
 })

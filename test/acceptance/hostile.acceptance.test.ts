@@ -1,76 +1,91 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { eventually } from './support/http.ts'
-import { requireStack, succeed } from './support/make.ts'
-import { isPaid, orderOf, reduced } from './support/orders.ts'
-import { type Outgoing, openPublisher, type Publisher } from './support/publisher.ts'
-import { printed, reasons, services, targets } from './system.ts'
+import { type OutgoingRecord, publish } from './kafka.ts'
+import { deadLetterAt, findOrder, orderIsPaid } from './orders.ts'
+import './running-stack.ts'
+import { type Position, parts, reasons, reducedEnvelope, withExtraField, withVersion } from './system.ts'
 
-/** Extra fields that no schema names: valid, and below the size that the topic takes. */
-const shapes: Record<string, unknown> = {
-  'a list of 130,000 numbers': Array(130_000).fill(1),
-  'an object of 20,000 keys': Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1])),
-  'a text of 200,000 characters': 'x'.repeat(200_000),
-  '60 levels': Array.from({ length: 60 }).reduce((inner) => [inner], 1),
-  '20,000 equal words': 'word '.repeat(20_000),
+const partition = 1
+const secondsToWait = 20
+
+/**
+ * Publishes records into one partition. An order right behind them must be paid, and another one that comes later: a sidecar delivers
+ * records in batches, so that the first may be handled with the hostile ones.
+ */
+async function publishAhead(...records: Omit<OutgoingRecord, 'partition'>[]): Promise<Position[]> {
+  const behind = randomUUID()
+  const all = [...records, { value: text(reducedEnvelope(behind)) }]
+  const positions = await publish(...all.map((record) => ({ ...record, partition })))
+  expect(positions.map((position) => position.partition)).to.deep.equal(positions.map(() => partition))
+  await orderIsPaid(behind, secondsToWait)
+  const later = randomUUID()
+  await publish({ value: text(reducedEnvelope(later)), partition })
+  await orderIsPaid(later, secondsToWait)
+  return positions.slice(0, -1)
+}
+
+const text = (envelope: object) => JSON.stringify(envelope)
+
+/** Records that no service can handle. */
+const unusable: Record<string, () => Omit<OutgoingRecord, 'partition'>> = {
+  'is a tombstone': () => ({ value: null, key: randomUUID() }),
+  'is not JSON': () => ({ value: 'order please' }),
+  'is not UTF-8': () => ({ value: Buffer.from([0xff, 0xfe, 0x00, 0x80]) }),
+  'is a JSON text that is no envelope': () => ({ value: '[1, "two", null]' }),
+  'has values of wrong types': () => ({ value: text({ ...reducedEnvelope(randomUUID(), { amount: 1 }), Name: 7 }) }),
+  'has a total that is text': () => ({ value: text(reducedEnvelope(randomUUID(), '10')) }),
+  'has an unknown version': () => ({ value: text(withVersion(reducedEnvelope(randomUUID()), 99)) }),
+  'has a binary key and is not JSON': () => ({ value: '{', key: Buffer.from([0xff, 0x00, 0xc3]) }),
+}
+
+/** JSON of an extra field of a valid envelope. */
+const shapes: Record<string, () => string> = {
+  'has a list of 130,000 numbers': () => `[${'1,'.repeat(129_999)}1]`,
+  'has an object of 20,000 keys': () => `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}}`,
+  'nests 60 levels deep': () => `${'[{"y":'.repeat(30)}1${'}]'.repeat(30)}`,
+  'nests 100,000 levels deep': () => '['.repeat(100_000) + ']'.repeat(100_000),
+  'has a text of 250,000 characters': () => `"${'a'.repeat(250_000)}"`,
+  'repeats an object 9,000 times': () => `[${Array(9_000).fill('{"Total":10,"a":"b"}').join()}]`,
 }
 
 describe('a hostile record', () => {
-  let publisher: Publisher
-  before(async () => {
-    await requireStack()
-    publisher = await openPublisher()
+  for (const [what, make] of Object.entries(unusable)) {
+    it(`that ${what} becomes a dead letter, and the order behind it is paid`, async () => {
+      const [position] = await publishAhead(make())
+      await deadLetterAt(position as Position, parts.orders)
+    })
+  }
+
+  it('that has a binary key and is a valid order is paid, and the order behind it too', async () => {
+    const orderId = randomUUID()
+    await publishAhead({ value: text(reducedEnvelope(orderId)), key: Buffer.from([0xff, 0x00, 0xc3, 0x28]) })
+    await orderIsPaid(orderId)
   })
-  after(() => publisher?.close())
 
-  /** Publishes a record and, behind it in the same partition, an order that must be paid soon. Returns the record's position. */
-  async function holdsNothingUp(record: Outgoing): Promise<string> {
-    const healthy = reduced()
-    const [position = ''] = await publisher.publish(
-      { ...record, partition: 0 },
-      { partition: 0, value: JSON.stringify(healthy) },
-    )
-    await isPaid(healthy.Payload.OrderId, 15_000)
-    return position
-  }
-  /** Waits until a command lists the record among the dead letters of a reason and service. */
-  const isDead = (position: string, reason: string, service: string) =>
-    eventually(`the dead letter of ${position}`, async () => {
-      const output = await succeed(targets.deadLettersOf(`${reason}/${service}`))
-      return printed.deadLetterAt(position).test(output) || undefined
+  for (const [shape, extra] of Object.entries(shapes)) {
+    it(`that is valid and ${shape} becomes an order or a dead letter, and the order behind it is paid`, async () => {
+      const orderId = randomUUID()
+      const [position] = await publishAhead({ value: withExtraField(reducedEnvelope(orderId), extra()) })
+      if (await findOrder(orderId)) await orderIsPaid(orderId)
+      else await deadLetterAt(position as Position, parts.orders)
     })
 
-  const bad: Record<string, [record: Outgoing, reason: string]> = {
-    'text that is no JSON': [{ value: '{' }, reasons.notJson],
-    'a tombstone': [{ value: null }, reasons.envelope],
-    'a binary key': [{ key: Buffer.from([0xff, 0xfe, 0]), value: '[' }, reasons.notJson],
-    'a total that is a text': [
-      { value: JSON.stringify({ ...reduced(), Payload: { ...reduced().Payload, Total: 'ten' } }) },
-      reasons.payload,
-    ],
-    'an unknown version': [{ value: JSON.stringify({ ...reduced(), Version: 99 }) }, reasons.version],
-  }
-  for (const [what, [record, reason]] of Object.entries(bad)) {
-    it(`that is ${what} becomes a dead letter of each service, and what is behind it is handled`, async () => {
-      const position = await holdsNothingUp(record)
-      for (const service of Object.values(services)) await isDead(position, reason, service)
+    it(`that conflicts with an order and ${shape} becomes a dead letter, and the order behind it is paid`, async () => {
+      const orderId = randomUUID()
+      const [, position] = await publishAhead(
+        { value: text(reducedEnvelope(orderId, 10)) },
+        { value: withExtraField(reducedEnvelope(orderId, 11), extra()) },
+      )
+      await deadLetterAt(position as Position, parts.orders)
+      expect((await orderIsPaid(orderId)).total).to.equal(10)
     })
   }
 
-  for (const [what, extra] of Object.entries(shapes)) {
-    it(`that is valid and has ${what} is an order like any other`, async () => {
-      const envelope = { ...reduced(), x: extra }
-      await holdsNothingUp({ value: JSON.stringify(envelope) })
-      await isPaid(envelope.Payload.OrderId)
-    })
-
-    it(`that contradicts an order and has ${what} becomes a dead letter, and what is behind it is handled`, async () => {
-      const envelope = reduced(10)
-      await holdsNothingUp({ value: JSON.stringify(envelope) })
-      await isPaid(envelope.Payload.OrderId)
-      const other = { ...reduced(11, envelope.Payload.OrderId), x: extra }
-      const position = await holdsNothingUp({ value: JSON.stringify(other) })
-      await isDead(position, reasons.conflict, services.orders)
-      expect((await orderOf(envelope.Payload.OrderId)).body.total).to.equal(10)
-    })
-  }
+  it('that conflicts with an order is named so in its dead letter', async () => {
+    const orderId = randomUUID()
+    const values = [10, 11].map((total) => ({ value: text(reducedEnvelope(orderId, total)) }))
+    const [, position] = await publishAhead(...values)
+    const { reason } = await deadLetterAt(position as Position, parts.orders)
+    expect(reason).to.equal(reasons.conflictingOrder)
+  })
 })

@@ -1,63 +1,194 @@
-/**
- * The names by which this suite knows the system. Tests and their support name nothing of it themselves and import nothing of it, so a
- * restructuring changes this file at most.
- */
+// Everything of the system that a later version may rename: addresses, topics, commands, headers, fields and statuses.
+// The tests use only these names, so a renaming changes this file alone.
 
-const port = (name: string, usual: number) => Number(process.env[name] ?? usual + Number(process.env.PORT_OFFSET ?? 0))
-const at = (name: string, usual: number) => `http://localhost:${port(name, usual)}`
+const port = (usual: number) => usual + Number(process.env.PORT_OFFSET || 0)
+const address = (variable: string, usual: number) => process.env[variable] || `http://localhost:${port(usual)}`
 
-/** Where the stack of `make up` listens. Variables are those of .env in containers; PORT_OFFSET moves the ports of processes. */
+export const partitions = [0, 1, 2]
+export const topics = { orders: 'orderevents', payments: 'paymentevents' }
+
+export const ordersPath = '/v1/orders'
 export const urls = {
-  orders: at('ORDER_HTTP_PORT', 5000),
-  payments: at('PAYMENT_HTTP_PORT', 5003),
-  gateway: at('EVENT_GATEWAY_HTTP_PORT', 5020),
-  monitor: at('EVENT_MONITOR_HTTP_PORT', 5010),
+  orders: `${address('ORDERS_URL', 5000)}${ordersPath}`,
+  payments: `${address('PAYMENTS_URL', 5003)}/v1/payments`,
+  publishing: `${address('GATEWAY_URL', 5020)}/v1/events/${topics.orders}`,
+  events: `${address('MONITOR_URL', 5010)}/v1/events`,
+  deadLetters: `${address('MONITOR_URL', 5010)}/v1/dead-letters/entries`,
 }
+export const brokers = [process.env.KAFKA_BROKERS || `localhost:${port(9092)}`]
 
-export const paths = {
-  orders: '/v1/orders',
-  order: (id: string) => `/v1/orders/${id}`,
-  cancel: (id: string) => `/v1/orders/${id}/cancel`,
-  paymentsOf: (orderId: string) => `/v1/payments?orderId=${orderId}`,
-  publish: (topic: string) => `/v1/events/${topic}`,
-  deadLetters: '/v1/dead-letters',
-  health: '/v1/health',
-  ready: '/readyz',
-}
+/** Names of `make status`. */
+export const parts = {
+  orders: 'order-service',
+  payments: 'payment-service',
+  ordersSidecar: 'order-sidecar',
+  kafka: 'kafka',
+} as const
+export type Part = (typeof parts)[keyof typeof parts]
 
-export const topic = 'orderevents'
-export const services = { orders: 'order-service', payments: 'payment-service' }
-/** What is killed: processes, or containers of the same names. */
-export const parts = ['order-service', 'payment-service', 'order-sidecar', 'payment-sidecar', 'kafka']
-
-/** Targets of make, with their variables. */
-export const targets = {
+/** Arguments of make. */
+export const commands = {
   up: ['up'],
   status: ['status'],
+  publishers: ['publisher'],
   publisher: (name: string) => ['publisher', `NAME=${name}`],
+  newPassword: (name: string) => ['publisher', `NAME=${name}`, 'ROTATE=1'],
   removePublisher: (name: string) => ['publisher', `NAME=${name}`, 'REMOVE=1'],
+  restart: (service: string) => ['restart', `SERVICE=${service}`],
+  rebuild: (service: string) => ['rebuild', `SERVICE=${service}`],
   deadLetters: ['dead-letters'],
-  deadLettersOf: (group: string) => ['dead-letters', `LIST=${group}`],
+  listDeadLetters: (group: string) => ['dead-letters', `LIST=${group}`],
   showDeadLetter: (id: string) => ['dead-letters', `SHOW=${id}`],
   replay: (id: string, file: string) => ['dead-letters', `RESEND=${id}`, `FILE=${file}`],
-  rebuild: (service: string) => ['rebuild', `SERVICE=${service}`],
-  restart: (service: string) => ['restart', `SERVICE=${service}`],
+  apiKey: (name: string, scopes: string) => ['api-key', `NAME=${name}`, `SCOPES=${scopes}`],
+  revokeApiKey: (prefix: string) => ['api-key', `REVOKE=${prefix}`],
+  rehearsal: ['release-rehearsal'],
+  export: (service: string) => [`export-${service}`],
+  release: (service: string, app: string) => [`release-${service}`, `APP=${app}`],
+  rollback: (service: string, app: string) => [`rollback-${service}`, `APP=${app}`],
+  address: (service: string, app: string) => [`open-${service}`, `APP=${app}`],
 }
 
-export const reasons = {
-  notJson: 'not-json',
-  envelope: 'not-an-envelope',
-  payload: 'invalid-payload',
-  version: 'unknown-version',
-  conflict: 'conflicting-order',
-}
-export const status = { paid: 'Paid', rejected: 'PaymentRejected', refunded: 'Refunded', refundedPayment: 'Refunded' }
-/** The largest amount that the simulated payment approves. */
-export const largestApproved = 10_000
-
-/** How `make dead-letters LIST=…` begins the line of a dead letter, and how a replay is reported. */
+/** What commands print. */
 export const printed = {
-  deadLetterAt: (position: string) => new RegExp(`^([0-9a-f]{8}) .* ${position} `, 'm'),
-  replayed: /resent as \S+/,
+  /** The columns after the name in `make status`. */
+  isRunning: (columns: string[]) => /^running(, healthy)?$/.test(columns[0] ?? ''),
+  pid: (columns: string[]) => Number(columns[1]),
+  processes: /^PROCESS /m,
+  containers: /^CONTAINER /m,
+  deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
+  /** The first eight digits name a dead letter in a list. */
+  deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
+  replayedAs: /resent as (\S+)\/(\d+)\/(\d+)/,
   rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) known already, (\d+) of no concern$/gm,
+  /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
+  rebuiltSkipped: (topic: string) =>
+    new RegExp(`^${topic}: (?:left aside as dead letters|faulty, and no dead letters): (.+)$`, 'gm'),
 }
+
+export const idempotencyKey = 'Idempotency-Key'
+export const statuses = { paid: 'Paid', refunded: 'Refunded', rejected: 'PaymentRejected' } as const
+export const paymentStatuses = { approved: 'Approved', rejected: 'Rejected' } as const
+export const paymentEvents = ['PaymentApproved', 'PaymentRejected']
+export const reasons = { invalidPayload: 'invalid-payload', conflictingOrder: 'conflicting-order' }
+/** Totals above it are rejected. */
+export const approvedUpTo = 10_000
+
+type Json = Record<string, unknown>
+
+export interface Order {
+  id: string
+  status: string
+  total: number
+  correlationId: string
+  createdAt: string
+}
+export const newOrder = (total: unknown) => ({ customerName: 'Ada Lovelace', customerTaxId: 'GB-1', total })
+export const readOrder = ({ id, status, total, correlationId, createdAt }: Json) =>
+  ({ id, status, total, correlationId, createdAt }) as Order
+
+export interface Payment {
+  orderId: string
+  amount: number
+  status: string
+}
+export const readPayment = ({ orderId, amount, status }: Json) => ({ orderId, amount, status }) as Payment
+export const paymentsOfOrder = (orderId: string) => `${urls.payments}?orderId=${orderId}`
+
+export const readPage = ({ items, next }: Json) => ({ items: items as Json[], next: next as string | null })
+export const pageUrl = (url: string, limit: number, cursor?: string) =>
+  `${url}${url.includes('?') ? '&' : '?'}limit=${limit}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
+
+/** What is wrong in a request, by the place of each fault. */
+export const problemType = 'application/problem+json'
+export const readProblem = ({ title, status, errors = [] }: Json) => ({
+  title: title as string,
+  status: status as number,
+  faults: Object.fromEntries((errors as Json[]).map(({ pointer, detail }) => [pointer, detail])) as Record<
+    string,
+    string
+  >,
+})
+
+/** The outcomes that the gateway reports for the envelopes of a request. */
+export const readOutcomes = ({ items }: Json) => (items as Json[]).map(({ outcome }) => outcome as string)
+export const accepted = 'accepted'
+
+/** A record position in the log. */
+export interface Position {
+  topic: string
+  partition: number
+  offset: string
+}
+export interface StoredEvent {
+  position: Position
+  id: string
+  name: string
+  correlationId: string
+  traceId: string
+}
+export const eventsAbout = (id: string) => `${urls.events}?guid=${id}`
+export const eventAt = ({ topic, partition, offset }: Position) => `${urls.events}/${topic}/${partition}/${offset}`
+export const readEvent = ({ place, id, name, correlationId, traceId }: Json) =>
+  ({ position: place, id, name, correlationId, traceId }) as StoredEvent
+
+export interface DeadLetter {
+  id: string
+  service: string
+  reason: string
+  state: string
+}
+export const deadLetterStates = { open: 'open', replayed: 'resent' }
+export const readDeadLetter = ({ id, app, reason, state }: Json) => ({ id, service: app, reason, state }) as DeadLetter
+/** The dead letters of the event whose details the monitor returned. */
+export const deadLettersOf = ({ entries }: Json) => (entries as Json[]).map(readDeadLetter)
+
+const publisher = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'acceptance' }
+
+/** An OrderCreated with the required fields. */
+export const reducedEnvelope = (orderId: string, total: unknown = 10) => ({
+  ...publisher,
+  Version: 1,
+  Name: 'OrderCreated',
+  CreationDate: new Date().toISOString(),
+  Payload: { OrderId: orderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: total },
+})
+
+/** The ids that only a full envelope has. */
+export interface EnvelopeIds {
+  id: string
+  correlationId: string
+  traceId: string
+}
+export const fullEnvelope = (orderId: string, { id, correlationId, traceId }: EnvelopeIds, total = 10) => ({
+  ...reducedEnvelope(orderId, total),
+  Id: id,
+  CorrelationId: correlationId,
+  TraceId: traceId,
+})
+export const withVersion = (envelope: object, version: number) => ({ ...envelope, Version: version })
+/** The text of an envelope with a further field whose JSON is `extra`. */
+export const withExtraField = (envelope: object, extra: string) =>
+  `${JSON.stringify(envelope).slice(0, -1)},"x":${extra}}`
+
+export const readiness = '/readyz'
+
+/** How the rehearsal of releases names services and apps. */
+export const releasedApps = { order: 'my-order', payment: 'my-payment' }
+/** A setting of payment-service that shows which release runs: totals above it are rejected. */
+export const releasedLimit = 'Policy__ApproveUpTo'
+export const rehearsal = {
+  isReady: /The rehearsal is ready/,
+  folder: '.release/rehearsal',
+  settings: '.release/rehearsal/env',
+  login: 'printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"',
+  /** The services of a release refuse callers without a key. */
+  keys: {
+    variable: 'Auth__ApiKeys',
+    file: '.stack/auth/api-keys.json',
+    scopes: 'orders:read orders:write payments:read',
+  },
+}
+/** What `make api-key` prints. */
+export const printedKey = { key: /^(ofk_\S+)$/m, prefix: /REVOKE=(\w+)/ }
+export const authorization = (key: string) => ({ Authorization: `Bearer ${key}` })

@@ -67,7 +67,8 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
       return { digest, reference: `${name}/${app}/web@${found?.headers['docker-content-digest']}` }
     },
     close: async () => {
-      if (registry.exitCode !== null) return
+      // Ctrl-C reaches the registry as well, which then ends by the signal and has no exit code.
+      if (registry.exitCode !== null || registry.signalCode !== null) return
       registry.stdin?.end()
       await once(registry, 'exit')
     },

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { join, resolve } from 'node:path'
+
+/** The checkout whose commands run: the one that started the stack. */
+export const checkout = resolve(process.env.CHECKOUT || join(import.meta.dirname, '../..'))
+
+/** The environment for a command: without the variables of the make that runs these tests. */
+export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { MAKEFLAGS, MFLAGS, MAKEOVERRIDES, MAKELEVEL, PART, ...env } = process.env
+  return { ...env, NO_COLOR: '1', ...more }
+}
+
+/**
+ * Runs make, and returns what it prints.
+ * @throws {Error} with the output, if the command fails
+ */
+export const make = (args: string[], env?: NodeJS.ProcessEnv) => run('make', ['--no-print-directory', ...args], env)
+
+/** Runs any command in the checkout, and returns what it prints. */
+export async function run(command: string, args: string[], env?: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn(command, args, {
+    cwd: checkout,
+    env: cleanEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+  if (code === 0) return output
+  throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`)
+}

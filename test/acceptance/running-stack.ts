@@ -1,0 +1,23 @@
+import { make } from './make.ts'
+import { commands, type Part, printed } from './system.ts'
+
+/** A stack runs as processes of this machine or in containers. */
+export interface RunningStack {
+  runner: 'processes' | 'containers'
+  /** The columns of `make status` behind each name. */
+  parts: Map<string, string[]>
+}
+
+/** @throws {Error} saying `make up` unless everything runs */
+export async function readStack(): Promise<RunningStack> {
+  const output = await make(commands.status).catch((error: Error) => error.message)
+  const rows = output.split('\n').map((line) => line.trim().split(/\s{2,}/))
+  const parts = new Map(rows.map(([name = '', ...columns]) => [name, columns]))
+  const isUp = (name: Part) => printed.isRunning(parts.get(name) ?? [])
+  if (printed.processes.test(output) && isUp('order-service')) return { runner: 'processes', parts }
+  if (printed.containers.test(output) && isUp('order-service')) return { runner: 'containers', parts }
+  throw new Error(`These tests need a running stack. Start it with: make up\n${output}`)
+}
+
+// Every file of tests imports this module, so mocha checks once, before the first test.
+before(readStack)
