@@ -2,7 +2,6 @@ import { execFile, execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -17,6 +16,8 @@ export interface Disk {
 }
 
 const roomy = '75%'
+/** More than programs write while the command `mount` starts, in bytes. */
+const margin = 64 * 1024 * 1024
 
 /**
  * Mounts a tmpfs on a folder.
@@ -27,23 +28,16 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   mkdirSync(path, { recursive: true })
   await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'orderflow-test', path]).catch(throwBriefly)
   const resize = (size: string) => run('mount', ['-o', `remount,size=${size}`, path]).catch(throwBriefly)
-  /** Holds a block of the disk without a name: size=0 would mean no limit. */
+  /** What fills the disk: a file without a name. */
   let filler: number | undefined
   return {
     path,
     async fill() {
-      filler ??= fillerIn(path)
-      // A write between the reading and the resizing makes the size too small. The kernel refuses that.
-      for (let attempt = 1; ; attempt += 1) {
-        const { blocks, bfree, bsize } = await statfs(path)
-        const refused = await resize(String((blocks - bfree) * bsize)).then(
-          () => undefined,
-          (error: unknown) => error,
-        )
-        if (!refused) return
-        if (attempt === 50) throw refused
-        await delay(10)
-      }
+      filler ??= nameless(path)
+      const { blocks, bfree, bsize } = await statfs(path)
+      // The kernel refuses a size below what is used, and others may write until then. The filler takes the margin.
+      await resize(String((blocks - bfree) * bsize + margin))
+      fillUp(filler)
     },
     async relieve() {
       await resize(roomy)
@@ -53,12 +47,21 @@ export async function mountDisk(path: string, size = roomy): Promise<Disk> {
   }
 }
 
-function fillerIn(folder: string): number {
+function nameless(folder: string): number {
   const file = join(folder, '.filler')
   const descriptor = openSync(file, 'w')
   rmSync(file)
-  writeSync(descriptor, Buffer.alloc(1))
   return descriptor
+}
+
+/** Writes until the disk has no free byte. */
+function fillUp(descriptor: number): void {
+  const zeros = Buffer.alloc(64 * 1024)
+  try {
+    for (;;) writeSync(descriptor, zeros)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
 }
 
 function throwBriefly(error: unknown): never {
