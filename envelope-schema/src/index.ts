@@ -4,6 +4,7 @@ export type { AsyncApiDocument } from './asyncapi/types.ts'
 export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
 export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
 export { createEnvelope, type NewEvent } from './envelope/create.ts'
+export { inexactFields, inexactNumber, requireExactFields } from './envelope/exact.ts'
 export {
   completeEnvelope,
   deterministicId,
@@ -43,4 +44,5 @@ export {
   type Problem,
 } from './validation/error.ts'
 export { fieldValidator, isGuidField } from './validation/field-validator.ts'
+export { decimalPlaces, hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'
