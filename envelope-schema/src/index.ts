@@ -17,6 +17,7 @@ export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './en
 export { selectEvent } from './envelope/select.ts'
 export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
+export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
 export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
@@ -44,5 +45,5 @@ export {
   type Problem,
 } from './validation/error.ts'
 export { fieldValidator, isGuidField } from './validation/field-validator.ts'
-export { decimalPlaces, hiddenByParsing, scanJson } from './validation/json-text.ts'
+export { hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'

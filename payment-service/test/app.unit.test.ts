@@ -163,6 +163,39 @@ describe('payment-service when its platform fails', () => {
     expect((await pay()).status).to.equal(409)
   })
 
+  describe('an amount', () => {
+    for (const [amount, detail] of [
+      [42.555, /has more decimals than EUR: round it to 2 decimals/],
+      [0, /must be greater than 0/],
+      [1e12 + 1, /must be at most 1000000000000/],
+    ] as const) {
+      it(`of ${amount} is refused by the API, which says where and why`, async () => {
+        const { status, body } = await pay(amount)
+        const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
+        expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/amount'])
+        expect(errors?.[0]?.detail).to.match(detail)
+        expect(announced()).to.deep.equal([])
+      })
+    }
+
+    it('is shown with its currency wherever a payment is shown', async () => {
+      const { body } = await pay()
+      expect(body).to.include({ amount: 42.5, currency: 'EUR' })
+      expect((await payments())[0]).to.include({ currency: 'EUR' })
+      const list = await withServer(app.web, (url) => send<{ items: Payment[] }>(`${url}/v1/payments`))
+      const one = await withServer(app.web, (url) => send<Payment>(`${url}/v1/payments/${body.id}`))
+      expect([list.body.items[0], one.body]).to.deep.equal([body, body])
+    })
+
+    it('with too many decimals in an OrderCreated makes a dead letter, and is not charged', async () => {
+      const event = eventOf('OrderCreated')
+      await deliver(app, { ...event, Payload: { ...event.Payload, Total: 42.555 } })
+      expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['invalid-amount'])
+      expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/^Total has more decimals than EUR/)
+      expect(await payments()).to.deep.equal([])
+    })
+  })
+
   it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {
     await deliver(app, eventOf('OrderCreated'), eventOf('OrderCancelled'))
     const list = await withServer(app.web, (url) => send<{ items: Payment[] }>(`${url}/v1/payments`))

@@ -1,4 +1,4 @@
-import { type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
+import { amountFlaw, type Currency, type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
 import { OrderError } from './order-error.ts'
 
 /** The events that tell an order's story, from whatever publisher. */
@@ -93,6 +93,15 @@ export function settle<E extends OrderEvent>(known: E | undefined, event: E): E 
     throw new OrderError('conflicting-order', 'this OrderId is known with another payload', { orderId })
   }
   return isEarlier(event, known) ? event : known
+}
+
+/** Refuses an event whose amount is none of the currency. @throws {OrderError} `invalid-amount` */
+export function requireAmount({ Payload }: OrderEvent, currency: Currency): void {
+  const amounts = Object.entries(Payload).filter(([name]) => name === 'Total' || name === 'Amount')
+  for (const [name, amount] of amounts) {
+    const flaw = amountFlaw(amount as number, currency)
+    if (flaw) throw new OrderError('invalid-amount', `${name} ${flaw}`, { orderId: Payload.OrderId })
+  }
 }
 
 /** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */
