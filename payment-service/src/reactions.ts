@@ -63,14 +63,18 @@ export function createReactions(
  * A cancellation that refunds nothing announces nothing, so those come from the orders' own events.
  */
 export function createRebuild(
-  { saveFact }: Pick<PaymentStore, 'saveFact'>,
+  { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
   { app }: Pick<Dependencies, 'app'>,
 ): Reactions<boolean> {
   async function restore(
     event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
-    return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => fact)).changed
+    const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
+    // Of a request without an Idempotency-Key, too, whose cause nothing derives again.
+    if (fact.type === 'decided' && fact.decision.source === 'Manual')
+      await claim(tenant, fact.decision.causationId, orderId)
+    return (await saveFact(tenant, orderId, () => fact)).changed
   }
   async function restoreCancellation(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
     return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => ({ type: 'cancelled' }))).changed

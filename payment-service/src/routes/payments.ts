@@ -68,7 +68,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore, currency:
         idempotencyKey: idempotencyKey({
           description:
             'Makes a retry safe: with the key of the request that made the payment the answer is that payment, for ever. Without one it ' +
-            'is 409. 1 to 255 visible ASCII characters; the same key with another amount is refused (422).',
+            'is 409. 1 to 255 visible ASCII characters; the same key with another amount, or for another order, is refused (422).',
           example: 'my-first-payment',
         }),
       },
