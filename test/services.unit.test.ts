@@ -51,6 +51,12 @@ describe('the services of services.json', () => {
     })
   }
 
+  it('have one currency', () => {
+    const currencies = services.flatMap(({ settings }) => (settings as { Money?: { Currency: string } }).Money ?? [])
+    expect(currencies.length).to.be.above(1)
+    expect(new Set(currencies.map(({ Currency }) => Currency)).size).to.equal(1)
+  })
+
   it('have an AppId and ports of their own', () => {
     const ids = services.map(({ settings }) => settings.App.Id)
     expect(new Set(ids).size).to.equal(services.length)

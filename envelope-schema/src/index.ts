@@ -4,6 +4,7 @@ export type { AsyncApiDocument } from './asyncapi/types.ts'
 export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
 export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
 export { createEnvelope, type NewEvent } from './envelope/create.ts'
+export { inexactFields, inexactNumber, requireExactFields } from './envelope/exact.ts'
 export {
   completeEnvelope,
   deterministicId,
@@ -16,6 +17,7 @@ export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './en
 export { selectEvent } from './envelope/select.ts'
 export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
+export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
 export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
@@ -43,4 +45,5 @@ export {
   type Problem,
 } from './validation/error.ts'
 export { fieldValidator, isGuidField } from './validation/field-validator.ts'
+export { hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { duplicateKeys, elementsOf, isList, trimmed } from '../src/domain/json-text.ts'
+import { elementsOf, isList, trimmed } from '../src/domain/json-text.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (part: Uint8Array) => Buffer.from(part).toString()
@@ -42,42 +42,5 @@ describe('a list in a JSON text', () => {
     expect(textOf(trimmed(bytes(' \n')))).to.equal('')
     const half = Buffer.from([0xef, 0xbb, 0x31])
     expect(trimmed(half)).to.deep.equal(half)
-  })
-})
-
-describe('the keys that a JSON text has twice', () => {
-  const twice = (text: string) => duplicateKeys(bytes(text))
-
-  it('are none in what JSON.stringify writes', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(twice(JSON.stringify(value))).to.deep.equal([])
-      }),
-    )
-  })
-
-  it('are told by the keys that lead to them, however they are written', () => {
-    expect(twice('{"a":1,"b":2,"a":3}')).to.deep.equal([['a']])
-    expect(twice('{"a":1,"\\u0061":3}')).to.deep.equal([['a']])
-    expect(twice('{"a":{"b":1,"c":{},"b":"\\"b\\":"}}')).to.deep.equal([['a', 'b']])
-    expect(twice('{"a":1,"a":2,"a":3}')).to.deep.equal([['a'], ['a']])
-    expect(twice('{"a":[{"b":1},{"b":1,"b":2}]}')).to.deep.equal([['a']])
-    expect(twice('{"a":{"b":{}},"a":1}')).to.deep.equal([['a']])
-    expect(twice('{"a":[{"b":{"c":1,"c":2}}]}')).to.deep.equal([['a']])
-    expect(twice('{"":1,"":2}')).to.deep.equal([['']])
-  })
-
-  it('are told often enough, however many there are', () => {
-    expect(twice(`{${'"a":1,'.repeat(40_000)}"a":1}`)).to.have.length(20)
-  })
-
-  it('are not the same key in two objects, or a value', () => {
-    expect(twice('{"a":{"a":{"a":"a"}},"b":{"a":"b"},"c":["a","a",{"a":1},{"a":1}]}')).to.deep.equal([])
-  })
-
-  it('are looked for as deep as a text nests', () => {
-    const depth = 100_000
-    expect(twice(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)).to.deep.equal([])
-    expect(twice(`${'{"a":'.repeat(depth)}{"b":1,"b":2}${'}'.repeat(depth)}`)).to.deep.equal([['a', 'a', 'a']])
   })
 })

@@ -29,6 +29,16 @@ describe('what is said of an envelope', () => {
     ])
   })
 
+  it('is that an amount has more digits than a number keeps', () => {
+    const text = (amount: string, note = 1) =>
+      JSON.stringify(envelope({ Note: note })).replace(/"Total":10/, `"Total":${amount}`)
+    expect(judged(text('999999999999.999999'))).to.deep.include({ valid: false, code: 'invalid-payload' })
+    expect(judged(text('999999999999.999999')).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload/Total'])
+    expect(judged(text('-1e-400')).valid).to.equal(false)
+    expect(judged(text('10.00')).valid).to.equal(true)
+    expect(judged(text('10').replace('"Note":1', '"Note":9007199254740993')).valid).to.equal(true)
+  })
+
   it('tells of no key that only its publisher knows', () => {
     const { Payload, ...rest } = envelope()
     const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`

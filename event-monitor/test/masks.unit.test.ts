@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { editableText, editedValue } from '../src/model/edited.ts'
 import { fixtureOf } from '../src/model/fixture.ts'
+import { mended } from '../src/routes/edit.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
 /** Texts that are found again wherever they get to. */
@@ -106,6 +107,15 @@ describe('personal values', () => {
       CustomerTaxId: 'GB-1',
       Total: 12,
     })
+  })
+
+  it('are not published with an edit that has a duplicate key or a number that would change', () => {
+    const original = Buffer.from(JSON.stringify(orderCreated()))
+    const text = JSON.stringify(orderCreated())
+    const refused = (from: RegExp, to: string) => () => mended(text.replace(from, to), original)
+    expect(refused(/"Total":[\d.]+/, '"Total":1,"Total":2')).to.throw('/Payload/Total occurs twice')
+    expect(refused(/"Total":[\d.]+/, '"Total":999999999999.999999')).to.throw('/Payload/Total has more digits')
+    expect(refused(/"Total":[\d.]+/, '"Total":12.50')).not.to.throw()
   })
 
   it('come back with a branch that is one placeholder, since it nests too deep', () => {

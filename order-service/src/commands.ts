@@ -132,7 +132,8 @@ export function createCommands(
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,
-        tenant: tenant.id ? tenant : tenantOf(facts.OrderCreated ?? {}),
+        // The order's tenant, which a caller has no part in where tenants share their documents; and never its user.
+        tenant: { id: tenant.id || tenantOf(facts.OrderCreated ?? {}).id, userId: tenant.userId },
         creationDate: now(),
         payload: { OrderId: orderId },
       })

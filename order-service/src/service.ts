@@ -1,24 +1,35 @@
-import { orderEvents } from '@orderflow/envelope-schema'
-import { defineService, guidText } from '@orderflow/service-kit'
+import { currencyCodes, currencyOf, orderEvents } from '@orderflow/envelope-schema'
+import { defineService, guidText, section } from '@orderflow/service-kit'
 import { createCommands } from './commands.ts'
-import { createReactions } from './reactions.ts'
+import { createReactions, createRebuild } from './reactions.ts'
 import { orderRoutes } from './routes/orders.ts'
 import { createStore } from './store.ts'
 
-export const service = defineService({
+interface OwnSettings {
+  /** Of all amounts; payment-service has the same. */
+  Money: { Currency: string }
+}
+
+export const service = defineService<OwnSettings>({
   root: new URL('..', import.meta.url),
   description: 'Orders, and what became of them. An order is paid a moment after it is created: get it again.',
+  sections: { Money: section({ Currency: { enum: currencyCodes } }) },
   produces: [orderEvents],
   refusals: {
     'not-found': { status: 404, title: 'Order not found' },
     'not-cancellable': { status: 409, title: 'The order cannot be cancelled' },
     'conflicting-order': { status: 409, title: 'The OrderId is known with another order' },
+    'invalid-amount': { status: 400, title: 'The amount has more decimals than the currency' },
     'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another order' },
   },
   problemMembers: { orderId: { ...guidText, description: 'The order in question, if there is one.' } },
-  create({ documents, ...context }) {
+  create({ settings, documents, ...context }) {
     const store = createStore(documents)
-    const reactions = createReactions(store)
-    return { routes: orderRoutes(createCommands(store, context), store), reactions, rebuild: reactions }
+    const currency = currencyOf(settings.Money.Currency)
+    return {
+      routes: orderRoutes(createCommands(store, context), store, currency),
+      reactions: createReactions(store, currency),
+      rebuild: createRebuild(store),
+    }
   },
 })

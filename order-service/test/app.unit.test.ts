@@ -355,6 +355,67 @@ describe('order-service when its platform fails', () => {
     expect(list.body.items.map(({ createdAt }) => createdAt)).to.deep.equal(['2020-01-01T00:00:00Z'])
   })
 
+  describe('an amount', () => {
+    const wrong: [amount: number, detail: RegExp][] = [
+      [42.555, /has more decimals than EUR: round it to 2 decimals/],
+      [1e-300, /has more decimals than EUR/],
+      [0.1 + 0.2, /has more decimals than EUR/],
+      [0, /must be greater than 0/],
+      [-0, /must be greater than 0/],
+      [-1, /must be greater than 0/],
+      [1e12 + 1, /must be at most 1000000000000/],
+    ]
+    for (const [amount, detail] of wrong) {
+      it(`of ${amount} is refused by the API, which says where and why`, async () => {
+        const { status, body } = await create(undefined, amount)
+        const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
+        expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/total'])
+        expect(errors?.[0]?.detail).to.match(detail)
+        expect(told()).to.deep.equal([])
+      })
+    }
+
+    it('is shown with its currency wherever an order is shown', async () => {
+      const { body } = await create('key-11', 0.01)
+      expect(body).to.include({ total: 0.01, currency: 'EUR' })
+      expect((await get(body.id)).body).to.include({ total: 0.01, currency: 'EUR' })
+      const list = await withServer(app.web, (url) => send<{ items: Order[] }>(`${url}/v1/orders`))
+      expect(list.body.items[0]).to.include({ id: body.id, currency: 'EUR' })
+      const cancelled = await withServer(app.web, (url) => post(`${url}/v1/orders/${body.id}/cancel`, {}))
+      expect(cancelled.body).to.include({ id: body.id, currency: 'EUR' })
+    })
+
+    for (const amount of [42.555, 1e-300, 0.1 + 0.2]) {
+      it(`of ${amount} in an event makes a dead letter, and no order`, async () => {
+        const event = outsideOrder({ Total: amount })
+        await take(app, 'orderevents', event)
+        const [letter] = sidecar.published
+        expect(letter?.headers['deadletter-reason']).to.equal('invalid-amount')
+        expect(letter?.headers['deadletter-detail']).to.match(/^Total has more decimals than EUR: round it/)
+        expect((await get(event.Payload.OrderId)).status).to.equal(404)
+      })
+    }
+
+    it('of an announced payment is judged, too', async () => {
+      await take(app, 'paymentevents', approved(randomUUID(), 42.555, '2026-01-01T00:00:00Z'))
+      expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/^Amount has more decimals/)
+    })
+
+    it('of -0 in an event is 0', async () => {
+      const event = outsideOrder({ Total: 1 })
+      const { OrderId } = event.Payload
+      const text = JSON.stringify(event).replace('"Total":1', '"Total":-0')
+      await withServer(app.channel, (url) => {
+        const metadata = { __partition: '0', __offset: '0' }
+        const entries = [{ entryId: '0', event: Buffer.from(text).toString('base64'), metadata }]
+        return post(`${url}/subscriptions/orderevents`, { entries }, { 'dapr-api-token': 'app' })
+      })
+      expect(Object.is((await get(OrderId)).body.total, 0)).to.equal(true)
+      await take(app, 'orderevents', { ...event, Payload: { ...event.Payload, Total: 0 } })
+      expect(sidecar.published).to.deep.equal([])
+    })
+  })
+
   it('keeps of an event what the contract names, however much its publisher adds', async () => {
     const payload = {
       OrderId: randomUUID(),

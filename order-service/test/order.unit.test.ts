@@ -67,7 +67,14 @@ describe('order', () => {
       .record({
         name: fc.constantFrom(...factNames),
         id: fc.constantFrom('1', '2', '3'),
-        date: fc.constantFrom('2026-11-21T10:00:00Z', '2026-11-21T12:00:00+02:00', '2026-11-21T11:00:00Z'),
+        date: fc.constantFrom(
+          '2026-11-21T10:00:00Z',
+          '2026-11-21T12:00:00+02:00',
+          '2026-11-21T10:00:00.0004Z',
+          '2026-11-21T10:00:00.00040Z',
+          '2026-11-21T12:00:00.000400001+02:00',
+          '2026-11-21T11:00:00Z',
+        ),
       })
       .map(({ name, id, date }) =>
         event(name, { Id: id, CreationDate: date, Payload: { Version: `${id}${Date.parse(date)}` } }),
@@ -88,6 +95,26 @@ describe('order', () => {
       'earlier, whatever its offset',
       { Id: '2', CreationDate: '2026-11-21T12:00:00+02:00' },
       { Id: '1', CreationDate: '2026-11-21T10:00:01Z' },
+    ],
+    [
+      'earlier within one millisecond',
+      { Id: '2', CreationDate: '2026-11-21T10:00:00.0001Z' },
+      { Id: '1', CreationDate: '2026-11-21T10:00:00.0009Z' },
+    ],
+    [
+      'earlier by a nanosecond, whatever its offset and digits',
+      { Id: '2', CreationDate: '2026-11-21T12:00:00.123456788+02:00' },
+      { Id: '1', CreationDate: '2026-11-21T10:00:00.123456789Z' },
+    ],
+    [
+      'earlier by its fewer digits',
+      { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
+      { Id: '1', CreationDate: '2026-11-21T10:00:00.1000001Z' },
+    ],
+    [
+      'smaller by its Id, of two dates that mean one moment',
+      { Id: '1', CreationDate: '2026-11-21T10:00:00.100000000Z' },
+      { Id: '2', CreationDate: '2026-11-21T10:00:00.1Z' },
     ],
     ['smaller by its Id, of two at one moment', { Id: '1', CorrelationId: 'd' }, { Id: '2', CorrelationId: 'c' }],
     ['smaller by what it says, of two with one Id', { CorrelationId: 'c' }, { CorrelationId: 'd' }],

@@ -21,7 +21,7 @@ export const subject: Subject = {
     'two wrong fields': {
       ...postOrder({ ...anOrder, customerName: '', total: -1 }),
       pointers: ['/customerName', '/total'],
-      tells: /customerName: must not be empty.*total: must be at least 0/,
+      tells: /customerName: must not be empty.*total: must be greater than 0/,
     },
     'a total as text': { ...postOrder({ ...anOrder, total: '42.5' }), pointers: ['/total'], tells: /number/ },
     'a total beyond a double': {

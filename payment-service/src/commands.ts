@@ -33,16 +33,28 @@ export interface Commands {
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now' | 'newId'>
 
 export function createCommands(
-  { saveFact }: Pick<PaymentStore, 'saveFact'>,
+  { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
   policy: Policy,
   { app, publish, now, newId }: Dependencies,
 ): Commands {
+  /** Whether a payment was made by 0.1.0 with this key, which it derived for each order. */
+  const isOfOldKey = (causationId: string | undefined, orderId: string, key: string | undefined) =>
+    key !== undefined && causationId === deterministicId('payment-request', app.id, orderId, key)
+
   return {
     async make({ orderId, amount }, { idempotencyKey, tenant, traceId = newId() }) {
       const paymentId = paymentIdOf(orderId)
-      // A payment remembers what caused it, so the key needs no memory of its own. Not part of it: the amount.
+      // The event of a payment tells what caused it, so a rebuild restores the order of a key. Not part of it: the amount.
       const causationId =
-        idempotencyKey === undefined ? newId() : deterministicId('payment-request', app.id, orderId, idempotencyKey)
+        idempotencyKey === undefined
+          ? newId()
+          : // One tenant's key is not another's.
+            // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
+            deterministicId('payment-key', app.id, ...(tenant.id ? [tenant.id] : []), idempotencyKey)
+      if (idempotencyKey !== undefined) {
+        const holder = await claim(tenant.id, causationId, orderId)
+        if (holder !== orderId) throw keyReused('for another order', paymentIdOf(holder))
+      }
       const cause = { causationId, correlationId: traceId, traceId, at: now().toISOString() }
       const charge = { ...cause, orderId, amount, source: 'Manual' as const, ...ownerOf(tenant) }
       const { state } = await saveFact(tenant.id, orderId, (known) => decide(known, { type: 'charge', charge }, policy))
@@ -53,15 +65,17 @@ export function createCommands(
         throw new UncertainError(detail, { details: { paymentId }, cause: error })
       })
       const { decision } = state
-      if (decision?.causationId !== causationId) {
+      if (decision?.causationId !== causationId && !isOfOldKey(decision?.causationId, orderId, idempotencyKey)) {
         const message = `There is one payment per order; this one is at /v1/payments/${paymentId}.`
         throw new PaymentError('payment-exists', message, { paymentId })
       }
-      if (decision.amount !== amount) {
-        const message = 'This key was used with another amount before. Send a new key, or leave it out.'
-        throw new PaymentError('idempotency-key-reused', message, { paymentId })
-      }
+      if (decision?.amount !== amount) throw keyReused('with another amount', paymentId)
       return paymentOf(paymentId, state) as Payment
     },
   }
+}
+
+function keyReused(how: string, paymentId: string): PaymentError {
+  const message = `This key was used ${how} before. Send a new key, or leave it out.`
+  return new PaymentError('idempotency-key-reused', message, { paymentId })
 }

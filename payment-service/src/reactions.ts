@@ -1,10 +1,17 @@
-import { type FullEvent, orderEvents, paymentEvents, tenantOf } from '@orderflow/envelope-schema'
+import {
+  amountFlaw,
+  type Currency,
+  type FullEvent,
+  orderEvents,
+  paymentEvents,
+  tenantOf,
+} from '@orderflow/envelope-schema'
 import type { Reactions, ServiceContext } from '@orderflow/service-kit'
 import { announce, announcedFact, refundOf, resultOf } from './announcements.ts'
 import { type Cause, decide, ownerOf } from './domain/payment.ts'
 import { PaymentError } from './domain/payment-error.ts'
 import type { Policy } from './domain/policy.ts'
-import type { PaymentStore } from './store.ts'
+import { type PaymentStore, paymentIdOf } from './store.ts'
 
 type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now'>
 
@@ -12,6 +19,7 @@ type Dependencies = Pick<ServiceContext, 'app' | 'publish' | 'now'>
 export function createReactions(
   { saveFact }: Pick<PaymentStore, 'saveFact'>,
   policy: Policy,
+  currency: Currency,
   { app, publish, now }: Dependencies,
 ): Reactions<boolean> {
   const causeOf = (event: FullEvent<'OrderCreated@1' | 'OrderCancelled@1'>): Cause => ({
@@ -23,6 +31,8 @@ export function createReactions(
 
   async function charge(event: FullEvent<'OrderCreated@1'>): Promise<boolean> {
     const { OrderId: orderId, Total: amount } = event.Payload
+    const flaw = amountFlaw(amount, currency)
+    if (flaw) throw new PaymentError('invalid-amount', `Total ${flaw}`, { paymentId: paymentIdOf(orderId) })
     const tenant = tenantOf(event)
     const charge = { ...causeOf(event), orderId, amount, source: 'OrderCreated' as const, ...ownerOf(tenant) }
     const { state, changed } = await saveFact(tenant.id, orderId, (known) =>
@@ -53,14 +63,18 @@ export function createReactions(
  * A cancellation that refunds nothing announces nothing, so those come from the orders' own events.
  */
 export function createRebuild(
-  { saveFact }: Pick<PaymentStore, 'saveFact'>,
+  { saveFact, claim }: Pick<PaymentStore, 'saveFact' | 'claim'>,
   { app }: Pick<Dependencies, 'app'>,
 ): Reactions<boolean> {
   async function restore(
     event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
-    return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => fact)).changed
+    const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
+    // Of a request without an Idempotency-Key, too, whose cause nothing derives again.
+    if (fact.type === 'decided' && fact.decision.source === 'Manual')
+      await claim(tenant, fact.decision.causationId, orderId)
+    return (await saveFact(tenant, orderId, () => fact)).changed
   }
   async function restoreCancellation(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
     return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => ({ type: 'cancelled' }))).changed

@@ -8,8 +8,14 @@ interface PaymentDocument {
   listed?: string
 }
 
+/** Which order an Idempotency-Key was used for. */
+interface Claim {
+  orderId: string
+}
+
 /** There is one payment per order, so the one id follows from the other. */
 export const paymentIdOf = (orderId: string): string => deterministicId('payment', orderId)
+const claimKey = (causationId: string) => `payment-request/${causationId}/claim`
 const paymentKey = (paymentId: string) => `payment/${paymentId}`
 
 /** A payment's document is a few hundred bytes, whatever the order's size. */
@@ -25,6 +31,8 @@ export interface PaymentStore {
     orderId: string,
     choose: (state: PaymentState) => PaymentFact | undefined,
   ): Promise<{ state: PaymentState; changed: boolean }>
+  /** Reserves what an Idempotency-Key stands for, the cause of a payment, for an order. Returns the order that holds it, the first one. */
+  claim(tenant: string, causationId: string, orderId: string): Promise<string>
   /** Nothing of another tenant's payment, as of one that is not there. */
   find(tenant: string, paymentId: string): Promise<Payment | undefined>
   page(tenant: string, options: PageOptions): Promise<Page<Payment>>
@@ -60,6 +68,19 @@ export function createStore(documentsOf: DocumentsOf): PaymentStore {
             view.write({ state, ...(slot && { listed: slot }) })
           }
           return { state, changed }
+        },
+      })
+    },
+
+    claim(tenant, causationId, orderId) {
+      const key = claimKey(causationId)
+      return documentsOf(tenant).change({
+        key,
+        bytes: documentBytes,
+        decide(view) {
+          const holder = view.get<Claim>(key)?.orderId
+          if (holder === undefined) view.write({ orderId } satisfies Claim)
+          return holder ?? orderId
         },
       })
     },

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope } from '@orderflow/envelope-schema'
-import { type App, createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
+import { createEnvelope, deterministicId } from '@orderflow/envelope-schema'
+import { type App, createApp, createDocuments, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import type { Payment } from '../src/domain/payment.ts'
+import { createRebuild } from '../src/reactions.ts'
 import { service } from '../src/service.ts'
+import { createStore } from '../src/store.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const down = () => new SidecarError('call', new Error('connection refused'))
@@ -161,6 +163,96 @@ describe('payment-service when its platform fails', () => {
     expect((await pay(7, 'key')).status).to.equal(422)
     expect((await pay(42.5, 'another')).status).to.equal(409)
     expect((await pay()).status).to.equal(409)
+  })
+
+  describe('an Idempotency-Key', () => {
+    const payFor = (id: string, key: string, target = app) =>
+      withServer(target.web, (url) =>
+        post<Payment & { detail: string; paymentId: string }>(
+          `${url}/v1/payments`,
+          { orderId: id, amount: 42.5 },
+          { 'idempotency-key': key },
+        ),
+      )
+    const other = randomUUID()
+
+    it('that paid for one order is refused for another, which stays unpaid', async () => {
+      const first = await payFor(orderId, 'key')
+      const refused = await payFor(other, 'key')
+      expect([first.status, refused.status]).to.deep.equal([201, 422])
+      expect(refused.body).to.deep.include({ type: 'urn:orderflow:problem:idempotency-key-reused' })
+      expect(refused.body.detail).to.match(/for another order.*new key/)
+      expect(announced()).to.have.length(1)
+      expect((await payFor(orderId, 'key')).body).to.deep.equal(first.body)
+      expect((await payFor(other, 'another')).status).to.equal(201)
+    })
+
+    it('is one order’s when two requests bring it at once', async () => {
+      const replica = newProcess()
+      sidecar.readTogether(2)
+      const answers = await Promise.all([payFor(orderId, 'key'), payFor(other, 'key', replica)])
+      expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, 422])
+      expect(announced()).to.have.length(1)
+    })
+
+    it('is one order’s still after a rebuild', async () => {
+      await payFor(orderId, 'key')
+      const log = announced().map((text) => JSON.parse(text))
+      sidecar = new FakeSidecar()
+      app = newProcess()
+      const documents = createDocuments(sidecar, () => new Date(clock))
+      const rebuild = createRebuild(createStore(documents), { app: { id: settings.App.Id, name: settings.App.Name } })
+      for (const event of log) await rebuild.paymentevents?.['PaymentApproved@1']?.(event)
+      expect((await payFor(other, 'key')).status).to.equal(422)
+      expect((await payFor(orderId, 'key')).status).to.equal(201)
+    })
+
+    it('of a payment that 0.1.0 made is the same payment', async () => {
+      const causationId = deterministicId('payment-request', settings.App.Id, orderId, 'key')
+      const store = createStore(createDocuments(sidecar, () => new Date(clock)))
+      const cause = { causationId, correlationId: causationId, traceId: causationId, at: '2026-11-21T10:00:00.000Z' }
+      const charge = { ...cause, orderId, amount: 42.5, source: 'Manual' as const }
+      await store.saveFact('', orderId, () => ({
+        type: 'decided',
+        decision: { ...charge, approved: true, policy: 'amount-limit@1' },
+      }))
+      const { status, body } = await payFor(orderId, 'key')
+      expect([status, body.createdAt]).to.deep.equal([201, cause.at])
+      expect((await payFor(other, 'key')).status).to.equal(422)
+    })
+  })
+
+  describe('an amount', () => {
+    for (const [amount, detail] of [
+      [42.555, /has more decimals than EUR: round it to 2 decimals/],
+      [0, /must be greater than 0/],
+      [1e12 + 1, /must be at most 1000000000000/],
+    ] as const) {
+      it(`of ${amount} is refused by the API, which says where and why`, async () => {
+        const { status, body } = await pay(amount)
+        const { errors } = body as unknown as { errors?: { pointer: string; detail: string }[] }
+        expect([status, errors?.length, errors?.[0]?.pointer]).to.deep.equal([400, 1, '/amount'])
+        expect(errors?.[0]?.detail).to.match(detail)
+        expect(announced()).to.deep.equal([])
+      })
+    }
+
+    it('is shown with its currency wherever a payment is shown', async () => {
+      const { body } = await pay()
+      expect(body).to.include({ amount: 42.5, currency: 'EUR' })
+      expect((await payments())[0]).to.include({ currency: 'EUR' })
+      const list = await withServer(app.web, (url) => send<{ items: Payment[] }>(`${url}/v1/payments`))
+      const one = await withServer(app.web, (url) => send<Payment>(`${url}/v1/payments/${body.id}`))
+      expect([list.body.items[0], one.body]).to.deep.equal([body, body])
+    })
+
+    it('with too many decimals in an OrderCreated makes a dead letter, and is not charged', async () => {
+      const event = eventOf('OrderCreated')
+      await deliver(app, { ...event, Payload: { ...event.Payload, Total: 42.555 } })
+      expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['invalid-amount'])
+      expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/^Total has more decimals than EUR/)
+      expect(await payments()).to.deep.equal([])
+    })
   })
 
   it('keeps a refunded payment in the list, and announces nothing for a rejected one that is cancelled', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import { currencyOf, deterministicId, orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import {
   createCommands as createOrderCommands,
   type Commands as OrderCommands,
@@ -184,8 +184,8 @@ export class World {
         payment: createPaymentCommands(payments, policy, payment.context),
       },
       consumers: {
-        order: order.consumers(createOrderReactions(orders)),
-        payment: payment.consumers(createPaymentReactions(payments, policy, payment.context)),
+        order: order.consumers(createOrderReactions(orders, currencyOf('EUR'))),
+        payment: payment.consumers(createPaymentReactions(payments, policy, currencyOf('EUR'), payment.context)),
       },
     }
   }

@@ -1,5 +1,13 @@
-import { type Mode, type Problem, pointerOf, type Verdict, validateBytes } from '@orderflow/envelope-schema'
-import { duplicateKeys } from './json-text.ts'
+import {
+  hiddenByParsing,
+  inexactFields,
+  type Mode,
+  type Problem,
+  parseEnvelope,
+  pointerOf,
+  type Verdict,
+  validateBytes,
+} from '@orderflow/envelope-schema'
 
 /**
  * Below the topics' 256 KiB (stack/src/kafka/topics.ts), which are those of a record with its key and headers in its batch, so that what is
@@ -11,16 +19,24 @@ export const maxEnvelopeBytes = 255 * 1024
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }
 
 /**
- * Judges an envelope as it would stand in the log. A key that stands twice is refused, though receivers take the last one: whoever takes
- * another one would see another application, or another tenant, than the one that was let in.
+ * Judges an envelope as it would stand in the log. Refuses a duplicate key, though receivers use the last one: a program that uses another
+ * one would see another application, or another tenant, than the one that was admitted. Refuses a number of the contract that would change
+ * when it is read; services make a dead letter of it.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
   // Not of one that is refused anyway, which may be made to cost time.
-  const twice = verdict.valid ? new Set(duplicateKeys(text).map(pointerOf)) : new Set<string>()
-  if (twice.size === 0) return verdict
-  return { ...verdict, valid: false, code: 'not-an-envelope', errors: Array.from(twice, twiceAt) }
+  if (!verdict.valid) return verdict
+  const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
+  if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))
+  // The Payload of an event that no schema names is not read here.
+  const inexact = verdict.warnings.length > 0 ? [] : inexactFields(parseEnvelope(text), text)
+  return inexact.length > 0 ? refused(verdict, 'invalid-payload', inexact) : verdict
+}
+
+function refused(verdict: Verdict, code: Verdict['code'], errors: Problem[]): Judgement {
+  return { ...verdict, valid: false, ...(code && { code }), errors }
 }
 
 function tooLarge(bytes: number): Judgement {

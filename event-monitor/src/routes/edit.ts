@@ -1,4 +1,4 @@
-import { invalid } from '@orderflow/service-kit'
+import { hiddenErrors, invalid } from '@orderflow/service-kit'
 import { type Place, parsePlace } from '@orderflow/service-kit/log'
 import { editedValue, maxEditable } from '../model/edited.ts'
 
@@ -35,9 +35,14 @@ export const attemptSchema = {
 
 /** The bytes of that text, with the original's values where it names them. */
 export function mended(edited: string, original: Uint8Array): Buffer {
+  const pointer = '/edited/text'
+  let value: Buffer
   try {
-    return editedValue(edited, original)
+    value = editedValue(edited, original)
   } catch {
-    throw invalid([{ pointer: '/edited/text', detail: 'is not JSON: check quotes, commas and brackets' }])
+    throw invalid([{ pointer, detail: 'is not JSON: check quotes, commas and brackets' }])
   }
+  const errors = hiddenErrors(Buffer.from(edited))
+  if (errors.length === 0) return value
+  throw invalid(errors.map((error) => ({ pointer, detail: `${error.pointer || 'the event'} ${error.detail}` })))
 }

@@ -167,17 +167,6 @@ export function eventBody<T>(
   const maxBytes = 1_280 * 1024
   return {
     ...bodyInput(name, properties, read),
-    receives: { types: ['application/json'], maxBytes, maxHeldBytes: 16 * maxBytes },
-    read({ body }) {
-      return read(Object(parsed(body)) as Record<string, unknown>)
-    },
-  }
-}
-
-function parsed(body: unknown): unknown {
-  try {
-    return Buffer.isBuffer(body) ? JSON.parse(body.toString()) : body
-  } catch {
-    throw invalid([{ pointer: '', detail: 'is not JSON' }])
+    receives: { types: ['application/json'], isJson: true, maxBytes, maxHeldBytes: 16 * maxBytes },
   }
 }

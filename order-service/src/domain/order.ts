@@ -1,4 +1,4 @@
-import { type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
+import { amountFlaw, type Currency, type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
 import { OrderError } from './order-error.ts'
 
 /** The events that tell an order's story, from whatever publisher. */
@@ -49,11 +49,21 @@ export function evolve(facts: OrderFacts, event: OrderEvent): OrderFacts {
   return known && !isEarlier(event, known as OrderEvent) ? facts : { ...facts, [event.Name]: event }
 }
 
-/** A total order on facts: by date, then by Id, then by what they say. */
+/**
+ * A total order on facts: by date, then by Id, then by what they say. It depends on the events alone, so live consumption and a rebuild keep
+ * the same one, in whatever order they read the partitions.
+ */
 function isEarlier(a: OrderEvent, b: OrderEvent): boolean {
-  const byDate = Date.parse(a.CreationDate) - Date.parse(b.CreationDate)
-  if (byDate !== 0) return byDate < 0
+  const [one, other] = [momentOf(a), momentOf(b)]
+  if (one.second !== other.second) return one.second < other.second
+  if (one.fraction !== other.fraction) return one.fraction < other.fraction
   return a.Id === b.Id ? JSON.stringify(a) < JSON.stringify(b) : a.Id < b.Id
+}
+
+/** Returns a date with all nine digits of its second that the contract allows; a Date holds three. */
+function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: string } {
+  const [, fraction = ''] = /\.(\d+)/.exec(CreationDate) ?? []
+  return { second: Date.parse(CreationDate.replace(/\.\d+/, '')), fraction: fraction.padEnd(9, '0') }
 }
 
 /** A fact's largest size: its longest text is a Reason of 1,000 characters, which JSON may write as six bytes each. */
@@ -83,6 +93,15 @@ export function settle<E extends OrderEvent>(known: E | undefined, event: E): E 
     throw new OrderError('conflicting-order', 'this OrderId is known with another payload', { orderId })
   }
   return isEarlier(event, known) ? event : known
+}
+
+/** Refuses an event whose amount is none of the currency. @throws {OrderError} `invalid-amount` */
+export function requireAmount({ Payload }: OrderEvent, currency: Currency): void {
+  const amounts = Object.entries(Payload).filter(([name]) => name === 'Total' || name === 'Amount')
+  for (const [name, amount] of amounts) {
+    const flaw = amountFlaw(amount as number, currency)
+    if (flaw) throw new OrderError('invalid-amount', `${name} ${flaw}`, { orderId: Payload.OrderId })
+  }
 }
 
 /** The order that the facts add up to, or undefined as long as its OrderCreated has not been seen. */

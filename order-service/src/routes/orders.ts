@@ -1,5 +1,7 @@
+import type { Currency } from '@orderflow/envelope-schema'
 import {
   type Answer,
+  amountRule,
   dateTime,
   guidText,
   idempotencyKey,
@@ -17,21 +19,26 @@ import { type Order, orderOf, orderStatuses } from '../domain/order.ts'
 import { OrderError } from '../domain/order-error.ts'
 import type { OrderStore } from '../store.ts'
 
-const newOrder = jsonBody<PlaceOrder>(
-  'NewOrder',
-  {
-    customerName: ['OrderCreated@1', 'CustomerName'],
-    customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
-    total: ['OrderCreated@1', 'Total'],
-  },
-  { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: 42.5 },
-)
+const newOrder = (currency: Currency) =>
+  jsonBody<PlaceOrder>(
+    'NewOrder',
+    {
+      customerName: ['OrderCreated@1', 'CustomerName'],
+      customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
+      total: ['OrderCreated@1', 'Total', amountRule(currency)],
+    },
+    { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: currency.decimals > 0 ? 42.5 : 42 },
+  )
 
-const order = model<Order>('Order', {
+/** An order with the currency of its amounts, which is the installation's. */
+type Shown = Order & { currency: string }
+
+const order = model<Shown>('Order', {
   id: guidText,
   customerName: ['OrderCreated@1', 'CustomerName'],
   customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
   total: ['OrderCreated@1', 'Total'],
+  currency: { ...text, description: 'ISO 4217. The currency of all amounts here.' },
   status: { ...text, enum: orderStatuses },
   createdAt: dateTime,
   correlationId: guidText,
@@ -48,7 +55,13 @@ const orderId = pathId('id', {
   example: '031aff78-1624-538c-8cad-a151a472f9fd',
 })
 
-export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
+export function orderRoutes(commands: Commands, store: OrderStore, currency: Currency): Route[] {
+  const shown = (order: Order): Shown => ({ ...order, currency: currency.code })
+  /** 202 when the event is in the log and the store has yet to catch up. */
+  const answerOf = <S extends number>({ order, stored }: Placed, status: S): Answer<S | 202, Shown> => ({
+    status: stored ? status : 202,
+    body: shown(order),
+  })
   return [
     route({
       method: 'post',
@@ -56,7 +69,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
       scope: 'orders:write',
       summary: 'Create an order',
       input: {
-        order: newOrder,
+        order: newOrder(currency),
         idempotencyKey: idempotencyKey({
           description:
             'Makes a retry safe: the same key is the same order, for ever, among all orders of this service. 1 to 255 visible ASCII ' +
@@ -86,7 +99,10 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
       input: { page: pageOptions },
       answers: { 200: 'A page of orders; `next` is null on the last one.' },
       body: pageOf(order),
-      handle: async ({ page }, { tenant }) => ({ status: 200, body: await store.page(tenant.id, page) }),
+      async handle({ page }, { tenant }) {
+        const { items, next } = await store.page(tenant.id, page)
+        return { status: 200, body: { items: items.map(shown), next } }
+      },
     }),
 
     route({
@@ -101,7 +117,7 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
       async handle({ id }, { tenant }) {
         const found = orderOf(await store.find(tenant.id, id))
         if (!found) throw new OrderError('not-found', `There is no order ${id}. One just created may take a moment.`)
-        return { status: 200, body: found }
+        return { status: 200, body: shown(found) }
       },
     }),
 
@@ -120,9 +136,4 @@ export function orderRoutes(commands: Commands, store: OrderStore): Route[] {
       handle: async ({ id }, context) => answerOf(await commands.cancel(id, context), 200),
     }),
   ]
-}
-
-/** 202 when the event is in the log and the store has yet to catch up. */
-function answerOf<S extends number>({ order, stored }: Placed, status: S): Answer<S | 202, Order> {
-  return { status: stored ? status : 202, body: order }
 }

@@ -1,8 +1,9 @@
 /**
  * - `not-found`: there is no such payment;
  * - `payment-exists`: the order has its payment already;
- * - `idempotency-key-reused`: the key stands for a payment of another amount;
+ * - `idempotency-key-reused`: the key stands for a payment of another order or amount;
  * - `conflicting-order`: the order was charged with another total;
+ * - `invalid-amount`: an amount has more decimals than the currency;
  * - `foreign-payment`: an event of a payment that this service did not announce.
  */
 export type PaymentErrorCode =
@@ -10,6 +11,7 @@ export type PaymentErrorCode =
   | 'payment-exists'
   | 'idempotency-key-reused'
   | 'conflicting-order'
+  | 'invalid-amount'
   | 'foreign-payment'
 
 /** A request or event that breaks a rule of payments. `details` may name the payment in question. */

@@ -1,4 +1,6 @@
+import type { Currency } from '@orderflow/envelope-schema'
 import {
+  amountRule,
   dateTime,
   guidText,
   idempotencyKey,
@@ -17,16 +19,24 @@ import { type Payment, paymentSources, paymentStatuses } from '../domain/payment
 import { PaymentError } from '../domain/payment-error.ts'
 import { type PaymentStore, paymentIdOf } from '../store.ts'
 
-const newPayment = jsonBody<MakePayment>(
-  'NewPayment',
-  { orderId: ['PaymentApproved@1', 'OrderId'], amount: ['PaymentApproved@1', 'Amount'] },
-  { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: 42.5 },
-)
+const newPayment = (currency: Currency) =>
+  jsonBody<MakePayment>(
+    'NewPayment',
+    {
+      orderId: ['PaymentApproved@1', 'OrderId'],
+      amount: ['PaymentApproved@1', 'Amount', amountRule(currency)],
+    },
+    { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: currency.decimals > 0 ? 42.5 : 42 },
+  )
 
-const payment = model<Payment>('Payment', {
+/** A payment with the currency of its amount, which is the installation's. */
+type Shown = Payment & { currency: string }
+
+const payment = model<Shown>('Payment', {
   id: guidText,
   orderId: guidText,
   amount: ['PaymentApproved@1', 'Amount'],
+  currency: { ...text, description: 'ISO 4217. The currency of the amount.' },
   status: { ...text, enum: paymentStatuses },
   policy: { ...text, description: 'Name and version of the policy that decided.' },
   reason: { ...text, description: 'Why it was rejected.' },
@@ -42,7 +52,8 @@ const paymentId = pathId('id', {
   example: '8a5b431c-2e4a-5a35-86fa-306159454d19',
 })
 
-export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] {
+export function paymentRoutes(commands: Commands, store: PaymentStore, currency: Currency): Route[] {
+  const shown = (payment: Payment): Shown => ({ ...payment, currency: currency.code })
   return [
     route({
       method: 'post',
@@ -53,11 +64,11 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
         "One payment per order. An order's own payment is made when its OrderCreated arrives, so this is for orders that are paid " +
         'before, or outside, the platform. The same policy decides.',
       input: {
-        payment: newPayment,
+        payment: newPayment(currency),
         idempotencyKey: idempotencyKey({
           description:
             'Makes a retry safe: with the key of the request that made the payment the answer is that payment, for ever. Without one it ' +
-            'is 409. 1 to 255 visible ASCII characters; the same key with another amount is refused (422).',
+            'is 409. 1 to 255 visible ASCII characters; the same key with another amount, or for another order, is refused (422).',
           example: 'my-first-payment',
         }),
       },
@@ -66,7 +77,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
       refusals: ['payment-exists', 'idempotency-key-reused'],
       async handle({ payment, idempotencyKey }, context) {
         const made = await commands.make(payment, { ...context, idempotencyKey })
-        return { status: 201, body: made, location: `/v1/payments/${made.id}` }
+        return { status: 201, body: shown(made), location: `/v1/payments/${made.id}` }
       },
     }),
 
@@ -79,9 +90,12 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
       answers: { 200: 'A page of payments; `next` is null on the last one.' },
       body: pageOf(payment),
       async handle({ page, orderId }, { tenant }) {
-        if (orderId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
+        if (orderId === undefined) {
+          const { items, next } = await store.page(tenant.id, page)
+          return { status: 200, body: { items: items.map(shown), next } }
+        }
         const found = await store.find(tenant.id, paymentIdOf(orderId))
-        return { status: 200, body: { items: found ? [found] : [], next: null } }
+        return { status: 200, body: { items: found ? [shown(found)] : [], next: null } }
       },
     }),
 
@@ -97,7 +111,7 @@ export function paymentRoutes(commands: Commands, store: PaymentStore): Route[] 
       async handle({ id }, { tenant }) {
         const found = await store.find(tenant.id, id)
         if (!found) throw new PaymentError('not-found', `There is no payment ${id}.`)
-        return { status: 200, body: found }
+        return { status: 200, body: shown(found) }
       },
     }),
   ]

@@ -1,4 +1,4 @@
-import { type Problem, typeOf } from '@orderflow/envelope-schema'
+import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf } from '../state/documents.ts'
 import type { View } from '../state/work.ts'
 import { originOf } from '../stream/delivery.ts'
@@ -86,6 +86,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, position
     const handlers = reactions[place.topic]
     if (!handlers) return { result: 'no-effect', why: 'not-handled', publishes }
     const intake = createIntake(handlers, (envelope, evidence) => {
+      requireExactFields(envelope, evidence.value)
       const signature = isVouchedFor ? trust.vouch(envelope, value) : evidence.signature
       trust.requireTrusted(place.topic, envelope, { ...evidence, signature })
     })

@@ -1,4 +1,10 @@
-import { completeEnvelope, deadLetterTopic, type Envelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import {
+  completeEnvelope,
+  deadLetterTopic,
+  type Envelope,
+  type ReceivedEnvelope,
+  requireExactFields,
+} from '@orderflow/envelope-schema'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import { isRefusal } from '../sidecar/sidecar-error.ts'
 import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
@@ -10,7 +16,7 @@ import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
 import type { Delivery } from './delivery.ts'
 import { bugs, type Fault, faultOf, isInfrastructure, thrownBy } from './fault.ts'
-import { createIntake, type Handlers } from './intake.ts'
+import { createIntake, type Handlers, type Judge } from './intake.ts'
 import { topicAttributes } from './messaging.ts'
 import type { ObservedDelivery } from './observed-delivery.ts'
 import type { Place } from './place.ts'
@@ -60,9 +66,11 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   /** What the missing ids of an event derive from. */
   const sourceOf = (delivery: Delivery) =>
     idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
-  const requireTrusted: Parameters<typeof createIntake>[1] = (envelope, evidence) =>
+  const judge: Judge = (envelope, evidence) => {
+    requireExactFields(envelope, evidence.value)
     trust.requireTrusted(topic, envelope, evidence)
-  const intake = createIntake(handlers, requireTrusted, onUnhandled)
+  }
+  const intake = createIntake(handlers, judge, onUnhandled)
 
   /** Logs a bug. Masking the line may be what fails: then the line has nothing that must be masked. */
   function report(error: unknown, position: Place): void {

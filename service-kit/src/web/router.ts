@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express'
 import { requireScope } from './authenticate.ts'
 import { HttpProblem, notFound } from './problems/problem.ts'
-import { readBody, readRawBody } from './requests/body.ts'
+import { readBody } from './requests/body.ts'
 import type { Route } from './route.ts'
 import { type ShownPath, shownPath } from './shown-path.ts'
 
@@ -14,8 +14,7 @@ export function routerOf(routes: readonly Route[]): Router {
   const shown = shownPath(routes)
   for (const { operation, handle } of routes) {
     const kind = operation.inputs.flatMap(({ receives }) => receives ?? [])[0]
-    const read = kind ? readRawBody(kind) : readBody
-    router[operation.method](expressPath(operation.path), requireScope(operation.scope), read, handle)
+    router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody(kind), handle)
   }
   for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
     router.all(

@@ -102,6 +102,12 @@ describe('a rebuild from a topic', () => {
     expect(totals()).to.deep.equal([3, 4])
   })
 
+  it('takes an amount that an earlier release accepted and that new events may not have', async () => {
+    append(created(1).replace('"Total":1', '"Total":999999999999.999999'))
+    await rebuild()
+    expect(totals()).to.deep.equal([1e12])
+  })
+
   it('skips what the service dead-lettered, and not what another one did', async () => {
     deadLetter(append(created(1)), 'order-service')
     deadLetter(append(created(2)), 'payment-service')

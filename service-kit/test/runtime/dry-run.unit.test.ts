@@ -103,6 +103,8 @@ describe('what a service would do with a record', () => {
       '/Payload/Total',
     ])
     expect(await dryRun('{')).to.include({ result: 'dead-letter', reason: 'not-json' })
+    const inexact = JSON.stringify(created()).replace('"Total":10', '"Total":999999999999.999999')
+    expect(await dryRun(inexact)).to.include({ result: 'dead-letter', reason: 'invalid-payload' })
     const odd = created({ OrderId, CustomerName: 'n', CustomerTaxId: 't', Total: 13 })
     expect(await dryRun(odd)).to.include({ result: 'dead-letter', reason: 'too-odd', detail: '13 is too odd' })
     expect(await dryRun(created(), 'it is not listed')).to.include({ result: 'dead-letter', reason: 'untrusted' })

@@ -182,6 +182,23 @@ describe('consumer', () => {
     })
   })
 
+  for (const total of ['999999999999.999999', '12.50000000000000000001', '-1e-400']) {
+    it(`makes a dead letter of an amount of ${total}, which would change when it is read`, async () => {
+      const text = JSON.stringify(envelope).replace(/"Total":[\d.]+/, `"Total":${total}`)
+      await consume(entry(text))
+      const [letter] = sidecar.published
+      expect(letter?.headers['deadletter-reason']).to.equal('invalid-payload')
+      expect(letter?.headers['deadletter-detail']).to.match(/"\/Payload\/Total".*at most 15 digits/)
+      expect(handled).to.deep.equal([])
+    })
+  }
+
+  it('leaves numbers that the contract does not name to the publisher, whatever their digits', async () => {
+    const text = JSON.stringify(envelope).replace('{', '{"Note":9007199254740993,')
+    await consume(entry(text))
+    expect(handled).to.have.length(1)
+  })
+
   describe('counts', () => {
     const arrival = Date.parse('2026-11-21T09:59:58Z')
     let metrics: Metrics

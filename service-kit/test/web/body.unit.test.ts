@@ -102,6 +102,60 @@ describe('reading a body', () => {
     expect(json).to.have.all.keys('orderId', 'amount')
   })
 
+  for (const [text, pointer] of [
+    [`{"orderId":"${thingId}","amount":1,"amount":2}`, '/amount'],
+    [`{"orderId":"${thingId}","amount":1,"\\u0061mount":1}`, '/amount'],
+    [`{"orderId":"${thingId}","amount":1,"other":{"a":1,"a":1}}`, '/other/a'],
+  ] as const) {
+    it(`refuses the duplicate key ${pointer} in ${text}`, async () => {
+      const answer = await post(app, url, text)
+      expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+      expect(answer.json.errors).to.deep.equal([{ pointer, detail: 'occurs twice: write each key once' }])
+    })
+  }
+
+  it('names no key of a duplicate that may hold personal data', async () => {
+    const answer = await post(app, url, '{"Ada Lovelace":1,"Ada Lovelace":2}')
+    expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+    expect(answer.json.detail).to.equal('the body has a key twice: write each key once')
+    const inner = await post(app, url, '{"other":{"Ada Lovelace":1,"Ada Lovelace":2}}')
+    expect(inner.json.errors).to.deep.equal([{ pointer: '/other', detail: 'has a key twice: write each key once' }])
+  })
+
+  for (const number of ['999999999999.999999', '1.0000000000000001', '-1e-400', '1e400']) {
+    it(`refuses the number ${number}, which would change when it is read`, async () => {
+      const answer = await post(app, url, `{"orderId":"${thingId}","amount":${number}}`)
+      expect(problemOf(answer)).to.deep.equal([400, 'invalid-request'])
+      expect(answer.json.errors).to.have.length(1)
+      expect(answer.json.detail).to.match(/^\/amount: .* at most 15 digits/)
+    })
+  }
+
+  it('reads a large JSON body by the same rules, in one limit of bytes', async () => {
+    const large: Input<unknown> = {
+      read: ({ body }) => body,
+      receives: { types: ['application/json'], isJson: true, maxBytes: 100_000, maxHeldBytes: 200_000 },
+      problems: [400, 413, 415],
+    }
+    const operation = route({
+      method: 'post',
+      path: url,
+      scope: 'things:write',
+      summary: 'Take a large body',
+      input: { large },
+      answers: { 200: 'Taken.' },
+      body: thing,
+      handle: async ({ large }) => ({ status: 200, body: large as never }),
+    })
+    const { app } = thingsApp(undefined, [operation])
+    const text = 'x'.repeat(90_000)
+    expect((await post(app, url, JSON.stringify({ text }))).json).to.deep.equal({ text })
+    expect(problemOf(await post(app, url, `{"text":1,"text":"${text}"}`))).to.deep.equal([400, 'invalid-request'])
+    expect(problemOf(await post(app, url, '{"text"'))).to.deep.equal([400, 'not-json'])
+    expect(problemOf(await post(app, url, Buffer.from([0x22, 0xff, 0x22])))).to.deep.equal([400, 'not-utf8'])
+    expect((await post(app, url, JSON.stringify({ text: text + text }))).status).to.equal(413)
+  })
+
   it('refuses bytes that are not UTF-8, which would become other characters for ever', async () => {
     const body = Buffer.from(`{"orderId":"${thingId}","amount":1,"name":"José"}`, 'latin1')
     const answer = await post(app, url, body)

@@ -61,6 +61,15 @@ describe('the page’s document', () => {
     expect(statusesOf('/v1/things/{id}/drop', 'post')).to.deep.equal(['200', '400', '403', '404', '409', '429', '503'])
   })
 
+  it('states for each operation that unknown query parameters are refused, and which JSON', () => {
+    const refused = (path: string, method: string) => document.paths[path]?.[method]?.responses['400']?.description
+    expect(refused('/v1/things', 'get')).to.match(/Unknown query parameters are refused\.$/)
+    expect(refused('/v1/things', 'post')).to.match(
+      /Unknown query parameters are refused, and so are duplicate JSON keys/,
+    )
+    expect(refused('/v1/things/{id}/drop', 'post')).to.match(/Unknown query parameters are refused\.$/)
+  })
+
   it('says what the domain refuses in the words that a client gets', () => {
     const drop = document.paths['/v1/things/{id}/drop']?.post
     expect(drop?.responses['409']?.description).to.equal('The thing is too heavy (`too-heavy`).')

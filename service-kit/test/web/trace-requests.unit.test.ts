@@ -34,7 +34,8 @@ describe('the traces of requests', () => {
     expect(span).to.include({ traceId, parent: spanId })
     expect(span?.attributes).to.deep.equal({
       'http.request.method': 'GET',
-      'http.response.status_code': 200,
+      // Unknown query parameters are refused.
+      'http.response.status_code': 400,
       'http.route': '/v1/things/{id}',
       'network.protocol.version': '1.1',
       'url.path': `/v1/things/${thingId}`,

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { createStreams } from '../../src/web/event-stream.ts'
 import { call } from './support/call.ts'
-import { thingId, thingRoutes, thingsApp, webWith } from './support/things.ts'
+import { thing, thingId, thingRoutes, thingsApp, webWith } from './support/things.ts'
 
 describe('the public listener', () => {
   const { app } = thingsApp(undefined, undefined, { hosts: 'shop.example' })
@@ -111,6 +112,56 @@ describe('the public listener', () => {
     expect((await call(app, `/v1/things/${upper}/drop`, traced)).headers.location).to.equal(
       '/0af76519-16cd-43dd-8448-eb211c80319c',
     )
+  })
+
+  describe('a query parameter that the operation does not have', () => {
+    const unknown = async (path: string, method = 'GET') => {
+      const { status, json } = await call(app, path, { method })
+      return [status, json.type, json.errors]
+    }
+    const refused = (pointer: string, detail: string) => [
+      400,
+      'urn:orderflow:problem:invalid-request',
+      [{ pointer, detail }],
+    ]
+    const ofList = 'is not a query parameter here; there are limit, cursor'
+
+    it('is refused, with the names of those that there are', async () => {
+      expect(await unknown('/v1/things?next=c')).to.deep.equal(refused('next', ofList))
+      expect(await unknown('/v1/things?limit=1&Cursor=c')).to.deep.equal(refused('Cursor', ofList))
+      expect(await unknown('/v1/things?limit[]=1')).to.deep.equal(refused('***', ofList))
+      expect(await unknown('/v1/things?__proto__=1')).to.deep.equal(refused('__proto__', ofList))
+    })
+
+    it('is refused where there are none', async () => {
+      const none = 'is not a query parameter here; there are none'
+      expect(await unknown(`/v1/things/${thingId}?limit=1`)).to.deep.equal(refused('limit', none))
+      expect(await unknown(`/v1/things/${thingId}/drop?force=`, 'POST')).to.deep.equal(refused('force', none))
+    })
+
+    it('is not shown if it may hold personal data', async () => {
+      expect(await unknown('/v1/things?ada@example.com=1')).to.deep.equal(refused('***', ofList))
+    })
+
+    it('is ignored by health, documents and pages', async () => {
+      for (const path of ['/healthz?a=1', '/readyz?a=1', '/openapi.json?a=1', '/docs/?a=1'])
+        expect((await call(app, path)).status, path).to.equal(200)
+    })
+
+    it('is refused before a stream of messages begins', async () => {
+      const streams = createStreams()
+      const path = '/v1/things/live'
+      const live = streams.route({
+        path,
+        scope: 'things:read',
+        summary: 'Follow things',
+        input: {},
+        body: thing,
+        open: () => () => {},
+      })
+      const { app } = thingsApp(undefined, [live])
+      expect((await call(app, `${path}?from=1`)).status).to.equal(400)
+    })
   })
 
   it('does not begin with a refusal that has no status', () => {

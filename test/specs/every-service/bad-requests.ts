@@ -60,6 +60,13 @@ function refusedByAny(operation: Operation): Cases {
       init: { method: 'DELETE' },
       ...isRefused,
     },
+    [`${titleOf(operation)} with an unknown query parameter`]: {
+      path: `${path}?nothing=1`,
+      init: { method: operation.method.toUpperCase() },
+      status: 400,
+      pointers: ['nothing'],
+      tells: /nothing: is not a query parameter here/,
+    },
     ...(operation.method === 'post' && {
       [`${titleOf(operation)} from a page of another site`]: {
         ...postOf(operation, undefined, { origin: 'https://evil.example' }),
@@ -133,6 +140,12 @@ function refusedForBody(operation: Operation): Cases {
       ...postOf(operation, `${whole.slice(0, -1)},}`),
       status: 400,
       tells: /quotes, commas and brackets/,
+    },
+    [`${title} with a duplicate key`]: {
+      ...postOf(operation, `{${JSON.stringify(required[0])}:1,${whole.slice(1)}`),
+      status: 400,
+      pointers: [`/${required[0]}`],
+      tells: /occurs twice: write each key once/,
     },
     [`${title} with a body that is a list`]: {
       ...postOf(operation, '[]'),

@@ -172,8 +172,8 @@ const maxValueBytes = 250_000
 
 /** Names that each service handles, by topic, as it says itself; no reaction is called here. */
 const handled: Record<Role, Record<string, HandledName[]>> = {
-  order: namesIn(orderReactions({} as Parameters<typeof orderReactions>[0])),
-  payment: namesIn(paymentReactions(...([{}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
+  order: namesIn(orderReactions(...([{}, {}] as unknown as Parameters<typeof orderReactions>))),
+  payment: namesIn(paymentReactions(...([{}, {}, {}, {}] as unknown as Parameters<typeof paymentReactions>))),
 }
 
 function namesIn(reactions: Reactions): Record<string, HandledName[]> {

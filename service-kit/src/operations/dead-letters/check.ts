@@ -1,4 +1,10 @@
-import { describeProblem, EnvelopeError, envelopeErrorCodes, parseEvent } from '@orderflow/envelope-schema'
+import {
+  describeProblem,
+  EnvelopeError,
+  envelopeErrorCodes,
+  parseEvent,
+  requireExactFields,
+} from '@orderflow/envelope-schema'
 import { ourFaults } from '../../stream/fault.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { UntrustedError } from '../../trust/untrusted-error.ts'
@@ -28,6 +34,7 @@ export function checkResend(
 ): { why: string[] } | { signature: string | undefined } {
   try {
     const event = parseEvent(value)
+    requireExactFields(event, value)
     if (reason !== undefined && !decidedAnew.has(reason)) {
       return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
     }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import swaggerJsdoc from 'swagger-jsdoc'
 import type { Refusals } from '../problems/refusals.ts'
+import type { Input } from '../requests/input.ts'
 import { type Field, type Model, propertiesOf, referenceTo, type Schema } from '../requests/model.ts'
 import type { Route } from '../route.ts'
 
@@ -86,13 +87,23 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
   }
 }
 
+const requestRules =
+  'The request is not valid: `errors` names each field, header or parameter. Unknown query parameters are refused'
+
+/** What any operation may refuse: an unknown query parameter, and in JSON what parsers would drop or round. */
+const invalidRequest = (inputs: readonly Input<unknown>[]) =>
+  inputs.some(({ body, receives }) => body && (!receives || receives.isJson))
+    ? `${requestRules}, and so are duplicate JSON keys and numbers of more digits than a 64-bit double keeps.`
+    : `${requestRules}.`
+
 /**
- * By rule: what the inputs may be, 403 for a POST from a page of another site, 429 for too many, 503 when the platform fails; and what
+ * By rule: 400, what the inputs may be, 403 for a POST from a page of another site, 429 for too many, 503 when the platform fails; and what
  * the domain refuses, in its words.
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
   const meanings = new Map(byRule.map((status) => [status, 'What is wrong, and how to mend it.']))
+  meanings.set(400, invalidRequest(inputs))
   const own = codes.map((code) => {
     const refusal = refusals[code]
     if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
@@ -100,7 +111,8 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   })
   // Several refusals may have one status: a client tells them apart by their codes.
   for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
-    meanings.set(status, some.map(({ meaning }) => meaning).join(' '))
+    const words = some.map(({ meaning }) => meaning).join(' ')
+    meanings.set(status, status === 400 ? `${words} ${meanings.get(400)}` : words)
   }
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }

@@ -1,6 +1,7 @@
+import { hiddenByParsing, inexactNumber, pointerOf } from '@orderflow/envelope-schema'
 import type { Request, RequestHandler } from 'express'
 import { nowHandling } from '../../telemetry/handling.ts'
-import { HttpProblem, unavailable } from '../problems/problem.ts'
+import { type FieldError, HttpProblem, invalid, unavailable } from '../problems/problem.ts'
 
 /** What an operation takes as a body. */
 export interface BodyKind {
@@ -9,30 +10,34 @@ export interface BodyKind {
   maxBytes: number
   /** How many bytes of such bodies may be in memory, of all requests together: beyond that 503, until some are answered. */
   maxHeldBytes: number
+  /** Read as JSON, by the rules of every JSON body; otherwise the operation gets the bytes. */
+  isJson?: boolean
 }
 
 /**
  * What all operations take that say nothing else. Far more than any needs: an event takes over known fields of limited length only, so it
  * stays small. As many as there are connections (runtime/listener.ts) may be held.
  */
-const smallJson: BodyKind = { types: ['application/json'], maxBytes: 64 * 1024, maxHeldBytes: Number.POSITIVE_INFINITY }
+const smallJson: BodyKind = {
+  types: ['application/json'],
+  maxBytes: 64 * 1024,
+  maxHeldBytes: Number.POSITIVE_INFINITY,
+  isJson: true,
+}
 
 // A byte order mark is dropped, as its default says.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads the body of a POST: JSON in UTF-8 (RFC 8259, section 8.1), of any kind: the routes tell what they lack. Not express.json, which
+ * Reads the body of a POST. JSON is UTF-8 (RFC 8259, section 8.1), of any kind: the routes tell what they lack. Not express.json, which
  * puts U+FFFD in the place of bytes that are no UTF-8, and a name would be stored like that for ever; and which takes all of a body that
  * is too large before it says so. Nothing is unpacked: 64 KiB may hold 64 MiB.
- * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding, 413, 400 when it is not UTF-8 or not JSON
+ * @param kind a small JSON body, unless an operation says otherwise
+ * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding, 413, 503 while too much is held, 400 when JSON is not
+ * UTF-8, not JSON, or has a duplicate key or a number that would change
  */
-export const readBody: RequestHandler = readBytes(smallJson, (bytes) => parseJson(decode(bytes)))
-
-/**
- * Reads the body of a POST as bytes, which an operation looks at itself.
- * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding, 413, 503 while too much is held
- */
-export const readRawBody = (kind: BodyKind): RequestHandler => readBytes(kind, (bytes) => bytes)
+export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
+  readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
 
 function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHandler {
   let heldBytes = 0
@@ -112,6 +117,20 @@ function tooLarge(maxBytes: number): HttpProblem {
 
 const tooManyBytes = () => unavailable('Too many large requests are under way. Nothing was done; try again.')
 
+function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
+  }
+  const errors = hiddenErrors(bytes)
+  if (errors.length > 0) throw invalid(errors)
+  return value
+}
+
 function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -122,13 +141,21 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not kept as the cause: V8 quotes the text around the mistake in its message.
-    throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
-  }
+/** Returns what `JSON.parse` would change without a word: of two equal keys it drops one, and it rounds numbers. */
+export function hiddenErrors(json: Uint8Array): FieldError[] {
+  const { duplicateKeys, inexactNumbers } = hiddenByParsing(json)
+  const duplicates = new Map(
+    duplicateKeys.map((keys) => {
+      const pointer = pointerOf(keys)
+      const isShown = pointer.split('/').length === keys.length + 1
+      return [pointer, `${isShown ? 'occurs' : 'has a key'} twice: write each key once`]
+    }),
+  )
+  const numbers = [...new Set(inexactNumbers.map(pointerOf))].map((pointer) => {
+    const { message, hint } = inexactNumber(pointer)
+    return { pointer, detail: `${message} (${hint})` }
+  })
+  return [...Array.from(duplicates, ([pointer, detail]) => ({ pointer, detail })), ...numbers]
 }
 
 function hasBody(headers: Record<string, unknown>): boolean {

@@ -23,15 +23,22 @@ export function jsonBody<T extends object>(name: string, fields: ContractFields<
  * @throws {HttpProblem} (the reader) 400 naming each field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
-  const validate = fieldValidator(fields)
-  const readers = Object.entries<ContractField>(fields).map(([name, [type, field]]) => ({
+  const all = Object.entries<ContractField>(fields)
+  const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
+  const readers = all.map(([name, [type, field]]) => ({
     name,
     read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
   }))
   return (body) => {
     const given = (body === undefined ? {} : body) as Record<string, unknown>
-    const problems = validate(given)
-    if (problems.length > 0) throw invalid(problems.map(fieldError))
+    const flaws = all.flatMap(([name, [, , rule]]): FieldError[] => {
+      const detail = rule?.flaw(Object(given)[name])
+      return detail === undefined ? [] : [{ pointer: `/${name}`, detail }]
+    })
+    const narrowed = new Set(flaws.map(({ pointer }) => pointer))
+    const errors = validate(given).map(fieldError)
+    const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
+    if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
     return Object.fromEntries(readers.map(({ name, read }) => [name, read(given[name])])) as T
   }
 }

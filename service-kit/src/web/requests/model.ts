@@ -4,8 +4,16 @@ import { inheritPersonal } from '../../telemetry/personal.ts'
 /** A JSON Schema as OpenAPI 3.0 has it. */
 export type Schema = { [keyword: string]: unknown }
 
-/** A field of an event's payload, such as `['OrderCreated@1', 'Total']`: the contract has its rules. */
-export type ContractField = readonly [type: EventType, field: string]
+/** A rule of the API for a field, beyond the contract's. */
+export interface NarrowRule {
+  /** Added to the contract's schema on the page. */
+  schema: Schema
+  /** Returns what is wrong with a value, in place of what the contract says; undefined for nothing, and for values of another type. */
+  flaw(value: unknown): string | undefined
+}
+
+/** A field of an event's payload, such as `['OrderCreated@1', 'Total']`: the contract has its rules, and the API may have one more. */
+export type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
 
 /** What a field is: as the contract has it, or as its schema says. */
 export type Field = ContractField | Schema
@@ -36,7 +44,7 @@ export function propertiesOf(fields: Record<string, Field>): Record<string, Sche
 }
 
 function schemaOf(field: Field): Schema {
-  return isContractField(field) ? fieldSchema(field[0], field[1]) : field
+  return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
 }
 
 /** Array.isArray does not narrow to a readonly tuple. */

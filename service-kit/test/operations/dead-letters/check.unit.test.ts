@@ -26,6 +26,11 @@ describe('a resend is refused', () => {
     }
   })
 
+  it('as long as an amount has more digits than a number keeps', () => {
+    const text = JSON.stringify(event).replace(/"Total":[\d.]+/, '"Total":999999999999.999999')
+    expect(refusalOf(Buffer.from(text), 'invalid-payload').join()).to.match(/\/Payload\/Total .*at most 15 digits/)
+  })
+
   it('when the event contradicts what is known and was not edited', () => {
     expect(refusalOf(bytesOf(event), 'conflicting-order').join()).to.contain('contradicts')
     expect(refusalOf(bytesOf(event), undefined)).to.deep.equal([])

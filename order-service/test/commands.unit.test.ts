@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { createEnvelope, type Envelope, noTenant, type Tenant } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { createCommands } from '../src/commands.ts'
+
+describe('a cancellation', () => {
+  const OrderId = randomUUID()
+  const app = { id: randomUUID(), name: 'order-service' }
+
+  /** Cancels an order that a person placed; returns the event that was published. */
+  async function cancelled(owner: Tenant, caller: Tenant): Promise<Envelope | undefined> {
+    const OrderCreated = createEnvelope({
+      app,
+      type: 'OrderCreated@1',
+      creationDate: new Date(),
+      tenant: owner,
+      payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1 },
+    })
+    const published: Envelope[] = []
+    const store = { find: async () => ({ OrderCreated }), saveFact: async () => true, claim: undefined as never }
+    const commands = createCommands(store, {
+      app,
+      publish: async (_topic, _key, event) => void published.push(event),
+      now: () => new Date(),
+      newId: randomUUID,
+      log: undefined as never,
+    })
+    await commands.cancel(OrderId, { tenant: caller })
+    return published[0]
+  }
+
+  for (const id of ['', 'acme']) {
+    it(`names its caller, not who placed the order, of tenant '${id}'`, async () => {
+      const event = await cancelled({ id, userId: 'ada' }, { id, userId: 'bob' })
+      expect([event?.Name, event?.TenantID ?? '', event?.TenantUserID]).to.deep.equal(['OrderCancelled', id, 'bob'])
+    })
+  }
+
+  it('names nobody if its caller is unknown', async () => {
+    const event = await cancelled({ id: '', userId: 'ada' }, noTenant)
+    expect(event).to.include({ Name: 'OrderCancelled' }).and.not.to.have.any.keys('TenantID', 'TenantUserID')
+  })
+
+  it('stays with the tenant of its order where tenants are not told apart', async () => {
+    const event = await cancelled({ id: 'acme', userId: 'ada' }, noTenant)
+    expect(event).to.include({ TenantID: 'acme' }).and.not.to.have.property('TenantUserID')
+  })
+})
