@@ -17,6 +17,7 @@ const delivery: Delivery = {
   causedAt: undefined,
   signature: undefined,
   arrivedAt: 0,
+  appendedAt: 0,
   value: Buffer.from('{'),
 }
 const fault = { code: 'not-json', detail: 'd' }
