@@ -108,7 +108,15 @@ describe('any hostile record, or dead letter of one,', () => {
   it('can be shown by the monitor', () => {
     const property = fc.property(hostileRecords(1, 20), (records) => {
       for (const { topic, key, value, headers } of records) {
-        const record = { key, value: value ?? Buffer.alloc(0), headers, partition: 0, offset: 0n, timestamp: 0, appendedAt: 0 }
+        const record = {
+          key,
+          value: value ?? Buffer.alloc(0),
+          headers,
+          partition: 0,
+          offset: 0n,
+          timestamp: 0,
+          appendedAt: 0,
+        }
         for (const at of [topic, `${topic}.dead`]) {
           const { kind, body } = examine({ ...record, topic: at }, { requireTrusted() {} })
           expect(JSON.stringify([kind, body])).not.to.contain('cannot read it')
