@@ -25,7 +25,7 @@ const outside = { ...event, AppId: randomUUID(), AppName: 'older-application' }
 const trusted = (changes: Partial<TrustSettings> = {}) => readTrust(root, { ...settings, ...changes })
 const [signing, silent] = [trusted(), trusted({ SigningKeys: '' })]
 const signature = signing.sign(orderEvents, event, value)
-const evidence = { value, signature, arrivedAt: Date.now() }
+const evidence = { value, signature, appendedAt: Date.now() }
 
 const pair = generateKeyPairSync('ed25519')
 // As they would come from settings.

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Lookout } from '@orderflow/event-monitor/health'
 import { createReads, segmentsIn } from '@orderflow/event-monitor/index'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
-import { freePorts, testFolder, withAdmin } from '@orderflow/stack'
+import { eventually, freePorts, testFolder, withAdmin } from '@orderflow/stack'
 import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
-import { Producer } from '@platformatic/kafka'
+import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 
 const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
@@ -48,6 +49,37 @@ describe('the index of a real log', function () {
     monitor?.kill('SIGKILL')
     unmountBelow(folder)
     rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('names in the health view each setting of a topic that differs from what the system relies on', async () => {
+    const kafka = localKafka(ports.kafka)
+    const lines = async () => {
+      const watched = { name: 'a-service', url: '', consumes: ['orderevents'], publishes: {}, dryRun: undefined }
+      const lookout = new Lookout(kafka, [watched], () => new Date())
+      return (await lookout.see().finally(() => lookout.close())).settings
+    }
+    const compress = (value: string) =>
+      withAdmin(kafka, (admin) =>
+        admin.incrementalAlterConfigs({
+          resources: [
+            {
+              resourceType: ConfigResourceTypes.TOPIC,
+              resourceName: 'orderevents',
+              configs: [{ name: 'compression.type', configOperation: IncrementalAlterConfigOperationTypes.SET, value }],
+            },
+          ],
+        }),
+      )
+    expect(await lines()).to.deep.equal([])
+    await compress('gzip')
+    try {
+      await eventually(async () => (await lines()).length > 0, 'the setting')
+      expect((await lines()).join()).to.match(
+        /^topic orderevents: compression.type is gzip, should be uncompressed: .*\. Fix: kafka-configs.sh .* --add-config compression.type=uncompressed$/,
+      )
+    } finally {
+      await compress('uncompressed')
+    }
   })
 
   function start(): ChildProcess {

@@ -84,7 +84,7 @@ describe('any hostile record', () => {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (stack/src/kafka/topics.ts).
+        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (service-kit/src/stream/topic-settings.ts).
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
@@ -108,7 +108,15 @@ describe('any hostile record, or dead letter of one,', () => {
   it('can be shown by the monitor', () => {
     const property = fc.property(hostileRecords(1, 20), (records) => {
       for (const { topic, key, value, headers } of records) {
-        const record = { key, value: value ?? Buffer.alloc(0), headers, partition: 0, offset: 0n, timestamp: 0 }
+        const record = {
+          key,
+          value: value ?? Buffer.alloc(0),
+          headers,
+          partition: 0,
+          offset: 0n,
+          timestamp: 0,
+          appendedAt: 0,
+        }
         for (const at of [topic, `${topic}.dead`]) {
           const { kind, body } = examine({ ...record, topic: at }, { requireTrusted() {} })
           expect(JSON.stringify([kind, body])).not.to.contain('cannot read it')
@@ -128,7 +136,7 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
       const wrong = ends.filter(({ isExpected }) => !isExpected)
       expect(stopped).to.deep.equal([])
       expect(wrong.map(({ role, end, record }) => `${role}-service ended as ${end}: ${record.title}`)).to.deep.equal([])
-      // What the dead-letter topic takes (stack/src/kafka/topics.ts).
+      // What the dead-letter topic takes (service-kit/src/stream/topic-settings.ts).
       for (const { value } of world.log.records) expect(value.length).to.be.below(800_000)
     })
   }
@@ -136,7 +144,7 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
   it('is masked and shown by the monitor within a second, and so is its dead letter', () => {
     for (const combination of combinations.filter(({ refusal }) => refusal === 'none' || refusal === 'unlisted')) {
       for (const { topic, key, value, title } of largestRecords(combination, 1)) {
-        const record = { key, value, headers: [], partition: 0, offset: 0n, timestamp: 0 }
+        const record = { key, value, headers: [], partition: 0, offset: 0n, timestamp: 0, appendedAt: 0 }
         for (const at of [topic, `${topic}.dead`]) {
           const start = performance.now()
           const { kind, body } = examine({ ...record, topic: at }, strictTrust)

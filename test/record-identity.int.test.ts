@@ -72,6 +72,7 @@ class Cluster {
           await this.producer.send({ messages: [{ ...record, ...(key && { key: Buffer.from(key) }) }], acks: -1 })
         },
         trust,
+        appendTimes: async () => new Map(),
         refusals: new Set(),
         log: createLog('test', 'silent'),
         metrics: createMetrics(),

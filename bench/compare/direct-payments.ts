@@ -7,7 +7,7 @@ import { pay, paymentKey, readOrderCreated } from './payment.ts'
 // A Kafka client and SQLite in one process: `node direct-payments.ts` with BROKER, DATABASE and TOPIC, where it publishes.
 const { BROKER: broker = '', DATABASE: file = '', TOPIC: topic = '' } = process.env
 const maxBatch = 1_000
-/** Kafka's max.message.bytes (256 KiB, stack/src/kafka/topics.ts) limits what goes to one partition at once, and that may be all. */
+/** Kafka's max.message.bytes (256 KiB, service-kit/src/stream/topic-settings.ts) limits what goes to one partition at once, and that may be all. */
 const maxPublished = 250
 
 /** What daprd's component sets, and SQLite's default where it sets nothing: a commit is on the disk when it returns. */

@@ -26,7 +26,7 @@ export interface Stream {
   close: () => Promise<void>
 }
 
-/** Kafka's max.message.bytes (stack/src/kafka/topics.ts) limits a batch, and in the worst case all of it goes to one partition. */
+/** Kafka's max.message.bytes (service-kit/src/stream/topic-settings.ts) limits a batch, and in the worst case all of it goes to one partition. */
 const maxBatchBytes = 192 * 1024
 const maxBatchEvents = 500
 

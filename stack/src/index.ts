@@ -6,7 +6,15 @@ export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
 export { type Addresses, addressAt, urlOf } from './kafka/addresses.ts'
 export { kafkaConnection } from './kafka/connection.ts'
-export { addPartitions, consumedTopics, ensureTopics, partitionCounts, topics, withAdmin } from './kafka/topics.ts'
+export {
+  addPartitions,
+  consumedTopics,
+  ensureTopics,
+  partitionCounts,
+  topicDifferences,
+  topics,
+  withAdmin,
+} from './kafka/topics.ts'
 export { denyTransactions, transactionsWarning } from './kafka/transactions.ts'
 export { makeCertificate } from './lib/certificate.ts'
 export { StackError } from './lib/error.ts'

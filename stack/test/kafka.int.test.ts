@@ -4,6 +4,7 @@ import { createPlan, type Plan } from '../src/processes/plan.ts'
 import { runningStack } from '../src/processes/running-stack.ts'
 import { claimFolder } from '../src/processes/test-owner.ts'
 import { provision } from '../src/provision/provision.ts'
+import { appendTimes } from './kafka/append-times.ts'
 import { startBroker } from './kafka/broker.ts'
 import { envelopeCommand } from './kafka/envelope-command.ts'
 import { killedBroker } from './kafka/killed-broker.ts'
@@ -29,6 +30,7 @@ describe('with a Kafka of this machine', () => {
   sidecar(() => plan)
   streamCheck(() => plan)
   positions(() => plan)
+  appendTimes(() => plan)
   envelopeCommand(() => plan)
   killedBroker(() => plan)
   // The last of them leaves a broker without an authorizer.

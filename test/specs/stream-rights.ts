@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { createAppendTimes } from '@orderflow/service-kit/append-times'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
 import { openLog } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
-import { type KafkaConnection, withAdmin, withRetries } from '@orderflow/stack'
+import { type KafkaConnection, topicDifferences, topics, withAdmin, withRetries } from '@orderflow/stack'
 import { setPublisher, stackUsers, streamMetrics } from '@orderflow/stack/parts'
 import {
   AclOperations,
@@ -138,6 +139,23 @@ export function streamRights(running: () => SecuredKafka): void {
       expect(samples.get(`orderflow_oldest_unhandled_seconds{${labels}}`)).to.be.within(0.001, 600)
       expect(samples.get('orderflow_dead_letter_records{topic="orderevents.dead"}')).to.be.at.least(1)
       expect((await scrape(streamMetrics(as('stranger')))).get('orderflow_kafka_up')).to.equal(0)
+    })
+
+    it('lets the monitor compare the settings of topics, and no service', async () => {
+      expect(await topicDifferences(as('event-monitor'), topics.processes)).to.deep.equal([])
+      expect(await topicDifferences(as('order-service'), topics.processes)).to.deep.equal([
+        'Kafka does not let this user read the settings of topics, so they are not compared. make acls prints the right (DescribeConfigs)',
+      ])
+    })
+
+    it('lets a service ask when the broker appended a record', async () => {
+      const { bootstrapBrokers, sasl, tls } = as('order-service')
+      const times = createAppendTimes({
+        ...{ Brokers: bootstrapBrokers.join(), AuthType: 'password', SaslMechanism: 'SHA-512', DisableTls: false },
+        ...{ SaslUsername: sasl?.username ?? '', SaslPassword: sasl?.password ?? '', CaCert: tls?.ca ?? '' },
+      })
+      const partitions = Array.from({ length: 3 }, (_, partition) => ({ topic: 'orderevents', partition, offset: '0' }))
+      expect((await times(partitions)).size).to.be.at.least(1)
     })
 
     for (const [user, may] of Object.entries(mayDo)) {

@@ -169,7 +169,19 @@ export class World {
       const publishRecord = createPublisher(this.stores[role])
       const publish = createPublish(publishRecord, trust, undefined)
       const { Id: id, Name: name } = settings[role].App
-      const options = { app: name, publish: publishRecord, trust, refusals: refusals[role], log: silent, metrics, now }
+      const appendTimes = async () => new Map<string, number>()
+      const options = {
+        ...{
+          app: name,
+          publish: publishRecord,
+          trust,
+          appendTimes,
+          refusals: refusals[role],
+          log: silent,
+          metrics,
+          now,
+        },
+      }
       const consumers = (reactions: Reactions) => createConsumers(reactions, options)
       const documents = createDocuments(this.stores[role], now, true)
       return { context: { app: { id, name }, publish, log: silent, now, newId }, documents, consumers }

@@ -10,7 +10,7 @@ import {
 } from '@orderflow/envelope-schema'
 
 /**
- * Below the topics' 256 KiB (stack/src/kafka/topics.ts), which are those of a record with its key and headers in its batch, so that what is
+ * Below the topics' 256 KiB (service-kit/src/stream/topic-settings.ts), which are those of a record with its key and headers in its batch, so that what is
  * taken here is never refused by the broker.
  */
 export const maxEnvelopeBytes = 255 * 1024

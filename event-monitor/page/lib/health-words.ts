@@ -30,12 +30,13 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
 }
 
 /** What is wrong, in a line each; empty when all is well. */
-export function troubles({ kafka, services, index }: HealthView): string[] {
+export function troubles({ kafka, services, index, settings }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
     // Without Kafka nothing can be indexed: one line says so already.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
+    ...settings,
     ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),

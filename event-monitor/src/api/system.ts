@@ -94,6 +94,8 @@ export interface HealthView {
   services: ServiceHealth[]
   groups: GroupLag[]
   topics: TopicHealth[]
+  /** A line for each setting of a topic that is not as the system relies on, with the command that ends that. */
+  settings: string[]
   /** Of the last minute: milliseconds from a cause's arrival in the log to its reaction's. Null without any. */
   latency: { reaction: string; p50: number; p95: number; count: number }[]
   index: {

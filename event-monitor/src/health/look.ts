@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { deadLetterTopic } from '@orderflow/envelope-schema'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-settings'
 import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
@@ -13,6 +15,7 @@ export interface Seen {
   services: ServiceHealth[]
   groups: GroupLag[]
   topics: TopicHealth[]
+  settings: string[]
 }
 
 const timeoutMs = 2_500
@@ -76,14 +79,19 @@ export class Lookout {
     this.#seen = { at, services, ...stream }
   }
 
-  async #lookAtKafka(at: string): Promise<Stream> {
+  async #lookAtKafka(at: string): Promise<Stream & Pick<Seen, 'settings'>> {
     try {
-      return await streamAt(at, await this.#open(), this.#watched, this.#seen)
+      const admin = await this.#open()
+      const stream = await streamAt(at, admin, this.#watched, this.#seen)
+      const used = this.#watched.flatMap(({ consumes, publishes }) => [...consumes, ...Object.keys(publishes)])
+      const names = used.flatMap((topic) => [topic, deadLetterTopic(topic)])
+      const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
+      return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
       // What a broker was before it broke off says nothing of the one that comes back.
       void this.close()
-      const { topics = [], groups = [] } = this.#seen ?? {}
-      return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups }
+      const { topics = [], groups = [], settings = [] } = this.#seen ?? {}
+      return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
     }
   }
 

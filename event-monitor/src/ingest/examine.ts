@@ -149,7 +149,7 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
     const event = selectEvent(envelope, eventTypes)
     if (!event) return { validity: 'foreign', faults: [], document: envelope }
     const signature = record.headers.length > 0 ? signatureIn(headerOf(record, signatureHeader)) : undefined
-    trust.requireTrusted(topic, event, { value, signature, arrivedAt: record.timestamp })
+    trust.requireTrusted(topic, event, { value, signature, appendedAt: record.appendedAt })
     return { validity: 'valid', faults: [], document: event }
   } catch (error) {
     const document = documentIn(value.toString())

@@ -67,6 +67,8 @@ describe('health in words', () => {
     expect(troubles({ ...well, index: { ...well.index, error: 'no space left' } })).to.deep.equal([
       'The monitor does not index new events: no space left',
     ])
+    const line = 'topic orderevents: compression.type is gzip, should be uncompressed'
+    expect(troubles({ ...well, settings: [line] })).to.deep.equal([line])
     expect(troubles({ ...well, kafka: { isUp: false, brokers: [], error: 'refused' } })).to.deep.equal([
       'Kafka does not answer: refused',
     ])

@@ -63,6 +63,7 @@ export function logRecord(
     partition,
     offset: BigInt(offset),
     timestamp: at,
+    appendedAt: at,
     key: key === undefined ? undefined : Buffer.from(key),
     value: Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)),
     headers: Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)]),

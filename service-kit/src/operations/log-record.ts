@@ -1,4 +1,5 @@
 import type { RecordsBatch } from '@platformatic/kafka'
+import { logAppendTime } from '../stream/append-times.ts'
 import { type Place, placeText } from '../stream/place.ts'
 
 /** A record of the log as it is stored: bytes. */
@@ -8,6 +9,8 @@ export interface LogRecord {
   offset: bigint
   /** Milliseconds since the epoch: when it reached the log, or what its publisher says, as the topic is set. */
   timestamp: number
+  /** When the broker appended it; NaN where its publisher chose `timestamp`. */
+  appendedAt: number
   key: Buffer | undefined
   /** Empty for a tombstone. */
   value: Buffer
@@ -15,8 +18,7 @@ export interface LogRecord {
   headers: [name: Buffer, value: Buffer][]
 }
 
-/** Bits of a batch's attributes (Kafka protocol, record batch). */
-const logAppendTime = 1 << 3
+/** A bit of a batch's attributes (Kafka protocol, record batch). */
 const control = 1 << 5
 
 const none = Buffer.alloc(0)
@@ -24,13 +26,13 @@ const none = Buffer.alloc(0)
 /** The records of a batch as the broker keeps it; none of a transaction's marker. */
 export function recordsOf(topic: string, partition: number, batch: RecordsBatch): LogRecord[] {
   if (batch.attributes & control) return []
-  const timeOf = (delta: bigint) =>
-    batch.attributes & logAppendTime ? batch.maxTimestamp : batch.firstTimestamp + delta
+  const appendedAt = batch.attributes & logAppendTime ? Number(batch.maxTimestamp) : Number.NaN
   return batch.records.map(({ key, value, headers, offsetDelta, timestampDelta }) => ({
     topic,
     partition,
     offset: batch.firstOffset + BigInt(offsetDelta),
-    timestamp: Number(timeOf(timestampDelta)),
+    timestamp: Number.isNaN(appendedAt) ? Number(batch.firstTimestamp + timestampDelta) : appendedAt,
+    appendedAt,
     key: key ?? undefined,
     value: value ?? none,
     headers: headers.map(([name, text]) => [name ?? none, text ?? none]),

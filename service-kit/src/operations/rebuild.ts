@@ -85,7 +85,7 @@ export async function rebuildTopic(
       const evidence = {
         value: record.value,
         signature: headerOf(record, signatureHeader),
-        arrivedAt: record.timestamp,
+        appendedAt: record.appendedAt,
       }
       const taken = await patiently(() => intake(evidence, source))
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1

@@ -1,5 +1,5 @@
-import type { Admin, Broker, RecordsBatch } from '@platformatic/kafka'
-import { requestAt } from '../stream/kafka-request.ts'
+import type { Admin, Broker } from '@platformatic/kafka'
+import { fetchBatches } from '../stream/kafka-fetch.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
@@ -53,8 +53,8 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   let count = 0
   // Goes on past what holds no record, and in the next segment of the log.
   for (let bytes = 0; next < end && (!first || bytes < fetchBytes); ) {
-    const batches = await fetch(admin, leader, topicId, { ...stretch, next })
-    if (batches === 'truncated') {
+    const batches = await fetchBatches(admin, leader, { topic, topicId, partition, offset: next, bytes: fetchBytes })
+    if (batches === 'out-of-range') {
       next = await startBehind(admin, { ...stretch, next })
       continue
     }
@@ -72,44 +72,6 @@ async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stre
   const { offset, timestamp } = first
   const ahead = next < end ? Number(end - next) : 0
   return { first: { offset, timestamp }, count: count + ahead, isAtMost: ahead > 0 }
-}
-
-/** Outside a fetch session (KIP-227), which would need a client of its own for each reader. */
-const noSession = { id: 0, epoch: -1 }
-/** As sidecars read: with records of transactions that are open, or were aborted. */
-const uncommitted = 0
-
-/** Returns the next batches of a partition, at least one if there is one; or that the log begins behind the offset. */
-async function fetch(
-  admin: Admin,
-  leader: Broker,
-  topicId: string,
-  { topic, partition, next }: Stretch,
-): Promise<RecordsBatch[] | 'truncated'> {
-  const { findErrorBy } = await import('@platformatic/kafka')
-  const asked = {
-    partition,
-    fetchOffset: next,
-    currentLeaderEpoch: -1,
-    lastFetchedEpoch: -1,
-    partitionMaxBytes: fetchBytes,
-  }
-  try {
-    const { responses } = await requestAt<FetchResponse>(admin, leader, 'Fetch', (version) => [
-      ...[0, 1, fetchBytes, uncommitted, noSession.id, noSession.epoch],
-      // Topics have names up to version 12, and ids from then on.
-      [{ topicId: version > 12 ? topicId : topic, partitions: [asked] }],
-      ...[[], ''],
-    ])
-    return responses.flatMap(({ partitions }) => partitions.flatMap(({ records }) => records ?? []))
-  } catch (error) {
-    if (findErrorBy(error as Error, 'apiId', 'OFFSET_OUT_OF_RANGE')) return 'truncated'
-    throw error
-  }
-}
-
-interface FetchResponse {
-  responses: { partitions: { records: RecordsBatch[] | null }[] }[]
 }
 
 /** Returns the offset at which the log begins by now. */

@@ -4,6 +4,7 @@ import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
+import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
 import { createForward, createPublish } from '../stream/publish.ts'
 import { createPublisher } from '../stream/publisher.ts'
@@ -66,6 +67,7 @@ export function createApp<S extends object>(
   const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
   const options = {
     ...{ app: app.Name, publish: publishRecord, trust, refusals, log, now, metrics, tracing, positionIdsBefore },
+    appendTimes: createAppendTimes(settings.Stream),
   }
   const consumers = createConsumers(parts.reactions, options)
   const dryRun =

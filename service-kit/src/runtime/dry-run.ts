@@ -91,7 +91,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, position
       trust.requireTrusted(place.topic, envelope, { ...evidence, signature })
     })
     try {
-      const taken = await intake({ value, signature: signatureIn(given), arrivedAt }, source)
+      const taken = await intake({ value, signature: signatureIn(given), appendedAt: arrivedAt }, source)
       if (!taken) return { result: 'no-effect', why: 'not-handled', publishes }
       const changes = whileHandling(value, () =>
         [...written].map(([key, { before, after }]) => ({

@@ -22,6 +22,12 @@ const diskFull = /disk is full|no space left|OutOfDiskSpace/i
 /** Whether an error text of the sidecar, its store or its broker reports a full disk. */
 export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
 
+/** The words of gRPC in Go and in JavaScript, of Kafka, and of Dapr's client of Kafka. */
+const tooLarge = /message (was )?too large|message.* larger than /i
+
+/** Returns whether an error text reports a message above a limit of the sidecar or its broker. A smaller one may pass; this one never does. */
+export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
+
 /** Whether another writer was faster. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SidecarError && error.failure === 'conflict'

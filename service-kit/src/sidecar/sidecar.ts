@@ -14,7 +14,7 @@ import { handled } from '../telemetry/handling.ts'
 import { traceparentOf } from '../telemetry/traces/trace.ts'
 import type { Span } from '../telemetry/traces/tracing.ts'
 import { readyTimeoutMs, sidecarFault } from './health.ts'
-import { isRefusal, reportsFullDisk, SidecarError, type SidecarFailure } from './sidecar-error.ts'
+import { isRefusal, reportsFullDisk, reportsTooLarge, SidecarError, type SidecarFailure } from './sidecar-error.ts'
 
 /** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
 export interface OutgoingEvent {
@@ -246,18 +246,17 @@ function parse(key: string, data: Uint8Array): unknown {
   }
 }
 
-const refusals = [status.RESOURCE_EXHAUSTED, status.INVALID_ARGUMENT]
-
 /**
- * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10), and a record
- * above its topic's limit as INTERNAL with Kafka's words. INVALID_ARGUMENT is also its word for a component that it has not
- * loaded (pkg/api/errors): nothing is wrong with what was asked.
+ * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). INVALID_ARGUMENT is also its word
+ * for a component that it has not loaded (pkg/api/errors): nothing is wrong with what was asked. RESOURCE_EXHAUSTED is a message above
+ * gRPC's limit, or a rate or quota that has room later: only the words tell them apart. The bulk publish of Dapr 1.18.2 hides why Kafka
+ * refused a record (`kafka: Failed to deliver 1 messages.`), so one above its topic's limit is `unavailable`.
  */
 function failureOf({ code, details }: ServiceError): SidecarFailure {
   if (/ is not (found|configured)$/.test(details)) return 'unavailable'
   // Whatever the code is, the same write succeeds once there is room.
   if (reportsFullDisk(details)) return 'unavailable'
-  if (refusals.includes(code) || /message was too large/i.test(details)) return 'refused'
+  if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
   const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
   return raced ? 'conflict' : 'unavailable'
 }

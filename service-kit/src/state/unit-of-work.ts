@@ -17,17 +17,22 @@ const strategies: Record<string, typeof createIndependent> = {
  * tried is refused: what it takes for written may not be.
  */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  let strategy: UnitOfWork | undefined
+  // A promise, so that works that begin at the same time share one question and one strategy, with one list of each tenant.
+  let strategy: Promise<UnitOfWork> | undefined
+
+  async function choose(): Promise<UnitOfWork> {
+    const type = await sidecar.storeType()
+    const create = strategies[type]
+    if (!create) throw new SidecarError('write state', unsuitable(type))
+    return create(sidecar, lists, watch)
+  }
 
   return async <R>(work: Work<R>) => {
-    if (!strategy) {
-      const type = await sidecar.storeType()
-      const create = strategies[type]
-      if (!create) throw new SidecarError('write state', unsuitable(type))
-      // Whoever asked at the same time may have made it: there must be one, with one list of each tenant.
-      strategy ??= create(sidecar, lists, watch)
-    }
-    return strategy(work)
+    strategy ??= choose().catch((error: unknown) => {
+      strategy = undefined
+      throw error
+    })
+    return (await strategy)(work)
   }
 }
 

@@ -5,7 +5,7 @@ import type { BulkEntry } from './delivery.ts'
 import { sameToken } from './same-token.ts'
 
 /**
- * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (stack/src/kafka/topics.ts). At worst they are
+ * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (service-kit/src/stream/topic-settings.ts). At worst they are
  * all key and headers, a byte of which takes up to six when it arrives escaped: 157 MB. There must be no refusal for size,
  * since Dapr would send the same delivery for ever.
  */

@@ -3,19 +3,23 @@ import type { Outcome } from '../telemetry/metrics/events.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { errorType } from '../telemetry/traces/spans.ts'
 import type { Tracing } from '../telemetry/traces/tracing.ts'
+import type { Trust } from '../trust/trust.ts'
+import type { AppendTimes } from './append-times.ts'
 import { createBrake } from './brake.ts'
 import { type BulkEntry, type Delivery, positionOf, readDelivery } from './delivery.ts'
 import { createEventHandler, type EventHandlerOptions, type Failure, type Result } from './event-handler.ts'
 import { faultCodes } from './fault.ts'
 import type { Handlers, Reactions } from './intake.ts'
 import { ObservedDelivery } from './observed-delivery.ts'
-import type { Place } from './place.ts'
+import { type Place, placeText } from './place.ts'
 import { createRedeliveries, manyDeliveries, type Redelivered } from './redeliveries.ts'
 import { slices } from './slices.ts'
 import { createUnhandledCounter } from './unhandled.ts'
 
 export interface ConsumerOptions
-  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'trust' | 'refusals' | 'now' | 'positionIdsBefore'> {
+  extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'positionIdsBefore'> {
+  trust: Pick<Trust, 'requireTrusted' | 'asksForSignature'>
+  appendTimes: AppendTimes
   log: Logger
   metrics: Pick<Metrics, 'topic'>
   tracing?: Tracing | undefined
@@ -50,7 +54,7 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
  * - any other error is a bug. The event is tried once more, alone, and becomes a dead letter when it fails again (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
-  const { app, refusals, log, now, tracing } = options
+  const { app, trust, appendTimes, refusals, log, now, tracing } = options
   const brake = createBrake(topic)
   const redeliveries = createRedeliveries(now)
   const metrics = options.metrics.topic(topic, faultCodes(refusals), {
@@ -69,6 +73,23 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     onEnded: brake.ended,
   })
 
+  /**
+   * Completes deliveries that need no signature if their time is the broker's. That time decides whom to believe, so Kafka is asked whose
+   * it is. Returns why Kafka does not tell.
+   */
+  async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
+    if (!trust.asksForSignature(Number.NaN)) return undefined
+    const exempt = deliveries.filter(({ arrivedAt }) => !trust.asksForSignature(arrivedAt))
+    if (exempt.length === 0) return undefined
+    try {
+      const times = await appendTimes(exempt.map(({ place }) => place))
+      for (const delivery of exempt) delivery.appendedAt = times.get(placeText(delivery.place)) ?? Number.NaN
+      return undefined
+    } catch (error) {
+      return { kind: 'infrastructure', error, ids: {} }
+    }
+  }
+
   /** Handles all entries at once. Whatever is thrown for one of them, the others go on. */
   async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
     const results = new Map<string, Result>()
@@ -80,6 +101,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
         return []
       }
     })
+    const failure = await completeTimes(deliveries)
+    if (failure) return entries.map(() => failure)
     // A delivery has no byte limit.
     for (const slice of slices(deliveries)) {
       const attempts = await Promise.allSettled(slice.map((delivery) => handler.attempt(delivery, whole, false)))
@@ -95,7 +118,9 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   /** Handles an entry that met a bug once more, without the others: they may have been the reason. */
   async function deliverAlone(entry: BulkEntry, position: Place, whole: ObservedDelivery): Promise<Result> {
     try {
-      const result = await handler.attempt(readDelivery(entry, topic), whole, true)
+      const delivery = readDelivery(entry, topic)
+      const failure = await completeTimes([delivery])
+      const result = failure ?? (await handler.attempt(delivery, whole, true))
       if (typeof result === 'string' || result.kind === 'infrastructure') return result
     } catch (error) {
       // The message may quote the record.

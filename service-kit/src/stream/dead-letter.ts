@@ -25,7 +25,7 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place, r
  * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
  * headers. Its id derives from app and record, so that a redelivered fault counts once, and a resent one with it.
  *
- * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (stack/src/kafka/topics.ts): of its key, value and
+ * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (service-kit/src/stream/topic-settings.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
  * another limit may still refuse it.
  */

@@ -9,6 +9,8 @@ import { causedAt, resentFrom, resentRecord } from './record-headers.ts'
 export interface Delivery extends Evidence {
   entryId: string
   place: Place
+  /** When it reached the log, or what its publisher says, as its topic is set: milliseconds since the epoch. */
+  arrivedAt: number
   /** Where the event first stood: another place than its own when it is a dead letter that was resent. */
   origin: Place
   /** The record that failed first, as a resent record claims. */
@@ -62,6 +64,8 @@ export function readDelivery(entry: BulkEntry, topic: string): Delivery {
     causedAt: momentIn(metadata[causedAt]),
     signature: signatureIn(unescaped(metadata[signatureHeader])),
     arrivedAt: Number(arrivedAt),
+    // Whose clock `arrivedAt` is of, the sidecar does not say (append-times.ts).
+    appendedAt: Number.NaN,
     value: Buffer.from(event ?? '', 'base64'),
   }
 }

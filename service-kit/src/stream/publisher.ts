@@ -15,7 +15,7 @@ import { causedAt } from './record-headers.ts'
 export type PublishRecord = (event: OutgoingEvent) => Promise<void>
 
 /**
- * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, stack/src/kafka/topics.ts) is the
+ * A bulk publish becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, service-kit/src/stream/topic-settings.ts) is the
  * limit of a batch, not of a record: so it must hold when all of them go to one partition.
  */
 const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }

@@ -8,6 +8,8 @@ export interface FakeRecord {
   topic: string
   partition?: number
   timestamp?: number
+  /** The same as `timestamp`, when left out. */
+  appendedAt?: number
   key?: string | Uint8Array | undefined
   value?: string | Uint8Array
   headers?: Record<string, string> | LogRecord['headers']
@@ -18,13 +20,22 @@ export class FakeLog implements LogReader {
   readonly records: LogRecord[] = []
 
   /** Appends a record and answers its place. */
-  append({ topic, partition = 0, timestamp, key, value = '', headers = {} }: FakeRecord): Place {
+  append({
+    topic,
+    partition = 0,
+    timestamp = this.records.length,
+    appendedAt = timestamp,
+    key,
+    value = '',
+    headers = {},
+  }: FakeRecord): Place {
     const offset = BigInt(this.#in(topic, partition).length)
     this.records.push({
       topic,
       partition,
       offset,
-      timestamp: timestamp ?? this.records.length,
+      timestamp,
+      appendedAt,
       key: key === undefined ? undefined : Buffer.from(key as string),
       value: Buffer.from(value as string),
       headers: Array.isArray(headers)

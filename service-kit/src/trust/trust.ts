@@ -23,8 +23,8 @@ export interface Evidence {
   value: Uint8Array
   /** Its header of that name. */
   signature: string | undefined
-  /** When it reached the log, by the broker's clock: milliseconds since the epoch. */
-  arrivedAt: number
+  /** When the broker appended it to the log: milliseconds since the epoch. NaN when that is unknown, or its publisher chose its time. */
+  appendedAt: number
 }
 
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
@@ -63,8 +63,8 @@ export interface Trust {
   sign(topic: string, envelope: Claim, value: Uint8Array): string | undefined
   /** An operator's signature of an event that speaks as a service of ours, when a key is set. */
   vouch(envelope: Claim, value: Uint8Array): string | undefined
-  /** Whether something that arrived then had to be signed. */
-  asksForSignature(arrivedAt: number): boolean
+  /** Whether something that the broker appended then had to be signed. */
+  asksForSignature(appendedAt: number): boolean
 }
 
 export interface TrustOptions {
@@ -88,12 +88,12 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
   }))
 
   // Not earlier than that: a record without a time is asked, too.
-  const asksForSignature = (arrivedAt: number) => signer !== undefined && !(arrivedAt < signedSince)
+  const asksForSignature = (appendedAt: number) => signer !== undefined && !(appendedAt < signedSince)
 
   const publishes = ({ AppId, Name }: Claim, topic: string) => services.get(AppId)?.publishes.get(topic)?.has(Name)
 
   /** Whether a service of ours says it; otherwise another application does, which may speak for itself there. */
-  function isOurs(topic: string, claim: Claim, { value, signature, arrivedAt }: Evidence): boolean {
+  function isOurs(topic: string, claim: Claim, { value, signature, appendedAt }: Evidence): boolean {
     const { AppId, AppName, Name } = claim
     const service = services.get(AppId)
     if (!service) {
@@ -105,7 +105,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
     if (AppName !== name) throw new UntrustedError(`its AppId is that of ${name}, and its AppName another`)
     if (!publishes(claim, topic))
       throw new UntrustedError(`its AppId is that of ${name}, which ${doesNot(topic, Name)}`)
-    if (asksForSignature(arrivedAt) && !signer?.isBy(value, signature)) {
+    if (asksForSignature(appendedAt) && !signer?.isBy(value, signature)) {
       throw new UntrustedError(
         `its AppId is that of ${name}, which did not sign it: somebody else wrote it, or the keys differ (Trust__SigningKeys)`,
       )
@@ -171,7 +171,7 @@ export function createTrust({ publishers, file, signer, signedSince }: TrustOpti
 }
 
 /** Of an event that came without a signature, now. */
-const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, arrivedAt: Number.NaN }
+const unsigned: Evidence = { value: new Uint8Array(), signature: undefined, appendedAt: Number.NaN }
 
 const mendOnStream = 'if it should be taken in, change that, restart the services and resend its dead letter'
 const mendAtDoor = 'if it should be taken in, change that, restart the services and send it again'

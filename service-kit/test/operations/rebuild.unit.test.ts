@@ -75,7 +75,7 @@ describe('a rebuild from a topic', () => {
   function deadLetter(place: Place, app: string, origin = place): void {
     const { value, timestamp: arrivedAt } = log.records.find((one) => whereIs(one) === placeText(place)) as LogRecord
     const unknown = { key: undefined, escapedKey: undefined, traceparent: undefined, causedAt: undefined }
-    const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt }
+    const delivery = { entryId: '', ...unknown, signature: undefined, arrivedAt, appendedAt: arrivedAt }
     const fault = { code: 'conflicting-order', detail: '' }
     const letter = deadLetterOf({ ...delivery, place, origin, value }, fault, app, new Date())
     log.append({ ...letter, topic: deadLetterTopic('orderevents') })
@@ -215,9 +215,10 @@ describe('a rebuild from a topic', () => {
     at(101, ours(2), { signature: signer.sign(Buffer.from(signed)) })
     at(102, ours(3))
     at(103, created(4))
+    log.append({ topic: 'orderevents', timestamp: 99, appendedAt: Number.NaN, value: ours(5) })
     const counts = await rebuild({}, () => {}, trust)
     expect(totals()).to.deep.equal([0, 1, 4])
-    expect(counts).to.deep.include({ read: 5, applied: 3, faulty: { untrusted: 2 } })
+    expect(counts).to.deep.include({ read: 6, applied: 3, faulty: { untrusted: 3 } })
   })
 
   it('counts what is faulty and goes on', async () => {

@@ -217,7 +217,22 @@ describe('sidecar client', () => {
     const answers: [status, string, string][] = [
       [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
       [status.INTERNAL, 'database is locked', 'unavailable'],
-      [status.RESOURCE_EXHAUSTED, 'received message larger than max', 'refused'],
+      // A size never fits later: the words of grpc-go, of grpc-js, and of Dapr's client of Kafka.
+      [status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (17825813 vs. 16777216)', 'refused'],
+      [status.RESOURCE_EXHAUSTED, 'trying to send message larger than max (17825813 vs. 16777216)', 'refused'],
+      [status.RESOURCE_EXHAUSTED, 'grpc: message after decompression larger than max (2 vs. 1)', 'refused'],
+      [status.RESOURCE_EXHAUSTED, 'grpc: message too large (4294967296 bytes)', 'refused'],
+      [status.RESOURCE_EXHAUSTED, 'Received message that decompresses to a size larger than 16777216', 'refused'],
+      [
+        status.INTERNAL,
+        'kafka: invalid configuration (Attempt to produce message larger than configured Producer.MaxMessageBytes: 3 > 2)',
+        'refused',
+      ],
+      // A rate or a quota has room later: the words of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
+      [status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
+      [status.RESOURCE_EXHAUSTED, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
+      [status.INTERNAL, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
+      [status.RESOURCE_EXHAUSTED, 'Quota exceeded', 'unavailable'],
       [status.INTERNAL, 'failed to commit transaction: database or disk is full (13)', 'unavailable'],
       [status.RESOURCE_EXHAUSTED, 'could not extend file "base/5/16384": No space left on device', 'unavailable'],
       [status.UNAVAILABLE, 'connection refused', 'unavailable'],

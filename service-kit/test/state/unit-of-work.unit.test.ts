@@ -204,4 +204,22 @@ describe('unit of work', () => {
     await write(change)
     expect(sidecar.documents.get('a')?.value).to.equal(1)
   })
+
+  it('asks the sidecar once for the type of the store, for all works that begin at the same time', async () => {
+    const sidecar = new FakeSidecar()
+    let [asked, isReady] = [0, false]
+    sidecar.storeType = async () => {
+      asked += 1
+      if (!isReady) throw down()
+      return 'state.sqlite'
+    }
+    const change = createUnitOfWork(sidecar, list())
+    const attempts = () => Promise.allSettled(Array.from({ length: 100 }, () => write(change)))
+    expect((await attempts()).filter(({ status }) => status === 'rejected')).to.have.length(100)
+    expect(asked).to.equal(1)
+    isReady = true
+    expect((await attempts()).filter(({ status }) => status === 'fulfilled')).to.have.length(100)
+    await attempts()
+    expect(asked).to.equal(2)
+  })
 })

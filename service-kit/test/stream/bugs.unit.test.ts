@@ -53,6 +53,7 @@ describe('an error that nobody foresaw', () => {
         refusals: new Set([broken.code]),
         publish: createPublisher(sidecar),
         trust: openTrust,
+        appendTimes: async () => new Map(),
         log: captured.log,
         metrics,
         now: () => new Date(time),
@@ -109,6 +110,7 @@ describe('an error that nobody foresaw', () => {
 
   it('in our own code before the handler becomes a dead letter with the reason internal-error', async () => {
     const trust = {
+      asksForSignature: () => false,
       requireTrusted: () => {
         throw new RangeError('Maximum call stack size exceeded')
       },

@@ -11,9 +11,11 @@ import {
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import type { AppendTimes } from '../../src/stream/append-times.ts'
 import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type BulkEntry, readDelivery } from '../../src/stream/delivery.ts'
+import { placeText } from '../../src/stream/place.ts'
 import { createPublisher, recordOf } from '../../src/stream/publisher.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
@@ -52,7 +54,10 @@ describe('consumer', () => {
   let handled: FullEvent<'OrderCreated@1'>[]
   let logged: string[]
   let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+  let appendTimes: AppendTimes
   beforeEach(() => {
+    appendTimes = async () => new Map()
+
     offset = 0
     sidecar = new FakeSidecar()
     handled = []
@@ -68,6 +73,7 @@ describe('consumer', () => {
     refusals: new Set(['broken-rule']),
     publish: createPublisher(sidecar),
     trust: openTrust,
+    appendTimes,
     log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
     metrics: createMetrics(),
     now: () => new Date('2026-11-21T10:00:00Z'),
@@ -154,10 +160,44 @@ describe('consumer', () => {
       expect(lines()[0]).to.include({ reason: 'untrusted' })
     })
 
+    const moment = Date.parse('2026-11-21T08:59:59Z')
+    const dated = (record: BulkEntry) => withHeaders(record, { __timestamp: String(moment) })
+    /** A topic that keeps the broker's time. */
+    const appendedAsDated: AppendTimes = async (positions) =>
+      new Map(positions.map((position) => [placeText(position), moment]))
+
+    it('asks for the signature of an event that its publisher dated back', async () => {
+      expect(await consumeTrusted(dated(entry(ours)), dated(signed(entry(ours))))).to.deep.equal(['untrusted'])
+      expect(handled).to.have.length(1)
+    })
+
+    it('asks Kafka for the time of records only that need no signature if it is the broker’s', async () => {
+      const asked: string[] = []
+      appendTimes = async (positions) => {
+        for (const position of positions) asked.push(placeText(position))
+        return appendedAsDated(positions)
+      }
+      await consumeTrusted(signed(entry(ours)), entry(ours))
+      expect(asked).to.deep.equal([])
+      await consumeTrusted(dated(entry(ours)), entry(ours), dated(entry(ours)))
+      expect(asked).to.deep.equal(['orderevents/2/3', 'orderevents/2/5'])
+    })
+
+    it('has a delivery come again when Kafka does not tell whose times these are', async () => {
+      appendTimes = async () => {
+        throw new Error('connect ECONNREFUSED')
+      }
+      const consumer = createConsumer('orderevents', handlers, { ...options(), trust })
+      const statuses = await consumer.deliver([dated(entry(ours))])
+      expect(statuses.map(({ status }) => status)).to.deep.equal(['RETRY'])
+      expect([handled, sidecar.published]).to.deep.equal([[], []])
+    })
+
     it('asks for the signature of the very bytes, and for none of what came before services signed', async () => {
       const old = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T08:59:59Z')) })
       const young = withHeaders(entry(ours), { __timestamp: String(Date.parse('2026-11-21T09:00:00Z')) })
       const other = withHeaders(entry({ ...ours, Note: 1 }), { signature: signatureOf(entry(ours)) })
+      appendTimes = appendedAsDated
       expect(await consumeTrusted(signed(entry(ours)), old, young, other)).to.deep.equal(['untrusted', 'untrusted'])
       expect(handled).to.have.length(2)
     })

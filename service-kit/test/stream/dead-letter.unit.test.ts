@@ -17,6 +17,7 @@ const delivery: Delivery = {
   causedAt: undefined,
   signature: undefined,
   arrivedAt: 0,
+  appendedAt: 0,
   value: Buffer.from('{'),
 }
 const fault = { code: 'not-json', detail: 'd' }
@@ -28,7 +29,7 @@ function bytesOf({ key = '', value, headers }: OutgoingEvent): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
 }
 
-/** Max.message.bytes of the topics and of those of their dead letters (stack/src/kafka/topics.ts). */
+/** Max.message.bytes of the topics and of those of their dead letters (service-kit/src/stream/topic-settings.ts). */
 const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
 /** What a batch and a record need for themselves (Kafka protocol), generously. */
 const overhead = 1_024

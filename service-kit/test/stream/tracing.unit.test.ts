@@ -60,6 +60,7 @@ describe('the traces of events', () => {
     app: 'a-service',
     publish: createPublisher(sidecar),
     trust: openTrust,
+    appendTimes: async () => new Map(),
     refusals: new Set<string>(),
     log: log.log,
     now: () => new Date(),

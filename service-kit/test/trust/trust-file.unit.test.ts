@@ -57,7 +57,7 @@ describe('the trust file', () => {
   }
 
   const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
-  const evidence = { value: Buffer.alloc(0), signature: undefined, arrivedAt: 0 }
+  const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
 
   it('says of an AppId how its application stands, as people are shown it', () => {
     read({ unlisted: 'set-aside', publishers: { [legacy.toUpperCase()]: entry } })
@@ -89,7 +89,7 @@ describe('the trust file', () => {
     read(content).requireGenuine('orderevents', own, evidence)
     const SigningKeys = 'k'.repeat(32)
     const since = { SigningKeys, SignedSince: '2026-11-21T11:00:00+01:00' }
-    const at = (moment: string) => ({ ...evidence, arrivedAt: Date.parse(moment) })
+    const at = (moment: string) => ({ ...evidence, appendedAt: Date.parse(moment) })
     expect(() => read(content, { SigningKeys }).requireGenuine('orderevents', own, evidence)).to.throw('did not sign')
     read(content, since).requireGenuine('orderevents', own, at('2026-11-21T09:59:59.999Z'))
     expect(() => read(content, since).requireGenuine('orderevents', own, at('2026-11-21T10:00:00Z'))).to.throw(
@@ -104,7 +104,7 @@ describe('the trust file', () => {
     const value = Buffer.from('an envelope')
     expect(trust.sign('orderevents', own, value)).to.equal(createSigner([newer]).sign(value))
     for (const key of [older, newer]) {
-      trust.requireGenuine('orderevents', own, { value, signature: createSigner([key]).sign(value), arrivedAt: 0 })
+      trust.requireGenuine('orderevents', own, { value, signature: createSigner([key]).sign(value), appendedAt: 0 })
     }
   })
 

@@ -38,7 +38,7 @@ const claims = {
 function whyNot(topic: string, claim: Claim, changes: Partial<TrustOptions> = {}, evidence = {}): string | undefined {
   const trust = createTrust({ publishers, file, signer, signedSince: Number.NEGATIVE_INFINITY, ...changes })
   try {
-    trust.requireTrusted(topic, claim, { value, signature, arrivedAt: 1_000, ...evidence })
+    trust.requireTrusted(topic, claim, { value, signature, appendedAt: 1_000, ...evidence })
     return undefined
   } catch (error) {
     if (error instanceof UntrustedError) {
@@ -214,11 +214,11 @@ describe('trust', () => {
 
     it('asks for none of what reached the log before services signed, by the broker’s clock', () => {
       const since = { signedSince: 1_000 }
-      expect(whyNot('sales', claims.shop, since, { signature: undefined, arrivedAt: 999 })).to.equal(undefined)
-      for (const arrivedAt of [1_000, Number.NaN]) {
-        expect(whyNot('sales', claims.shop, since, { signature: undefined, arrivedAt })).to.contain('did not sign it')
+      expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt: 999 })).to.equal(undefined)
+      for (const appendedAt of [1_000, Number.NaN]) {
+        expect(whyNot('sales', claims.shop, since, { signature: undefined, appendedAt })).to.contain('did not sign it')
       }
-      expect(whyNot('payments', claims.shop, since, { arrivedAt: 0 })).to.contain('does not publish')
+      expect(whyNot('payments', claims.shop, since, { appendedAt: 0 })).to.contain('does not publish')
     })
 
     it('takes that of any of its keys, so that one can be replaced by another', () => {
@@ -279,7 +279,7 @@ describe('trust', () => {
 
   it('of what always holds asks nothing of the file', () => {
     const trust = createTrust({ publishers, file, signer, signedSince: 0 })
-    const evidence = { value, signature: undefined, arrivedAt: 1 }
+    const evidence = { value, signature: undefined, appendedAt: 1 }
     trust.requireGenuine('sales', claims.stranger, evidence)
     expect(() => trust.requireGenuine('payments', claims.stranger, evidence)).to.throw(UntrustedError)
     expect(() => trust.requireGenuine('sales', claims.shop, evidence)).to.throw(UntrustedError, 'did not sign it')

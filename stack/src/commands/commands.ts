@@ -9,6 +9,7 @@ import { dockerRestart } from '../containers/restart.ts'
 import { dockerStatus } from '../containers/status.ts'
 import { dockerUp } from '../containers/up.ts'
 import { type Addresses, watchUrl } from '../kafka/addresses.ts'
+import { topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { saysYes } from '../lib/says-yes.ts'
@@ -23,7 +24,7 @@ import { stopStack } from '../processes/stop.ts'
 import { localAddresses } from './addresses.ts'
 import { ensureApiKeys } from './api-key.ts'
 import { chooseStore, requireStore } from './store.ts'
-import { runningContainers, runningProcesses, troublesOf } from './troubles.ts'
+import { runningContainers, runningProcesses, streamTroubles, troublesOf } from './troubles.ts'
 import { chooseWay, runningWay } from './way.ts'
 
 interface UpOptions {
@@ -84,7 +85,11 @@ export async function status(): Promise<number> {
     print('stopped; `make up` starts it')
     return 0
   }
-  const troubles = await troublesOf(project ? await runningContainers(project) : runningProcesses(localFolder))
+  const stream = project
+    ? streamTroubles(project.kafka, topics.containers)
+    : streamTroubles(localAddresses().kafka, topics.processes)
+  const services = troublesOf(project ? await runningContainers(project) : runningProcesses(localFolder))
+  const troubles = (await Promise.all([services, stream])).flat()
   if (troubles.length > 0) print()
   for (const trouble of troubles) print(paint('red', trouble))
   if (unwell.length === 0) return troubles.length > 0 ? 1 : 0

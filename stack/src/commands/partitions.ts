@@ -1,6 +1,6 @@
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
-import { addPartitions, topics } from '../kafka/topics.ts'
+import { addPartitions, topicDifferences, topics } from '../kafka/topics.ts'
 import { transactionsWarning } from '../kafka/transactions.ts'
 import { timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
@@ -18,6 +18,7 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const added = await addPartitions(kafka, topics[surroundings])
   for (const line of added) tell(line)
   const warning = isNamed ? await transactionsWarning(kafka) : undefined
+  for (const line of isNamed ? await topicDifferences(kafka, topics[surroundings]) : []) tell(`warning: ${line}`)
   if (warning) tell(`warning: ${warning}`)
   if (added.length === 0) return tell('every topic has the partitions of services.json')
   if (isNamed) return

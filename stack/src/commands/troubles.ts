@@ -1,6 +1,9 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { containersOf, docker, serviceOf } from '../containers/docker.ts'
 import type { Project } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
+import { type TopicSpec, topicDifferences } from '../kafka/topics.ts'
+import { transactionsWarning } from '../kafka/transactions.ts'
 import { type Service, services } from '../lib/services.ts'
 import { stackStatus } from '../processes/status.ts'
 
@@ -38,6 +41,15 @@ function linesOf(name: string, { missing = {}, redelivered = [] }: Ready): strin
         `${name} cannot handle ${topic}/${partition}/${offset}: delivered ${deliveries} times (make logs SERVICE=${name})`,
     ),
   ]
+}
+
+/** Returns what is wrong with the stream although it runs: settings that the system relies on. Nothing of a Kafka that does not answer. */
+export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  const checks = [
+    topicDifferences(kafka, specs),
+    transactionsWarning(kafka).then((warning) => (warning ? [warning] : [])),
+  ]
+  return (await Promise.all(checks.map((check) => check.catch(() => [])))).flat()
 }
 
 /** The services that run as processes of this machine. */

@@ -63,7 +63,7 @@ second lane, so each replica has its share.`,
     {
       name: 'maxMessageBytes',
       value: text('"2097152"'),
-      why: 'Above every topic\'s max.message.bytes (stack/src/kafka/topics.ts), so that the broker is the one that says "too large".',
+      why: 'Above every topic\'s max.message.bytes (service-kit/src/stream/topic-settings.ts), so that the broker is the one that says "too large".',
     },
     {
       name: 'sessionTimeout',

@@ -124,7 +124,8 @@ async function readAcls(admin: Admin, user?: string): Promise<Acl[]> {
 
 async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
-  const operations = { read: AclOperations.READ, write: AclOperations.WRITE, describe: AclOperations.DESCRIBE }
+  const { READ: read, WRITE: write, DESCRIBE: describe, DESCRIBE_CONFIGS: describeConfigs } = AclOperations
+  const operations = { read, write, describe, describeConfigs }
   return rights.map(({ user, resource, name, operation }) => ({
     resourceType: resource === 'topic' ? ResourceTypes.TOPIC : ResourceTypes.GROUP,
     resourceName: name,

@@ -1,7 +1,7 @@
 import type { Right } from './rights.ts'
 import { transactionDenialOptions } from './transactions.ts'
 
-const operations = { read: 'Read', write: 'Write', describe: 'Describe' } as const
+const operations = { read: 'Read', write: 'Write', describe: 'Describe', describeConfigs: 'DescribeConfigs' } as const
 
 /**
  * The commands of Kafka's own tool that give these rights, one for each user, resource and name. Kafka lets who may read or write a topic

@@ -7,7 +7,7 @@ export interface Right {
   user: string
   resource: 'topic' | 'group'
   name: string
-  operation: 'read' | 'write' | 'describe'
+  operation: 'read' | 'write' | 'describe' | 'describeConfigs'
 }
 
 /**
@@ -57,8 +57,8 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
 }
 
 /**
- * What a service may do that watches the others: read all topics, see how far each service is, and write where events and dead letters go
- * back to.
+ * What a service may do that watches the others: read all topics and their settings, see how far each service is, and write where events and
+ * dead letters go back to.
  */
 export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
   const names = [...new Set(all.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
@@ -68,6 +68,7 @@ export function watcherRights(user: string, all: readonly Pick<Service, 'name' |
       [name, deadLetterTopic(name)].flatMap((topic) => [
         topicRight(user, topic, 'read'),
         topicRight(user, topic, 'write'),
+        topicRight(user, topic, 'describeConfigs'),
       ]),
     ),
     ...groups.map(({ name }) => ({ user, resource: 'group' as const, name, operation: 'describe' as const })),

@@ -1,5 +1,11 @@
 import '@orderflow/envelope-schema/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import {
+  deadLetterSettings,
+  eventSettings,
+  settingDifferences,
+  type TopicSettings,
+} from '@orderflow/service-kit/topic-settings'
 import type { Admin } from '@platformatic/kafka'
 import { withRetries } from '../lib/poll.ts'
 import { doesConsume, partitions, type Surroundings, services } from '../lib/services.ts'
@@ -10,28 +16,7 @@ export interface TopicSpec {
   partitions: number
   /** The services that consume it. */
   consumerGroups: string[]
-  configs: Record<string, string>
-}
-
-const eventConfigs = {
-  // Far above any event. A delivery has no limit in bytes but this times its count (service-kit/src/stream/app-channel.ts).
-  'max.message.bytes': '262144',
-  // The limit is for what a broker stores: a compressed batch within it could be of any size once it is delivered.
-  'compression.type': 'uncompressed',
-  // The broker's clock, so that a span of time means the same whoever published.
-  'message.timestamp.type': 'LogAppendTime',
-  // The log is the truth that a store is rebuilt from. A broker's own defaults may limit it, or keep one record of each key.
-  'retention.ms': '-1',
-  'retention.bytes': '-1',
-  'cleanup.policy': 'delete',
-}
-
-const deadConfigs = {
-  // A dead letter holds the whole event, and besides in its headers what is wrong with it and where it was.
-  'max.message.bytes': '1048576',
-  'retention.ms': '-1',
-  'retention.bytes': '-1',
-  'cleanup.policy': 'delete',
+  configs: TopicSettings
 }
 
 /** The stream's topics: all that a service consumes or produces, and for each one where its dead letters go. */
@@ -44,8 +29,8 @@ function createTopics(partitions: number): TopicSpec[] {
   const names = [...new Set(services.flatMap(({ consumes, produces }) => [...Object.keys(consumes), ...produces]))]
   const consumersOf = (topic: string) => services.filter(({ consumes }) => topic in consumes).map(({ name }) => name)
   return [
-    ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventConfigs })),
-    ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadConfigs })),
+    ...names.map((name) => ({ name, partitions, consumerGroups: consumersOf(name), configs: eventSettings })),
+    ...names.map((name) => ({ name: `${name}.dead`, partitions: 1, consumerGroups: [], configs: deadLetterSettings })),
   ]
 }
 
@@ -78,7 +63,7 @@ export async function withAdmin<Result>(
 }
 
 /**
- * Creates the topics that are missing and returns a warning for each that exists with other partitions. Returns only when
+ * Creates the topics that are missing. Returns a warning for each difference of those that exist, which are not changed. Returns only when
  * every partition has its leader and clients are told: a sidecar that asks too early consumes nothing until its next refresh, and an
  * application that publishes too early is refused.
  */
@@ -91,12 +76,18 @@ export async function ensureTopics(kafka: KafkaConnection, specs: TopicSpec[]): 
       await admin.createTopics({ topics: [name], partitions, replicas: -1, configs: settings })
     }
     const extents = await withRetries('the partitions', () => extentsOf(admin, namesOf(specs)), 50)
-    return partitionWarnings(
-      specs,
-      Map.groupBy(extents, ({ topic }) => topic),
-    )
+    const byTopic = Map.groupBy(extents, ({ topic }) => topic)
+    return [...partitionWarnings(specs, byTopic), ...(await differences(admin, kafka, specs))]
   })
 }
+
+/** Returns a line for each setting of a topic that is not as the system relies on, and the command that ends that. */
+export async function topicDifferences(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  return await withAdmin(kafka, (admin) => differences(admin, kafka, specs))
+}
+
+const differences = (admin: Admin, kafka: KafkaConnection, specs: TopicSpec[]) =>
+  settingDifferences(admin, kafka, new Map(specs.map(({ name, configs }) => [name, configs])))
 
 function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, readonly Extent[]>): string[] {
   return specs.flatMap(({ name, partitions }) => {

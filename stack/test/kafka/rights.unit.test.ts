@@ -61,7 +61,7 @@ describe('the rights of the exporter', () => {
 })
 
 describe('the rights of a service that watches the others', () => {
-  it('are to read every topic, to write back to each, and to see how far groups are; none of its own', () => {
+  it('are to read every topic and its settings, to write back to each, and to see how far groups are; none of its own', () => {
     const rights = watcherRights('a-monitor', [
       { name: 'a-service', consumes: { in: 'prompt' }, produces: ['in'] },
       { name: 'a-gate', consumes: {}, produces: ['in'] },
@@ -69,8 +69,10 @@ describe('the rights of a service that watches the others', () => {
     expect(told(rights)).to.have.members([
       'read topic in',
       'write topic in',
+      'describeConfigs topic in',
       'read topic in.dead',
       'write topic in.dead',
+      'describeConfigs topic in.dead',
       'describe group a-service',
     ])
     for (const { user } of rights) expect(user).to.equal('a-monitor')

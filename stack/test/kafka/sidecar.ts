@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
+import { createSidecar } from '@orderflow/service-kit/sidecar'
 import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
@@ -113,6 +114,20 @@ export function sidecar(planned: () => Plan): void {
       const after = await publishAll('after')
       expect(Math.max(...before)).to.be.below(partitions.processes)
       expect(Math.max(...after)).to.be.at.least(partitions.processes)
+    })
+
+    it('refuses for good a request above its own limit, in the words of gRPC', async () => {
+      const { daprHttp: HttpPort, daprGrpc: GrpcPort } = entryOf(plan.ports.services, 'order-service')
+      const client = createSidecar({
+        Sidecar: { Host: '127.0.0.1', HttpPort, GrpcPort, Token: entryOf(plan.tokens, 'order-service').dapr },
+        Stream: { PubSub: 'pubsub' },
+        State: { Store: 'statestore' },
+      })
+      const value = Buffer.alloc(17 * 2 ** 20, 'x')
+      const publishing = client.publish('orderevents', [{ topic: 'orderevents', key: 'k', value, headers: {} }])
+      const error = await publishing.catch((thrown: unknown) => thrown)
+      expect(error).to.include({ failure: 'refused' })
+      expect((error as Error).message).to.contain('RESOURCE_EXHAUSTED: grpc: received message larger than max')
     })
 
     it('answers nobody without its token, and has loaded everything in both folders', async () => {

@@ -1,10 +1,11 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { expect } from 'chai'
 import { send } from '../../src/commands/publish.ts'
+import { streamTroubles } from '../../src/commands/troubles.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { watchEvents } from '../../src/kafka/event-watch.ts'
 import { keepFor, keptFor, retentionText } from '../../src/kafka/retention.ts'
-import { ensureTopics, topics, withAdmin } from '../../src/kafka/topics.ts'
+import { ensureTopics, type TopicSpec, topicDifferences, topics, withAdmin } from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 
@@ -42,6 +43,40 @@ export function localTopics(planned: () => Plan): void {
         `topic ${name} has ${partitions} partitions, services.json says 99: make partitions adds them`,
         `topic ${name} has ${partitions} partitions, services.json says 1: Kafka takes none away, so say ${partitions} there`,
       ])
+    })
+
+    it('are compared with what the system relies on: a line for each difference, with the command that ends it', async () => {
+      const [spec] = topics.processes
+      if (!spec) throw new Error('no topics')
+      const name = 'settings'
+      const different = {
+        ...spec.configs,
+        'message.timestamp.type': 'CreateTime',
+        'max.message.bytes': '1000',
+        'retention.ms': '1000',
+      }
+      await ensureTopics(kafka, [{ ...spec, name, configs: different }])
+      const compared = [{ ...spec, name }]
+      const command = `kafka-configs.sh --bootstrap-server ${kafka.bootstrapBrokers.join()} --alter --topic settings --add-config`
+      const lines = [
+        `topic settings: max.message.bytes is 1000, should be 262144: larger events are refused. Fix: ${command} max.message.bytes=262144`,
+        'topic settings: message.timestamp.type is CreateTime, should be LogAppendTime: publishers choose the times of records, which lag, ' +
+          `FROM= and TO= follow; Trust__SignedSince holds for no such record. Fix: ${command} message.timestamp.type=LogAppendTime`,
+      ]
+      expect(await topicDifferences(kafka, compared)).to.deep.equal(lines)
+      expect(await ensureTopics(kafka, compared)).to.deep.equal(lines)
+      expect(await streamTroubles(kafka, compared)).to.deep.equal(lines)
+      expect(await topicDifferences(kafka, topics.processes)).to.deep.equal([])
+    })
+
+    it('are compared also when a sidecar created them; a topic that is missing has no line', async () => {
+      await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['defaults'], partitions: 1, replicas: 1 }))
+      const specs = ['defaults', 'missing'].map((name) => ({ ...(topics.processes[0] as TopicSpec), name }))
+      await eventually(async () => (await topicDifferences(kafka, specs)).length > 0, 'the topic')
+      const lines = await topicDifferences(kafka, specs)
+      const settings = lines.map((line) => /^topic defaults: (\S+) is/.exec(line)?.[1])
+      // The brokers of the stack keep records by default.
+      expect(settings).to.deep.equal(['max.message.bytes', 'compression.type', 'message.timestamp.type'])
     })
 
     it('are kept for ever, or for some days, and then in segments of a day, which go when their time has come', async () => {

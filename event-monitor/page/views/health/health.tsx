@@ -62,8 +62,12 @@ function Summary({ health }: { health: HealthView }) {
     <ul class="plain-list" aria-label="What is wrong">
       {wrong.map((text) => (
         <li key={text} class="problem">
-          <span aria-hidden="true">✕</span> {text}. <code>make logs</code> says more, <code>make up</code> starts what
-          is missing.
+          <span aria-hidden="true">✕</span> {text}
+          {!health.settings.includes(text) && (
+            <>
+              . <code>make logs</code> says more, <code>make up</code> starts what is missing.
+            </>
+          )}
         </li>
       ))}
     </ul>

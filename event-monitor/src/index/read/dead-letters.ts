@@ -72,6 +72,7 @@ export class DeadLetterBook {
       partition: place.partition,
       offset: BigInt(place.offset),
       timestamp: at,
+      appendedAt: Number.NaN,
       key: undefined,
       value: Buffer.alloc(0),
       headers: (body.headers ?? []).map(({ name, value }) => [Buffer.from(name), Buffer.from(value)]),

@@ -141,6 +141,7 @@ export const schemas = (): Schemas => ({
 
 export const health = (): HealthView => ({
   at: isoAt(0),
+  settings: [],
   kafka: { isUp: true, brokers: [{ id: 1, address: '127.0.0.1:9092', isController: true }], error: null },
   services: [
     {

@@ -39,7 +39,7 @@ export function checkResend(
       return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature
-    trust.requireTrusted(topic, event, { value, signature: signed, arrivedAt: Date.now() })
+    trust.requireTrusted(topic, event, { value, signature: signed, appendedAt: Date.now() })
     return { signature: signed }
   } catch (error) {
     if (error instanceof UntrustedError) return { why: [`${error.code}: ${error.message}`] }

@@ -16,6 +16,8 @@ export interface FailedEvent {
   headers: LogRecord['headers']
   /** When its record reached the log, or its dead letter did when there is no more than that: milliseconds since the epoch. */
   arrivedAt: number
+  /** When the broker appended its record, or its dead letter was written when the log has the record no more; NaN as in `LogRecord`. */
+  appendedAt: number
 }
 
 /** Headers of a record that its dead letter has, too (`deadLetterOf`). */
@@ -39,7 +41,8 @@ export async function readEvent(
   const value = digest === undefined ? letter.value : undefined
   const { key, headers, timestamp, ...own } = isSame ? record : { value, ...remainsOf(letter) }
   const detail = headerOf(letter, letterHeaders.detail) ?? ''
-  return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp }
+  const appendedAt = isSame ? record.appendedAt : letter.timestamp
+  return { detail, key, value: own.value, headers, arrivedAt: arrivedAt ?? timestamp, appendedAt }
 }
 
 /** The broker's clock dates the record, the clock of the service's machine the dead letter. */

@@ -54,7 +54,7 @@ export async function mend(
   if (!bytes) return { why: [lost] }
   const value = withKnownIds(bytes, { event, origin, positionIdsBefore })
   const signature = headerOf(event, signatureHeader)
-  const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.arrivedAt))
+  const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
   const checked = checkResend(
     { topic: origin.topic, value, reason: edited ? undefined : reason, signature, isVouchedFor },
     trust,

@@ -32,7 +32,14 @@ function producer(...ends: (bigint | Error | undefined)[]) {
 }
 /** A log that has the new record, at this time. */
 const logAt = (timestamp: number): Pick<LogReader, 'at'> => ({
-  at: async ({ offset, ...place }) => ({ ...place, offset: BigInt(offset), timestamp, ...content, headers: [] }),
+  at: async ({ offset, ...place }) => ({
+    ...place,
+    offset: BigInt(offset),
+    timestamp,
+    appendedAt: timestamp,
+    ...content,
+    headers: [],
+  }),
 })
 const content = { key: undefined, value: Buffer.from('{}') }
 const emptyLog: Pick<LogReader, 'at'> = { at: async () => undefined }

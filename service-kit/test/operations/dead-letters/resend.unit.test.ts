@@ -300,12 +300,16 @@ describe('dead letters that are resent', () => {
         ...changes,
       })
     /** What stands in the log afterwards: the record's signature, or why there is no record. */
-    async function resent(value: Buffer, options: { signature?: string | undefined; edited?: Buffer; trust?: Trust }) {
-      const { signature, trust = trustWith(), edited } = options
+    async function resent(
+      value: Buffer,
+      options: { signature?: string | undefined; edited?: Buffer; trust?: Trust; appendedAt?: number },
+    ) {
+      const { signature, trust = trustWith(), edited, appendedAt = 1_000 } = options
       log = new FakeLog()
       const { offset } = log.append({
         topic: 'orderevents',
         timestamp: 1_000,
+        appendedAt,
         value,
         ...(signature && { headers: { signature } }),
       })
@@ -336,6 +340,11 @@ describe('dead letters that are resent', () => {
     it('are signed when they are older than signatures are, and not otherwise', async () => {
       expect(await resent(ours, { trust: trustWith({ signedSince: 1_001 }) })).to.equal(signer.sign(ours))
       expect(await resent(ours, { trust: trustWith({ signedSince: 1_000 }) })).to.contain('did not sign it')
+    })
+
+    it('are not signed when their publisher dated them back', async () => {
+      const trust = trustWith({ signedSince: 1_001 })
+      expect(await resent(ours, { trust, appendedAt: Number.NaN })).to.contain('did not sign it')
     })
 
     it('go without a signature where there is no key', async () => {

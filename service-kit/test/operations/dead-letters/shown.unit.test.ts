@@ -14,7 +14,14 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const detail = JSON.stringify([{ pointer: '/Payload/Total', message: 'must be a number' }])
-    const shown = { detail, key: Buffer.from('SECRET-KEY'), value: bytesOf(event), headers: [], arrivedAt: 0 }
+    const shown = {
+      detail,
+      key: Buffer.from('SECRET-KEY'),
+      value: bytesOf(event),
+      headers: [],
+      arrivedAt: 0,
+      appendedAt: 0,
+    }
     const [entry] = (await readDeadLetters(log)).entries
     const text = entry ? entryLines(entry, shown, false).join('\n') : ''
     expect(text).to.contain('/Payload/Total must be a number').and.to.contain(event.Payload.OrderId)
@@ -27,7 +34,7 @@ describe('an entry that is shown', () => {
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
     const linesOf = (value: Buffer | undefined) => {
-      const shown = { detail: 'd', key: undefined, value, headers: [], arrivedAt: 0 }
+      const shown = { detail: 'd', key: undefined, value, headers: [], arrivedAt: 0, appendedAt: 0 }
       return entry ? entryLines(entry, shown, false) : []
     }
     const ids = { TraceId: randomUUID(), CorrelationId: randomUUID() }
@@ -48,6 +55,7 @@ describe('an entry that is shown', () => {
       value: bytesOf(event),
       headers: [],
       arrivedAt: 0,
+      appendedAt: 0,
     }
     const text = entry ? entryLines(entry, shown, false).join('\n') : ''
     expect(text).to.contain('TypeError: no ***').and.not.to.contain('SECRET')
@@ -70,7 +78,14 @@ describe('an entry that is shown', () => {
     const log = new FakeLog()
     fail(log, 'order-service', 1)
     const [entry] = (await readDeadLetters(log)).entries
-    const shown = { detail: 'd', key: Buffer.from([0xff, 0x00]), value: bytesOf(event), headers: [], arrivedAt: 0 }
+    const shown = {
+      detail: 'd',
+      key: Buffer.from([0xff, 0x00]),
+      value: bytesOf(event),
+      headers: [],
+      arrivedAt: 0,
+      appendedAt: 0,
+    }
     expect(entry && entryLines(entry, shown, true).join('\n')).to.contain('key 0xff00')
   })
 })

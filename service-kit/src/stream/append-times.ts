@@ -1,0 +1,59 @@
+import type { Admin, AdminOptions } from '@platformatic/kafka'
+import { connectionOf, type StreamSettings } from './kafka-connection.ts'
+import { fetchBatches } from './kafka-fetch.ts'
+import { type Place, placeText } from './place.ts'
+
+/**
+ * Returns when the broker appended records, by their positions as text, in milliseconds since 1970. There is no entry for a record whose
+ * publisher chose its time (`message.timestamp.type=CreateTime`), or that is not in the log any more.
+ * @throws what the client throws
+ */
+export type AppendTimes = (positions: readonly Place[]) => Promise<ReadonlyMap<string, number>>
+
+/** A bit of a batch's attributes (Kafka protocol, record batch). */
+export const logAppendTime = 1 << 3
+
+/** A service that waits for this has a delivery to answer. */
+const options = { clientId: 'orderflow-append-times', retries: 0, connectTimeout: 1_000, timeout: 3_000 }
+
+/** Creates a lookup that asks Kafka itself: a sidecar hands over the time of a record, and not whose clock it is of (Dapr 1.18). */
+export function createAppendTimes(settings: StreamSettings): AppendTimes {
+  const connection = connectionOf(settings)
+  return async (positions) => {
+    if (!connection) throw new Error('no broker is named: set Stream__Brokers')
+    const { Admin } = await import('@platformatic/kafka')
+    const admin = new Admin({ ...options, ...connection } as AdminOptions)
+    try {
+      return await appendTimes(admin, positions)
+    } finally {
+      await admin.close()
+    }
+  }
+}
+
+async function appendTimes(admin: Admin, positions: readonly Place[]): Promise<Map<string, number>> {
+  const names = [...new Set(positions.map(({ topic }) => topic))]
+  const { topics, brokers } = await admin.metadata({ topics: names, forceUpdate: true })
+  const times = new Map<string, number>()
+  for (const partition of Map.groupBy(positions, ({ topic, partition }) => `${topic}/${partition}`).values()) {
+    const waiting = partition.toSorted((one, other) => Number(BigInt(one.offset) - BigInt(other.offset)))
+    for (let next = waiting[0]; next; next = waiting[0]) {
+      const { topic, partition, offset } = next
+      const { id = '', partitions } = topics.get(topic) ?? {}
+      const leader = brokers.get(partitions?.[partition]?.leader ?? -1)
+      if (!leader) throw new Error(`partition ${topic}/${partition} has no leader`)
+      // One byte: no more than the batch that the record is in.
+      const asked = { topic, topicId: id, partition, offset: BigInt(offset), bytes: 1 }
+      const found = await fetchBatches(admin, leader, asked)
+      const [batch] = found === 'out-of-range' ? [] : found
+      const last = batch ? batch.firstOffset + BigInt(batch.lastOffsetDelta) : BigInt(offset)
+      const inBatch = waiting.filter((position) => BigInt(position.offset) <= last)
+      waiting.splice(0, Math.max(1, inBatch.length))
+      if (!batch || !(batch.attributes & logAppendTime)) continue
+      for (const position of inBatch.filter((one) => BigInt(one.offset) >= batch.firstOffset)) {
+        times.set(placeText(position), Number(batch.maxTimestamp))
+      }
+    }
+  }
+  return times
+}

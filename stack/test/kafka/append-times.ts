@@ -1,0 +1,81 @@
+import { createAppendTimes } from '@orderflow/service-kit/append-times'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { Producer } from '@platformatic/kafka'
+import { expect } from 'chai'
+import { localKafka } from '../../src/kafka/connection.ts'
+import { ensureTopics, withAdmin } from '../../src/kafka/topics.ts'
+import type { Plan } from '../../src/processes/plan.ts'
+
+const [kept, chosen] = ['times-of-the-broker', 'times-of-publishers']
+const dayMs = 86_400_000
+
+/** Whose clock a record's time is of. */
+export function appendTimes(planned: () => Plan): void {
+  describe('the time of a record', () => {
+    let kafka: KafkaConnection
+    let lookUp: ReturnType<typeof createAppendTimes>
+    before(async () => {
+      kafka = localKafka(planned().ports.kafka)
+      lookUp = createAppendTimes({
+        ...{ Brokers: kafka.bootstrapBrokers.join(), AuthType: 'none', SaslMechanism: 'SHA-512' },
+        ...{ SaslUsername: '', SaslPassword: '', DisableTls: true, CaCert: '' },
+      })
+      const specOf = (name: string, type: string) => ({
+        ...{ name, partitions: 2, consumerGroups: [], configs: { 'message.timestamp.type': type } },
+      })
+      await ensureTopics(kafka, [specOf(kept, 'LogAppendTime'), specOf(chosen, 'CreateTime')])
+    })
+
+    /** Publishes two records in one batch, dated back by a day. */
+    async function publish(topic: string, partition: number): Promise<void> {
+      const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'backdating', ...kafka })
+      const record = { topic, partition, value: Buffer.from('{}'), timestamp: BigInt(Date.now() - dayMs) }
+      await producer.send({ messages: [record, record], acks: -1 })
+      await producer.close()
+    }
+    const at = (topic: string, partition: number, offset: number) => ({ topic, partition, offset: String(offset) })
+
+    it('is known where it is the broker’s, and not where the publisher chose it or there is no record', async () => {
+      const before = Date.now()
+      for (const partition of [0, 1]) {
+        await publish(kept, partition)
+        await publish(kept, partition)
+      }
+      await publish(chosen, 0)
+      const asked = [
+        at(kept, 1, 3),
+        at(kept, 0, 0),
+        at(chosen, 0, 0),
+        at(chosen, 0, 1),
+        at(kept, 0, 1),
+        at(kept, 0, 2),
+        at(kept, 0, 99),
+      ]
+      const times = await lookUp(asked)
+      expect([...times.keys()].sort()).to.deep.equal([`${kept}/0/0`, `${kept}/0/1`, `${kept}/0/2`, `${kept}/1/3`])
+      for (const time of times.values()) expect(time).to.be.within(before - 1_000, Date.now() + 1_000)
+    })
+
+    it('stays the publisher’s for records that are older than the setting', async () => {
+      const { ConfigResourceTypes, IncrementalAlterConfigOperationTypes } = await import('@platformatic/kafka')
+      const configs = [
+        {
+          name: 'message.timestamp.type',
+          value: 'LogAppendTime',
+          configOperation: IncrementalAlterConfigOperationTypes.SET,
+        },
+      ]
+      const resources = [{ resourceType: ConfigResourceTypes.TOPIC, resourceName: chosen, configs }]
+      await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
+      await publish(chosen, 0)
+      const times = await lookUp([at(chosen, 0, 1), at(chosen, 0, 2)])
+      expect([...times.keys()]).to.deep.equal([`${chosen}/0/2`])
+    })
+
+    it('is unknown while no broker answers', async () => {
+      const settings = { AuthType: 'none', SaslMechanism: 'SHA-512', SaslUsername: '', SaslPassword: '' } as const
+      const absent = createAppendTimes({ ...settings, Brokers: '127.0.0.1:1', DisableTls: true, CaCert: '' })
+      expect(await absent([at(kept, 0, 0)]).catch((error: unknown) => error)).to.be.instanceOf(Error)
+    })
+  })
+}
