@@ -167,6 +167,6 @@ function isKnownBySignature(service: Service): boolean {
 export function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)
-  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, '0.0.0.0')
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, { metrics: '0.0.0.0' })
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }
