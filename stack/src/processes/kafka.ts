@@ -102,9 +102,7 @@ function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) 
     listeners: Object.entries({ ...clients, CONTROLLER: `127.0.0.1:${kafkaController}` })
       .map(([name, address]) => `${name}://${address}`)
       .join(),
-    'listener.security.protocol.map': [...Object.keys(clients), 'CONTROLLER']
-      .map((name) => `${name}:PLAINTEXT`)
-      .join(),
+    'listener.security.protocol.map': [...Object.keys(clients), 'CONTROLLER'].map((name) => `${name}:PLAINTEXT`).join(),
     'inter.broker.listener.name': 'PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logs,
