@@ -83,15 +83,16 @@ function serviceSpec(plan: Plan, { name, hasStore, watches }: Service): ProcessS
       Metrics__Port: String(metrics),
       Sidecar__HttpPort: String(daprHttp),
       Sidecar__GrpcPort: String(daprGrpc),
-      ...monitorPage(plan),
+      ...monitorPage(plan, process.env),
       ...(watches && watchVariables(plan)),
     },
     ports: { http, https, channel, metrics },
   }
 }
 
-/** Where people see what happens: each service's page links there. */
-function monitorPage({ ports }: Plan): Record<string, string> {
+/** Where people see what happens, unless the environment says where else: each service's page links there. */
+function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
+  if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
