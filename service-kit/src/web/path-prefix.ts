@@ -30,7 +30,7 @@ export function requirePathPrefix(proxies: number): RequestHandler {
     if (proxies === 0 || prefixOf(request, proxies) !== undefined) return next()
     throw new HttpProblem(400, 'bad-prefix', 'X-Forwarded-Prefix is not a path prefix', {
       detail:
-        'The proxy must send the path that it serves this service at, such as /orders-api: letters, digits and . _ ~ - between slashes.',
+        'The proxy must send the path that it serves this service at, such as /shop-api: letters, digits and . _ ~ - between slashes.',
     })
   }
 }

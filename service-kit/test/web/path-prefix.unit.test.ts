@@ -131,7 +131,7 @@ describe('X-Forwarded-Prefix', () => {
         headers: { 'x-forwarded-prefix': value },
       })
       expect([status, json.type]).to.deep.equal([400, 'urn:orderflow:problem:bad-prefix'])
-      expect(json.detail).to.contain('such as /orders-api')
+      expect(json.detail).to.contain('such as /shop-api')
     })
   }
 
