@@ -6,7 +6,7 @@ import type { StaticFile } from '@orderflow/service-kit'
 export function contractFiles(): StaticFile[] {
   const file = new URL(import.meta.resolve('@orderflow/envelope-schema/asyncapi.json'))
   const document = readFileSync(file, 'utf8')
-  const page = asyncApiPage(JSON.parse(document) as AsyncApiDocument, '/asyncapi.json')
+  const page = asyncApiPage(JSON.parse(document) as AsyncApiDocument)
   return [
     ...schemaFiles(),
     { path: '/asyncapi.json', type: 'application/json', content: document },
@@ -20,7 +20,7 @@ function schemaFiles(): StaticFile[] {
     path: `/schemas/${path}`,
     content: jsonOf(schema),
   }))
-  const list = jsonOf({ schemas: schemas.map(({ path }) => path) })
+  const list = (prefix: string) => jsonOf({ schemas: schemas.map(({ path }) => prefix + path) })
   return [
     { path: '/schemas', type: 'application/json', content: list },
     ...schemas.map((schema) => ({ ...schema, type: 'application/schema+json' })),

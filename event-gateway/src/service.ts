@@ -10,7 +10,7 @@ const topics = { known: new Set([orderEvents, paymentEvents]), outside: new Set(
 export const service = defineService({
   root: new URL('..', import.meta.url),
   description:
-    'Where applications without a Kafka client publish their events. [What there is to say](/asyncapi), as a page; as documents: [AsyncAPI](/asyncapi.json), [JSON Schemas](/schemas).',
+    'Where applications without a Kafka client publish their events. [What there is to say](../asyncapi), as a page; as documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
   produces: [...topics.outside],
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },

@@ -364,4 +364,28 @@ describe('event-gateway', () => {
       expect(page.headers.get('content-security-policy')).to.include(`script-src 'sha256-${hash}'`)
     })
   })
+
+  it('leads to all of it from below a path prefix at a proxy', async () => {
+    const { web } = appWith({ Web__Proxies: '1' })
+    const headers = { 'x-forwarded-prefix': '/publish' }
+    await withServer(web, async (url) => {
+      const pathsOf = async (path: string, links: RegExp) => {
+        const text = await (await fetch(url + path, { headers })).text()
+        return Array.from(
+          text.matchAll(links),
+          ([, link = '']) => new URL(link, `${url}/publish${path === '/openapi.json' ? '/docs/' : path}`).pathname,
+        )
+      }
+      const linked = await pathsOf('/asyncapi', /href="(?!#)([^"]+)"/g)
+      // Where the description is shown: on the page of the operations.
+      const described = await pathsOf('/openapi.json', /\]\((?!https?:)([^)]+)\)/g)
+      const listed = await pathsOf('/schemas', /"(\/[^"]+)"/g)
+      expect(linked).to.deep.equal(['/publish/asyncapi.json'])
+      expect(described).to.deep.equal(['asyncapi', 'asyncapi.json', 'schemas'].map((name) => `/publish/${name}`))
+      expect(listed).to.include('/publish/schemas/common.json')
+      for (const path of [...linked, ...described, ...listed]) {
+        expect((await fetch(url + path.replace('/publish', ''), { headers })).status, path).to.equal(200)
+      }
+    })
+  })
 })

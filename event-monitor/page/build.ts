@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
+import { etagOf } from '../src/page-files.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const dist = join(here, '../dist')
@@ -84,7 +84,7 @@ export async function buildPage(folder = dist): Promise<Manifest> {
     files: [...files].map(([path, bytes]) => ({
       path,
       type: types[extname(path)] ?? 'application/octet-stream',
-      etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+      etag: etagOf(bytes),
       immutable: path.startsWith('/assets/'),
     })),
     firstView,

@@ -22,6 +22,7 @@ export {
 export { transactionDenial } from './kafka/transactions.ts'
 export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/users.ts'
 export { javaCommand } from './lib/java.ts'
+export { loopbacks } from './lib/loopbacks.ts'
 export { daprdFile, versions } from './lib/paths.ts'
 export { bodyOf, pemOf } from './lib/pem.ts'
 export { localPorts } from './lib/ports.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { send } from '@orderflow/chaos/clients/api'
 import { services } from '@orderflow/stack'
-import { processNamesWith, storeOf } from '@orderflow/stack/parts'
+import { loopbacks, processNamesWith, storeOf } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { failed, succeeded } from './commands.ts'
@@ -47,6 +47,20 @@ export function localCommands(running: () => StartedCheckout): void {
       for (const { name } of services) {
         const [, url = ''] = new RegExp(`^${name} +(http://\\S+/) +https://`, 'm').exec(printed) ?? []
         expect((await send(`${url}readyz`)).status, name).to.equal(200)
+      }
+    })
+
+    it('the services and Kafka accept connections on each loopback address', async () => {
+      const [kafka = ''] = running().kafka.bootstrapBrokers
+      const addresses = `${succeeded(running().up)} ${kafka}`.matchAll(/(?:localhost|127\.0\.0\.1):(\d+)/g)
+      const ports = new Set(Array.from(addresses, ([, port]) => Number(port)))
+      expect(ports.size).to.equal(2 * services.length + 1)
+      for (const port of ports) {
+        for (const host of loopbacks()) {
+          const socket = connect({ port, host })
+          await once(socket, 'connect')
+          socket.destroy()
+        }
       }
     })
 

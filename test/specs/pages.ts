@@ -6,6 +6,7 @@ import { openBrowser, openPage, watchErrors } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { execute } from '../support/browser.ts'
+import { prefixProxy } from '../support/prefix-proxy.ts'
 
 /** The pages as a person uses them, in a real browser. */
 export function interactivePages(running: () => RunningStack): void {
@@ -45,6 +46,22 @@ export function interactivePages(running: () => RunningStack): void {
       const cancelled = await tryOut<Order>('POST /v1/orders/{id}/cancel')
       expect([cancelled.status, cancelled.body.status]).to.deep.equal([200, 'Cancelled'])
       expect(errors).to.deep.equal([])
+    })
+
+    it('creates an order on order-service’s page below a path prefix at a proxy, and asks for nothing outside it', async () => {
+      const proxy = await prefixProxy(orderUrl(stack), '/orders-api')
+      try {
+        const asked: string[] = []
+        page.on('request', (request) => asked.push(request.url()))
+        await open(proxy.url)
+        expect(page.url()).to.equal(`${proxy.url}/docs/`)
+        expect((await tryOut<Order>('POST /v1/orders')).status).to.equal(201)
+        expect(asked).to.include(`${proxy.url}/v1/orders`)
+        expect(asked.filter((url) => !url.startsWith(`${proxy.url}/`) && !url.startsWith('data:'))).to.deep.equal([])
+        expect(errors).to.deep.equal([])
+      } finally {
+        await proxy.close()
+      }
     })
 
     it('publishes an envelope on event-gateway’s page, and judges it, without an error in its console', async () => {

@@ -1,5 +1,6 @@
 import { type Problem, paths } from '../../src/api/index.ts'
 import { authorization, credential, refuse } from './access.ts'
+import { root } from './root.ts'
 
 /** An answer that is none: what the monitor said, or that it does not answer (status 0). */
 export class ApiProblem extends Error {
@@ -61,7 +62,7 @@ export async function tryCredential(tried: string): Promise<void> {
 
 async function answerTo(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(path, init)
+    return await fetch(root + path, init)
   } catch (cause) {
     if (init.signal?.aborted) throw cause
     throw new ApiProblem({ type: 'about:blank', title: 'The monitor does not answer', status: 0 }, { cause })

@@ -1,20 +1,23 @@
 import { batch, signal } from '@preact/signals'
+import { root } from './root.ts'
 
-/** What the address bar says. */
-export const path = signal(location.pathname)
+const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
+
+/** What the address bar says, below the page's root. */
+export const path = signal(ownPath(location.pathname))
 export const search = signal(location.search)
 
 function read(): void {
   batch(() => {
-    path.value = location.pathname
+    path.value = ownPath(location.pathname)
     search.value = location.search
   })
 }
 
-/** Goes to a URL of the page, as a link does. */
+/** Goes to a URL of the page, such as `/dead`, as a link does. */
 export function go(url: string, how: 'push' | 'replace' = 'push'): void {
-  if (url === location.pathname + location.search) return
-  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', url)
+  if (url === path.value + search.value) return
+  history[how === 'push' ? 'pushState' : 'replaceState'](null, '', root + url)
   read()
 }
 
@@ -39,8 +42,10 @@ export function followLinks(): void {
       return
     const link = (event.target as Element | null)?.closest?.('a')
     if (!link || link.origin !== location.origin || link.target || link.hasAttribute('download')) return
-    if (link.hash || link.pathname.startsWith('/v1/') || link.pathname.endsWith('.txt')) return
+    if (!link.pathname.startsWith(`${root}/`)) return
+    const to = ownPath(link.pathname)
+    if (link.hash || to.startsWith('/v1/') || to.endsWith('.txt')) return
     event.preventDefault()
-    go(link.pathname + link.search)
+    go(to + link.search)
   })
 }

@@ -84,9 +84,27 @@ describe('the files of the page', () => {
       expect(answer(path)?.file.type).to.equal('text/html; charset=utf-8')
     }
     expect(answer('/nowhere')).to.include({ status: 404 })
+    expect(answer('/index.html')).to.include({ status: 200 })
     expect(answer('/assets/none.js')).to.equal(undefined)
     const script = manifest.firstView.find((path) => path.endsWith('.js')) ?? ''
     expect(answer(script)?.file).to.include({ type: 'text/javascript; charset=utf-8', immutable: true })
+  })
+
+  it('are found by the page from each of its paths, or below the prefix that a proxy sends', () => {
+    const answer = readPage(folder)
+    const filesOf = (path: string, prefix?: string) => {
+      const { file } = answer(path, prefix) ?? {}
+      const links = String(file?.bytes).matchAll(/(?:href|src)="([^"]+)"/g)
+      return new Set(Array.from(links, ([, link = '']) => new URL(link, `https://shop.example/a/b${path}`).pathname))
+    }
+    const assets = filesOf('/', '/a/b')
+    expect(assets.size).to.be.above(3)
+    for (const asset of assets) expect(answer(asset.replace('/a/b', '')), asset).to.include({ status: 200 })
+    for (const path of ['/', '/index.html', '/dead', '/dead/1', '/e/orderevents/0/1', '/nowhere/at/all/'])
+      expect(filesOf(path), path).to.deep.equal(assets)
+    // Without its last slash, too, where the proxy says what the prefix is.
+    expect(filesOf('', '/a/b')).to.deep.equal(assets)
+    expect(answer('/')?.file.etag).not.to.equal(answer('/dead/1')?.file.etag)
   })
 
   it('are asked for, when nobody built them', () => {

@@ -15,8 +15,9 @@ const graceMs = 250
  * (RFC 9112, section 9.6). It resolves when the last request has been answered; whatever is still open then is closed.
  *
  * Not `server.close()`, which closes at once what is idle: a client's next request may be on its way.
+ * @param sockets what accepts the server's connections, where that is more than the server itself; read when the drain begins
  */
-export function drainable(server: Server): () => Promise<void> {
+export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {
   const unanswered = new Set<ServerResponse>()
   let draining = false
   let lastAnswered = () => {}
@@ -33,8 +34,7 @@ export function drainable(server: Server): () => Promise<void> {
   return async () => {
     draining = true
     for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
-    const allGone = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
-    await Promise.race([allGone, delay(graceMs)])
+    await Promise.race([Promise.all(sockets.map(closed)), delay(graceMs)])
     // Timers run before sockets are read: what arrived while the event loop was held up is a request, and its connection not idle.
     await turn()
     server.closeIdleConnections()
@@ -42,3 +42,7 @@ export function drainable(server: Server): () => Promise<void> {
     server.closeAllConnections()
   }
 }
+
+/** Takes no more connections; resolves when the last one is gone. */
+const closed = (socket: NetServer): Promise<void> =>
+  new Promise((resolve) => NetServer.prototype.close.call(socket, () => resolve()))

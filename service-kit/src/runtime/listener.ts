@@ -1,6 +1,8 @@
 import { constants } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { limitConnections } from './connections.ts'
 import { drainable } from './drain.ts'
@@ -68,7 +70,7 @@ export const tlsOptions = {
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
-/** Where a listener listens. `variable` is the setting that says so. */
+/** Where a listener listens: `localhost` is both loopbacks. `variable` is the setting of the port. */
 export interface Address {
   host: string
   port: number
@@ -76,6 +78,7 @@ export interface Address {
 }
 
 export interface Listener {
+  /** Has all connections, whichever address they came to. */
   server: Server
   /** Takes no more connections; resolves when the last request has been answered. */
   drain: () => Promise<void>
@@ -84,29 +87,71 @@ export interface Listener {
 /** Another process has the port. `message` says what to do about it. */
 export class PortTakenError extends Error {
   readonly code = 'port-taken'
-  constructor({ port, variable }: Address, cause: unknown) {
-    super(`port ${port} is in use: stop what listens there, or set ${variable}`, { cause })
+  constructor({ host, port, variable }: Address, cause: unknown) {
+    super(`port ${port} is in use on ${host}: stop what listens there, or set ${variable}`, { cause })
     this.name = 'PortTakenError'
   }
 }
 
+/** How often a port that the system chose may turn out to be taken on the other loopback. */
+const maxAttempts = 10
+
+/** Returns the addresses to listen on. A client on this machine may try either loopback first for `localhost`, and some try no other. */
+const addressesOf = (host: string): readonly string[] => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host])
+
 /**
  * Listens with an app; over TLS when the options hold a certificate (`cert` and `key`, PEM).
- * @param options `maxConnections`: how many are kept; any number without
+ * @param options `maxConnections`: how many are kept, on all addresses together; any number without
+ * @param hosts the addresses to listen on; all but one may be missing on this machine
  * @throws {PortTakenError}
  */
-export function listen(
+export async function listen(
   app: RequestListener,
   { maxConnections, ...options }: ServerOptions & { cert?: Buffer; key?: Buffer; maxConnections?: number },
   address: Address,
+  hosts = addressesOf(address.host),
 ): Promise<Listener> {
-  const server = options.cert ? createSecureServer({ ...tlsOptions, ...options }, app) : createServer(options, app)
-  if (maxConnections !== undefined) limitConnections(server, maxConnections)
-  const drain = drainable(server)
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new PortTakenError(address, error) : error)
-    })
-    server.listen(address.port, address.host, () => resolve({ server, drain }))
-  })
+  for (let attempt = 1; ; attempt += 1) {
+    const server = options.cert ? createSecureServer({ ...tlsOptions, ...options }, app) : createServer(options, app)
+    if (maxConnections !== undefined) limitConnections(server, maxConnections)
+    const sockets: NetServer[] = []
+    const drain = drainable(server, sockets)
+    try {
+      await openSockets(server, sockets, address, hosts)
+      return { server, drain }
+    } catch (error) {
+      await drain()
+      if (!(error instanceof PortTakenError) || address.port !== 0 || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+/** Has the server listen on one port of each address that this machine has, and adds the sockets to `sockets`. */
+async function openSockets(
+  server: Server,
+  sockets: NetServer[],
+  address: Address,
+  hosts: readonly string[],
+): Promise<void> {
+  let absent: unknown
+  for (const host of hosts) {
+    const [first] = sockets
+    const port = first ? (first.address() as AddressInfo).port : address.port
+    // Of one server, so that its limit of connections and its drain hold for all addresses. Options as http's own servers have them.
+    const socket = first
+      ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
+      : server
+    try {
+      socket.listen(port, host)
+      await once(socket, 'listening')
+      sockets.push(socket)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EADDRINUSE') throw new PortTakenError({ ...address, host, port }, error)
+      // Such as ::1 where IPv6 is switched off.
+      if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') throw error
+      absent = error
+    }
+  }
+  if (sockets.length === 0) throw absent
 }

@@ -85,7 +85,7 @@ export async function openListeners(
     return listeners
   } catch (error) {
     // One that stays open keeps the process alive, with a service that has no channel.
-    for (const { server } of listeners) server.close()
+    await Promise.all(listeners.map(({ drain }) => drain()))
     throw error
   }
 }

@@ -29,7 +29,9 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   return async (request, _response, next) => {
     const [, credential] = /^Bearer +([\w.~+/=-]+) *$/i.exec(request.headers.authorization ?? '') ?? []
     if (!credential)
-      throw unauthenticated('Send Authorization: Bearer with a token or a key. How to get one stands at /docs.')
+      throw unauthenticated(
+        `Send Authorization: Bearer with a token or a key. How to get one stands at ${request.baseUrl}/docs.`,
+      )
     identify(request, await callerFor(credential))
     next()
   }

@@ -43,7 +43,7 @@ export function problemHandler(refusals: Refusals, shown: ShownPath, log: Logger
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`
-    const members = { type, title, status, detail, instance: path, ...(errors && { errors }) }
+    const members = { type, title, status, detail, instance: request.baseUrl + path, ...(errors && { errors }) }
     response
       .status(status)
       .set(headers ?? {})

@@ -6,7 +6,7 @@ import { handled } from '../telemetry/handling.ts'
 import { type Input, type Inputs, readInputs, type Values } from './requests/input.ts'
 import type { Model } from './requests/model.ts'
 
-/** What a handler answers: the body as JSON, and where to find what was made. */
+/** What a handler answers: the body as JSON, and the path of what was made. */
 export interface Answer<S extends number, T> {
   status: S
   body: T
@@ -62,7 +62,7 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
       const caller = callerOf(request)
       const context = { traceId: handled()?.traceId, tenant: caller?.tenant ?? noTenant, caller }
       const answer = await handle(readInputs(input, request), context)
-      if (answer.location !== undefined) response.location(answer.location)
+      if (answer.location !== undefined) response.location(request.baseUrl + answer.location)
       response.status(answer.status).json(answer.body)
     },
   }

@@ -51,5 +51,5 @@ export function unknownPath(routes: readonly Route[]): RequestHandler {
   }
 }
 
-const noOperation = ({ method, path }: Request, shown: ShownPath) =>
-  `There is no ${method} ${shown(path)} here. The operations are listed at /docs.`
+const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
+  `There is no ${method} ${shown(path)} here. The operations are listed at ${baseUrl}/docs.`

@@ -4,8 +4,8 @@ import { headersOf } from './headers.ts'
 /** A file of a page, as it is answered. */
 export interface SiteFile {
   bytes: Buffer
-  /** Compressed with Brotli, for browsers that say they take it. */
-  br: Buffer
+  /** Compressed with Brotli, for browsers that say they take it; undefined where that is not worth it. */
+  br?: Buffer | undefined
   /** Content-Type. */
   type: string
   etag: string
@@ -17,8 +17,11 @@ export interface SiteFile {
 export interface Site {
   /** Its content security policy. */
   policy: string
-  /** What to answer to a path that is none of the API; undefined for nothing. */
-  read(path: string): { status: 200 | 404; file: SiteFile } | undefined
+  /**
+   * What to answer to a path that is none of the API; undefined for nothing.
+   * @param prefix below which a proxy serves it, as in the links of a page; empty where none is known
+   */
+  read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
 
 /** Paths that are never a page's: of operations and of their documentation. */
@@ -31,7 +34,7 @@ export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
   return Router().get('/{*path}', (request, response, next) => {
-    const found = others.test(request.path) ? undefined : read(request.path)
+    const found = others.test(request.path) ? undefined : read(request.path, request.baseUrl)
     if (!found) return next()
     // Programs are told of no path, whether there is one or not; people get a page that says so.
     if (found.status === 404 && request.accepts(['json', 'html']) !== 'html') return next()
@@ -45,8 +48,8 @@ export function site({ policy, read }: Site): RequestHandler {
         .includes(etag)
     )
       return void response.status(304).end()
-    const isCompressed = request.acceptsEncodings('br', 'identity') === 'br'
-    if (isCompressed) response.setHeader('content-encoding', 'br')
-    response.status(found.status).end(isCompressed ? br : bytes)
+    const compressed = request.acceptsEncodings('br', 'identity') === 'br' ? br : undefined
+    if (compressed) response.setHeader('content-encoding', 'br')
+    response.status(found.status).end(compressed ?? bytes)
   })
 }

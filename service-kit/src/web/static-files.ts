@@ -7,7 +7,8 @@ export interface StaticFile {
   path: string
   /** Its media type, with the charset of a text. */
   type: string
-  content: string
+  /** The text, or the text for a path prefix at a proxy (empty for none), where it has paths of the service. */
+  content: string | ((prefix: string) => string)
   /** Of a page: where it may load from, besides its own files (directives of its content security policy). */
   sources?: Record<string, string[]>
 }
@@ -21,8 +22,10 @@ export function staticFiles(files: readonly StaticFile[]): Router {
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
     // Not the default, which keeps what it says from pages elsewhere.
     headers.set('cross-origin-resource-policy', 'cross-origin')
-    router.get(path, (_request, response) => {
-      response.setHeaders(headers).end(content)
+    router.get(path, ({ baseUrl, path: asked }, response) => {
+      // Links of a page are relative to its path, which has no slash at its end.
+      if (asked.endsWith('/')) return response.redirect(`../${path.slice(path.lastIndexOf('/') + 1)}`)
+      response.setHeaders(headers).end(typeof content === 'string' ? content : content(baseUrl))
     })
   }
   return router

@@ -1,4 +1,5 @@
-import express, { type Express } from 'express'
+import type { RequestListener } from 'node:http'
+import express from 'express'
 import type { Auth } from '../auth/auth.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
@@ -13,6 +14,7 @@ import { measured } from './measured.ts'
 import { docs } from './openapi/docs.ts'
 import { type Documented, openapiOf } from './openapi/openapi.ts'
 import { pageSignIn, secured } from './openapi/security.ts'
+import { requirePathPrefix, withPathPrefix } from './path-prefix.ts'
 import { problemHandler } from './problem-handler.ts'
 import { routerOf, unknownPath } from './router.ts'
 import { shownPath } from './shown-path.ts'
@@ -28,7 +30,10 @@ export interface WebOptions extends Documented {
   auth: Auth | undefined
   /** Further names that this service answers under, by commas, where callers do not prove who they are; see `requireKnownHost`. */
   hosts: string
-  /** How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from. */
+  /**
+   * How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from, and may say in X-Forwarded-Prefix
+   * below which path it serves this.
+   */
   proxies: number
   limits: Limits | undefined
   /** None when left out. */
@@ -42,7 +47,7 @@ export interface WebOptions extends Documented {
 }
 
 /** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
-export function createWeb(options: WebOptions): Express {
+export function createWeb(options: WebOptions): RequestListener {
   const {
     readiness,
     redelivered,
@@ -67,9 +72,11 @@ export function createWeb(options: WebOptions): Express {
   // Before the limits: a platform asks from the address that its users' requests come from, too.
   app.use(healthRoutes(readiness, redelivered))
   if (!auth) app.use(requireKnownHost(hosts))
+  app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
-  app.get('/', (_request, response) => response.redirect('/docs/'))
+  // Relative where the prefix is not known: a proxy may strip one and not send it.
+  app.get('/', ({ baseUrl }, response) => response.redirect(baseUrl ? `${baseUrl}/docs/` : 'docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)
   })
@@ -82,5 +89,5 @@ export function createWeb(options: WebOptions): Express {
   app.use(routerOf(routes))
   app.use(unknownPath(routes))
   app.use(problemHandler(refusals, shownPath(routes), log))
-  return app
+  return withPathPrefix(app, proxies)
 }

@@ -20,7 +20,7 @@ describe('what keeps a service from starting', () => {
     )
     const address = { host: '127.0.0.1', port: 5000, variable: 'Web__HttpPort' }
     expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')))).to.equal(
-      'port 5000 is in use: stop what listens there, or set Web__HttpPort',
+      'port 5000 is in use on 127.0.0.1: stop what listens there, or set Web__HttpPort',
     )
   })
 

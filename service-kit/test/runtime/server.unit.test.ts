@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer as createSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { channelTimeouts, listen, publicBounds } from '../../src/runtime/listener.ts'
@@ -7,9 +7,9 @@ import { openListeners } from '../../src/runtime/server.ts'
 import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 
-function settingsWith(httpPort: number, channelPort = 0) {
+function settingsWith(httpPort: number, channelPort = 0, Host = '127.0.0.1') {
   const Web = {
-    Host: '127.0.0.1',
+    Host,
     Hosts: '',
     HttpPort: httpPort,
     HttpsPort: 0,
@@ -17,7 +17,6 @@ function settingsWith(httpPort: number, channelPort = 0) {
     KeyFile: '',
     Proxies: 0,
   }
-  const Host = '127.0.0.1'
   return { Web, AppChannel: { Host, Port: channelPort, Token: 'app' }, Metrics: { Host, Port: 0 } }
 }
 const answer: RequestListener = (_request, response) => response.end('ok')
@@ -60,7 +59,7 @@ describe('the listeners', () => {
     await new Promise((resolve) => other.once('listening', resolve))
     const failure = await openListeners(app, settingsWith(portOf(other))).catch(String)
     other.close()
-    expect(failure).to.contain('is in use: stop what listens there, or set Web__HttpPort')
+    expect(failure).to.contain('is in use on 127.0.0.1: stop what listens there, or set Web__HttpPort')
   })
 
   it('are closed again when one of them cannot be opened', async () => {
@@ -71,5 +70,89 @@ describe('the listeners', () => {
     other.close()
     expect(failure).to.contain('or set AppChannel__Port')
     expect(await fetch(`http://127.0.0.1:${webPort}`).catch((error) => error.cause.code)).to.equal('ECONNREFUSED')
+  })
+
+  describe('on localhost', () => {
+    const loopbacks = ['127.0.0.1', '[::1]']
+    const statusAt = (host: string, port: number) =>
+      fetch(`http://${host}:${port}`).then(
+        ({ status }) => status,
+        (error) => error.cause.code,
+      )
+    const statuses = (port: number) => Promise.all(loopbacks.map((host) => statusAt(host, port)))
+
+    it('answer on both loopbacks, on one port, and on neither once they are drained', async () => {
+      const listeners = await openListeners(app, settingsWith(0, 0, 'localhost'))
+      const ports = listeners.map(({ server }) => portOf(server))
+      const before = await Promise.all(ports.map(statuses))
+      await Promise.all(listeners.map(({ drain }) => drain()))
+      const after = await Promise.all(ports.map(statuses))
+      expect(before).to.deep.equal(ports.map(() => [200, 200]))
+      expect(after).to.deep.equal(ports.map(() => ['ECONNREFUSED', 'ECONNREFUSED']))
+    })
+
+    it('finish a request that came by ::1 before they are drained', async () => {
+      let finish = () => {}
+      let begun = () => {}
+      const isBegun = new Promise<void>((resolve) => (begun = resolve))
+      const slow: RequestListener = (_request, response) => {
+        finish = () => response.end('done')
+        begun()
+      }
+      const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
+      const { server, drain } = await listen(slow, publicBounds, address)
+      const answered = fetch(`http://[::1]:${portOf(server)}`)
+      await Promise.race([isBegun, answered])
+      const drained = drain()
+      finish()
+      const response = await answered
+      expect(response.headers.get('connection')).to.equal('close')
+      expect(await response.text()).to.equal('done')
+      await drained
+    })
+
+    it('count the connections of both loopbacks together', async () => {
+      const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
+      const { server, drain } = await listen(answer, { ...publicBounds, maxConnections: 1 }, address)
+      const first = connect(portOf(server), '127.0.0.1')
+      const closed = new Promise((resolve) => first.once('close', resolve))
+      await new Promise((resolve) => server.once('connection', resolve))
+      expect(await statusAt('[::1]', portOf(server))).to.equal(200)
+      await closed
+      await drain()
+    })
+
+    for (const [other, free] of [
+      ['127.0.0.1', '::1'],
+      ['::1', '127.0.0.1'],
+    ] as const) {
+      it(`name the address and the setting when a port is taken on ${other} alone, and leave it free on ${free}`, async () => {
+        const taken = createSocket()
+        await new Promise<void>((done) => taken.listen(0, other, done))
+        const { port } = taken.address() as { port: number }
+        const failure = await openListeners(app, settingsWith(port, 0, 'localhost')).catch(String)
+        const rest = await statusAt(free === '::1' ? '[::1]' : free, port)
+        taken.close()
+        expect(failure).to.contain(`port ${port} is in use on ${other}: stop what listens there, or set Web__HttpPort`)
+        expect(rest).to.equal('ECONNREFUSED')
+      })
+    }
+  })
+
+  it('do without an address that this machine does not have, such as ::1 without IPv6', async () => {
+    // Set aside for documentation (RFC 3849), so no machine has it.
+    const absent = '2001:db8::1'
+    const address = { host: 'localhost', port: 0, variable: 'Web__HttpPort' }
+    for (const hosts of [
+      ['127.0.0.1', absent],
+      [absent, '127.0.0.1'],
+    ]) {
+      const { server, drain } = await listen(answer, publicBounds, address, hosts)
+      const { status } = await fetch(`http://127.0.0.1:${portOf(server)}`)
+      await drain()
+      expect(status).to.equal(200)
+    }
+    const failure = await listen(answer, publicBounds, address, [absent]).catch(({ code }) => code)
+    expect(failure).to.equal('EADDRNOTAVAIL')
   })
 })

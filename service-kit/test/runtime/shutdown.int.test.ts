@@ -33,7 +33,7 @@ describe('a service that is told to stop', () => {
 
   beforeEach(async () => {
     const [CertificateFile, KeyFile] = [join(folder, 'localhost.crt'), join(folder, 'localhost.key')]
-    const Host = '127.0.0.1'
+    const Host = 'localhost'
     // 0 has the system choose a port, which nobody can take before the service listens there.
     const settings = {
       Web: { Host, HttpPort: 0, HttpsPort: 0, CertificateFile, KeyFile },
@@ -44,7 +44,11 @@ describe('a service that is told to stop', () => {
     service = spawn(process.execPath, [tinyService, JSON.stringify(settings)], { stdio: ['ignore', 'pipe', 'pipe'] })
     complaint = text(service.stderr)
     const { http, https, channel } = JSON.parse(await told('"up"'))
-    urls = { http: `http://${Host}:${http}`, https: `https://${Host}:${https}`, channel: `http://${Host}:${channel}` }
+    urls = {
+      http: `http://127.0.0.1:${http}`,
+      https: `https://127.0.0.1:${https}`,
+      channel: `http://127.0.0.1:${channel}`,
+    }
   })
 
   /** Reads what the service says until it says this; answers the line. */
@@ -62,8 +66,10 @@ describe('a service that is told to stop', () => {
   }
 
   for (const listener of ['http', 'https', 'channel'] as const) {
-    it(`breaks none of ${clients} busy connections on ${listener}, and ends by itself`, async () => {
-      const busy = Array.from({ length: clients }, () => busyClient(urls[listener]))
+    it(`breaks none of ${clients} busy connections on ${listener}, half of them by ::1, and ends by itself`, async () => {
+      const busy = Array.from({ length: clients }, (_, index) =>
+        busyClient(index % 2 === 0 ? urls[listener] : urls[listener].replace('127.0.0.1', '[::1]')),
+      )
       while (busy.some(({ answered }) => answered < 5)) await delay(20)
       const status = await stop()
       const ends = await Promise.all(busy.map(({ end }) => end))

@@ -5,7 +5,7 @@ import type { SiteFile } from '../../src/web/site.ts'
 import { call } from './support/call.ts'
 import { thingRoutes, webWith } from './support/things.ts'
 
-const file = (text: string, over: Partial<SiteFile> = {}): SiteFile => ({
+const file = (text: string, over: Partial<SiteFile> = {}) => ({
   bytes: Buffer.from(text),
   br: brotliCompressSync(text),
   type: 'text/html; charset=utf-8',
@@ -46,7 +46,7 @@ describe('a page of a service’s own', () => {
       expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable')
       expect(await new Response(body).text()).to.equal('run()')
     })
-    expect(brotliDecompressSync(file('run()').br).toString()).to.equal('run()')
+    expect(brotliDecompressSync(file('run()').br ?? '').toString()).to.equal('run()')
     const plain = await call(app, '/assets/a.js', { headers: { 'accept-encoding': 'identity' } })
     expect([plain.headers['content-encoding'], plain.text]).to.deep.equal([undefined, 'run()'])
   })
@@ -54,6 +54,23 @@ describe('a page of a service’s own', () => {
   it('is not sent to a browser that has it', async () => {
     const { status, text } = await call(app, '/', { headers: { 'if-none-match': '"1", "6"' } })
     expect([status, text]).to.deep.equal([304, ''])
+  })
+
+  it('is told the path prefix that the proxy in front sends, and is not compressed unless its file is', async () => {
+    const read = (path: string, prefix: string) => ({
+      status: 200 as const,
+      file: { ...file(`${prefix} ${path}`), br: undefined },
+    })
+    const behind = webWith({ page: { policy: '', read }, proxies: 1 })
+    const headers = { 'x-forwarded-prefix': '/watch', 'accept-encoding': 'br' }
+    for (const [path, told] of [
+      ['/dead/1', '/watch /dead/1'],
+      ['/watch', '/watch /'],
+    ] as const) {
+      const answer = await call(behind, path, { headers })
+      expect([answer.text, answer.headers['content-encoding']]).to.deep.equal([told, undefined])
+    }
+    expect((await call(behind, '/dead/1')).text).to.equal(' /dead/1')
   })
 
   it('takes no path of the operations, and no file that there is not', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { withServer } from '../../src/testing/serve-app.ts'
+import { call } from './support/call.ts'
 import { webWith } from './support/things.ts'
 
 const page = { path: '/page', type: 'text/html; charset=utf-8', content: '<p>é', sources: { styleSrc: ["'self'"] } }
@@ -23,6 +24,21 @@ describe('static files', () => {
       })
       const head = await fetch(`${url}/schemas/a.json`, { method: 'HEAD' })
       expect([head.status, await head.text()]).to.deep.equal([200, ''])
+    })
+  })
+
+  it('have the paths of the service below the prefix that the proxy in front sends', async () => {
+    const list = { path: '/list', type: 'text/plain', content: (prefix: string) => `${prefix}/schemas/a.json` }
+    const behind = webWith({ files: [list], proxies: 1 })
+    const headers = { 'x-forwarded-prefix': '/things-api' }
+    expect((await call(behind, '/list', { headers })).text).to.equal('/things-api/schemas/a.json')
+    expect((await call(behind, '/list')).text).to.equal('/schemas/a.json')
+  })
+
+  it('lead from a path with a slash at its end to the one without, from which their links are', async () => {
+    await withServer(app, async (url) => {
+      const answer = await fetch(`${url}/schemas/a.json/`)
+      expect([answer.url, await answer.text()]).to.deep.equal([`${url}/schemas/a.json`, '{"a":1}'])
     })
   })
 

@@ -121,6 +121,7 @@ ${sidecarCommand(service, 'mongodb')}
       Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
       # By which other containers call it.
       Web__Hosts: ${podsOf(service)},${pod},\${Web__Hosts-}
+      Web__Proxies: \${Web__Proxies:-0}
       Web__CertificateFile: /certificates/localhost.crt
       Web__KeyFile: /certificates/localhost.key
       # Published on loopback only, so all come from this machine, and through the bridge from one address.
@@ -133,10 +134,11 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Where people see what happens, from this machine. */
+/** Where people see what happens: from this machine, unless `.env` says where else. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
-  return watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : "''"
+  const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
+  return `\${Telemetry__MonitorPage-${usual}}`
 }
 
 /**
@@ -167,6 +169,6 @@ function isKnownBySignature(service: Service): boolean {
 export function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)
-  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, '0.0.0.0')
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, { metrics: '0.0.0.0' })
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
 }

@@ -25,13 +25,13 @@ export function resourcesOf(
 /**
  * How every sidecar is started: here, in docker-compose.yml and (a test compares) in release/image/start. Without the three listen
  * addresses daprd opens its metrics and internal gRPC ports on every interface.
- * @param metricsAddress that of a pod, where whoever scrapes is another one
+ * @param addresses `api`: where it takes requests, separated by commas; `metrics`: that of a pod, where whoever scrapes is another one
  */
 export function daprdFlags(
   appId: string,
   ports: ServicePorts,
   resources: Resources,
-  metricsAddress = '127.0.0.1',
+  { api = '127.0.0.1', metrics = '127.0.0.1' } = {},
 ): [flag: string, value: string][] {
   return [
     ['app-id', appId],
@@ -41,9 +41,9 @@ export function daprdFlags(
     ['dapr-grpc-port', String(ports.daprGrpc)],
     ['dapr-internal-grpc-port', String(ports.daprInternalGrpc)],
     ['metrics-port', String(ports.daprMetrics)],
-    ['dapr-listen-addresses', '127.0.0.1'],
+    ['dapr-listen-addresses', api],
     ['dapr-internal-grpc-listen-address', '127.0.0.1'],
-    ['metrics-listen-address', metricsAddress],
+    ['metrics-listen-address', metrics],
     ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
     ['config', resources.configuration],
     // Bulk publishes and state transactions of a full batch are above the 4Mi default.

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server } from 'node:net'
+import { loopbacks } from '../lib/loopbacks.ts'
 import type { ServicePorts, StackPorts } from '../lib/ports.ts'
 import { services } from '../lib/services.ts'
 
@@ -59,22 +60,25 @@ async function reserveBlock(): Promise<number[]> {
 }
 
 /**
- * True when we can listen on 127.0.0.1 and nothing answers on either loopback address. Listening alone does not tell:
- * macOS lets us bind beside a listener on all interfaces, and a browser's `localhost` tries ::1 first.
+ * True when we can listen on each loopback address of this machine and nothing answers there. Listening alone does not tell: macOS
+ * lets us bind beside a listener on all interfaces.
  */
 export async function isPortFree(port: number): Promise<boolean> {
-  const server = await listen(port)
-  if (!server) return false
-  await new Promise((resolve) => server.close(resolve))
-  return !(await answers('127.0.0.1', port)) && !(await answers('::1', port))
+  for (const host of loopbacks()) {
+    const server = await listen(port, host)
+    if (!server) return false
+    await new Promise((resolve) => server.close(resolve))
+    if (await answers(host, port)) return false
+  }
+  return true
 }
 
 /** Undefined when we cannot. */
-function listen(port: number): Promise<Server | undefined> {
+function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(undefined))
-    server.listen(port, '127.0.0.1', () => resolve(server))
+    server.listen(port, host, () => resolve(server))
   })
 }
 

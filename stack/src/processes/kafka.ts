@@ -9,6 +9,7 @@ import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
 import { javaCommand } from '../lib/java.ts'
+import { bracketed, loopbacks } from '../lib/loopbacks.ts'
 import { classArchiveFile, kafkaJarsFolder, repository } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
 import type { StackPorts } from '../lib/ports.ts'
@@ -90,11 +91,19 @@ async function format(properties: string): Promise<void> {
 
 /** One broker that is its own controller (KRaft), on loopback only. */
 function brokerProperties({ kafka, kafkaController }: StackPorts, logs: string) {
+  // A listener for each address: a client that came by ::1 is told to go on there.
+  const clients = Object.fromEntries(
+    loopbacks().map((address) => [address === '::1' ? 'PLAINTEXT6' : 'PLAINTEXT', `${bracketed(address)}:${kafka}`]),
+  )
   return {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${kafkaController}`,
-    listeners: `PLAINTEXT://127.0.0.1:${kafka},CONTROLLER://127.0.0.1:${kafkaController}`,
+    listeners: Object.entries({ ...clients, CONTROLLER: `127.0.0.1:${kafkaController}` })
+      .map(([name, address]) => `${name}://${address}`)
+      .join(),
+    'listener.security.protocol.map': [...Object.keys(clients), 'CONTROLLER'].map((name) => `${name}:PLAINTEXT`).join(),
+    'inter.broker.listener.name': 'PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': logs,
     ...brokerRules,

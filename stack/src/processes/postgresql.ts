@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { StackError } from '../lib/error.ts'
+import { loopbacks } from '../lib/loopbacks.ts'
 import { poll } from '../lib/poll.ts'
 import { readProcessTable } from '../lib/process-table.ts'
 import { postgresqlUri, postgresqlUser } from '../postgresql/connection.ts'
@@ -27,7 +28,7 @@ const isRoot = process.getuid?.() === 0
 
 /** The command of a folder's server, on loopback and without a socket in the file system. */
 export function postgresqlCommand(folder: string, port: number): [command: string, ...args: string[]] {
-  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', ...postgresqlSettings }
+  const settings = { listen_addresses: loopbacks().join(), port, unix_socket_directories: '', ...postgresqlSettings }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   return asServerUser(databaseFolder(folder), [program('postgres'), '-D', databaseFolder(folder), ...options])
 }

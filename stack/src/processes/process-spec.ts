@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { javaCommand } from '../lib/java.ts'
+import { bracketed, loopbacks } from '../lib/loopbacks.ts'
 import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
@@ -82,15 +83,16 @@ function serviceSpec(plan: Plan, { name, hasStore, watches }: Service): ProcessS
       Metrics__Port: String(metrics),
       Sidecar__HttpPort: String(daprHttp),
       Sidecar__GrpcPort: String(daprGrpc),
-      ...monitorPage(plan),
+      ...monitorPage(plan, process.env),
       ...(watches && watchVariables(plan)),
     },
     ports: { http, https, channel, metrics },
   }
 }
 
-/** Where people see what happens: each service's page links there. */
-function monitorPage({ ports }: Plan): Record<string, string> {
+/** Where people see what happens, unless the environment says where else: each service's page links there. */
+function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
+  if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
@@ -154,12 +156,13 @@ function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
   return { APP_API_TOKEN: app, DAPR_API_TOKEN: dapr }
 }
 
-/** Arguments of daprd for a sidecar on this machine. */
+/** Arguments of daprd for a sidecar on this machine. Its metrics and its port for other sidecars take one address. */
 export function daprdArguments(
   service: Pick<Service, 'name' | 'hasStore'>,
   ports: ServicePorts,
   store: LocalStore,
 ): string[] {
   const resources = resourcesOf(join(repository, 'components'), service, store)
-  return daprdFlags(service.name, ports, resources).flatMap(([flag, value]) => [`--${flag}`, value])
+  const api = loopbacks().map(bracketed).join()
+  return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }

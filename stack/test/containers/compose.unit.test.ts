@@ -51,7 +51,7 @@ describe('docker-compose.yml', () => {
 
   it('has a default for ports and for no secret', () => {
     const withDefault = [...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name ?? '')
-    expect(withDefault.filter((name) => !/_PORT$|_PROTOCOL$|^Auth__/.test(name))).to.deep.equal([])
+    expect(withDefault.filter((name) => !/_PORT$|_PROTOCOL$|^(Auth|Web)__/.test(name))).to.deep.equal([])
     expect(withDefault).not.to.include('Auth__ApiKeys')
   })
 
@@ -86,6 +86,15 @@ describe('docker-compose.yml', () => {
     })
     for (const name of ['jaeger', 'prometheus', 'grafana']) {
       expect(services[name], name).to.deep.include({ read_only: true, cap_drop: ['ALL'] })
+    }
+  })
+
+  it('takes from .env what services need behind a reverse proxy', () => {
+    for (const { name } of registered) {
+      const { Web__Proxies, Web__Hosts, Telemetry__MonitorPage } = services[name]?.environment ?? {}
+      expect(Web__Proxies).to.equal(`\${Web__Proxies:-0}`)
+      expect(Web__Hosts).to.match(/,\$\{Web__Hosts-\}$/)
+      expect(Telemetry__MonitorPage).to.match(/^\$\{Telemetry__MonitorPage-http:\/\/localhost:/)
     }
   })
 

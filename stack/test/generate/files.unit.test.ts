@@ -29,7 +29,7 @@ describe('what follows from services.json', () => {
       expect(settings.App.Name).to.equal(name)
       expect(settings.Web, name).to.include({ HttpPort: http, HttpsPort: https })
       expect(settings.AppChannel.Port, name).to.equal(channel)
-      expect(settings.Metrics, name).to.deep.equal({ Host: '127.0.0.1', Port: metrics })
+      expect(settings.Metrics, name).to.deep.equal({ Host: 'localhost', Port: metrics })
       expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
       expect(settings.State.Store, name).to.equal(hasStore ? 'statestore' : '')
       expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())

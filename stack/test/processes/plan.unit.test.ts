@@ -36,3 +36,18 @@ describe('the store of a stack of processes', () => {
     expect(specs['order-service']?.env).not.to.have.property('State__ConnectionString')
   })
 })
+
+describe('the pages of a stack of processes', () => {
+  afterEach(removeFolders)
+
+  it('link to the monitor of this machine, unless the environment says where it is', async () => {
+    const plan = await createPlan(temporaryFolder(), defaultPorts)
+    const linked = () => processSpecs(plan)['order-service']?.env.Telemetry__MonitorPage
+    expect(linked()).to.equal('http://localhost:5010/')
+    process.env.Telemetry__MonitorPage = 'https://shop.example/monitor/'
+    const inherited = linked()
+    delete process.env.Telemetry__MonitorPage
+    // What the process inherits counts.
+    expect(inherited).to.equal(undefined)
+  })
+})

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
+import { loopbacks } from '../../src/lib/loopbacks.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import { defaultPorts, localPorts, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
@@ -50,6 +51,16 @@ describe('ports', () => {
   for (const host of ['127.0.0.1', '0.0.0.0', '::1']) {
     it(`are taken when someone listens on ${host}`, async () => {
       expect(await isPortFree(await listen(host))).to.equal(false)
+    })
+  }
+
+  for (const host of loopbacks()) {
+    it(`are taken by an outgoing connection of ${host}`, async () => {
+      const client = connect({ port: await listen(host), host })
+      await once(client, 'connect')
+      const isFree = await isPortFree(client.localPort ?? 0)
+      client.destroy()
+      expect(isFree).to.equal(false)
     })
   }
 

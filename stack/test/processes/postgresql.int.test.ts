@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Client } from 'pg'
+import { loopbacks } from '../../src/lib/loopbacks.ts'
 import { testFolder } from '../../src/lib/paths.ts'
 import { inDatabase } from '../../src/postgresql/databases.ts'
 import { freeServicePorts } from '../../src/processes/free-ports.ts'
@@ -43,7 +44,7 @@ describe('a PostgreSQL server of this machine', () => {
     expect(await ask(inDatabase(server.uri, 'another-one'), 'SELECT current_database()')).to.deep.equal([
       ['another-one'],
     ])
-    expect(await ask(inDatabase(server.uri, 'first'), 'SHOW listen_addresses')).to.deep.equal([['127.0.0.1']])
+    expect(await ask(inDatabase(server.uri, 'first'), 'SHOW listen_addresses')).to.deep.equal([[loopbacks().join()]])
   })
 
   it('asks for its password', async () => {

@@ -29,13 +29,17 @@ export class FakeMonitor {
   #timer: ReturnType<typeof setInterval> | undefined
   readonly #page: ReturnType<typeof readPage>
 
-  constructor(page: ReturnType<typeof readPage>) {
+  readonly #prefix: string
+
+  /** @param prefix the only path below which it answers, as behind a proxy that strips it */
+  constructor(page: ReturnType<typeof readPage>, prefix = '') {
     this.#page = page
+    this.#prefix = prefix
   }
 
   async start(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#prefix}`
     this.#timer = setInterval(() => this.batch({}), 1000)
   }
 
@@ -84,7 +88,9 @@ export class FakeMonitor {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://localhost')
+    const { url: sent = '/' } = request
+    if (!sent.startsWith(`${this.#prefix}/`)) return json(response, 404, {})
+    const url = new URL(sent.slice(this.#prefix.length), 'http://localhost')
     if (!url.pathname.startsWith('/v1/')) return this.#file(url.pathname, response)
     const body = request.method === 'POST' ? JSON.parse((await text(request)) || 'null') : undefined
     const { method = 'GET', headers } = request
@@ -122,7 +128,7 @@ export class FakeMonitor {
   #file(path: string, response: ServerResponse): void {
     const found = this.#page(path)
     if (!found) json(response, 404, {})
-    else response.writeHead(found.status, headersOf(found.file)).end(found.file.br)
+    else response.writeHead(found.status, headersOf(found.file)).end(found.file.br ?? found.file.bytes)
   }
 }
 
@@ -130,9 +136,9 @@ function json(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-const headersOf = ({ type, etag, immutable }: PageFile) => ({
+const headersOf = ({ type, br, etag, immutable }: PageFile) => ({
   'content-type': type,
-  'content-encoding': 'br',
+  ...(br && { 'content-encoding': 'br' }),
   etag,
   'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
   'content-security-policy': pagePolicy,

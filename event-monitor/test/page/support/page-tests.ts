@@ -7,13 +7,14 @@ import { openTab, type Tab } from './tab.ts'
 
 /**
  * A browser and a monitor that answers by the contract, for the tests of a suite; each test begins with the same answers.
+ * @param prefix the path below which a proxy would serve the monitor
  * @returns what opens a path: its tab is closed after the test
  */
-export function pageTests() {
+export function pageTests(prefix = '') {
   const own = { monitor: undefined as unknown as FakeMonitor, browser: undefined as unknown as Browser }
   const tabs: Tab[] = []
   before(async () => {
-    own.monitor = new FakeMonitor(await builtPage())
+    own.monitor = new FakeMonitor(await builtPage(), prefix)
     await own.monitor.start()
     own.browser = await openBrowser(['--enable-precise-memory-info'])
   })

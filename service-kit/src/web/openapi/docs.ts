@@ -22,7 +22,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   // By its address, since it changes: while the issuer cannot be asked, nobody can sign in there.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
-    swaggerUrl: '/openapi.json',
+    swaggerUrl: '../openapi.json',
     swaggerOptions: options,
   })
   const directives = {
@@ -46,11 +46,17 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
     response.set('cross-origin-opener-policy', 'unsafe-none')
     next()
   }
-  return Router()
-    .use(set)
-    .get('/oauth2-redirect.html', keepOpener)
-    .use(swaggerUi.serve)
-    .get('/', (_request, response) => response.send(page))
+  return (
+    Router()
+      .use(set)
+      // Of the page itself without its slash, from which no file of it would be found.
+      .get('/', ({ originalUrl }, response, next) =>
+        originalUrl.replace(/\?.*/s, '').endsWith('/') ? next() : response.redirect('docs/'),
+      )
+      .get('/oauth2-redirect.html', keepOpener)
+      .use(swaggerUi.serve)
+      .get('/', (_request, response) => response.send(page))
+  )
 }
 
 /**

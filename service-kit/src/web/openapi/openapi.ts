@@ -45,7 +45,8 @@ export function openapiOf({
       description: monitorPage ? `${description}\n\n[See what happens](${monitorPage})` : description,
       version: '1',
     },
-    servers: [{ url: '/' }],
+    // Where the document is served, below whatever prefix of a proxy.
+    servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
     paths: pathsOf(routes, refusals),
     components: {
