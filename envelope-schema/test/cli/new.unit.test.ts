@@ -61,7 +61,6 @@ describe('envelope new', () => {
     expect(await refused(['OrderCreated@9', '--data', data])).to.match(
       /^OrderCreated@9: \/Version is not a known version; /,
     )
-    expect(await refused(['OrderCreated', '--data', data, '--date', 'x'])).to.match(/\/CreationDate must be/)
   })
 
   it('asks for what it lacks', async () => {
@@ -72,6 +71,17 @@ describe('envelope new', () => {
     expect(await usageError(run(create, ['OrderCreated', '--data', data]))).to.match(/ENVELOPE_APP_ID/)
     expect(await usageError(run(create, ['OrderCreated', '--data', '@/nowhere'], { env }))).to.match(/ENOENT/)
     expect(await usageError(run(create, [], { env }))).to.match(/^which event\?/)
+  })
+
+  it('refuses a date that does not exist, or that is another moment on another machine', async () => {
+    const refusalOf = (date: string) =>
+      usageError(run(create, ['OrderCreated', '--data', data, '--date', date], { env }))
+    expect(await refusalOf('2026-02-30T00:00:00Z')).to.equal(
+      '--date must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter',
+    )
+    expect(await refusalOf('2026-02-28')).to.match(/; add the time and an offset, such as T00:00:00Z$/)
+    expect(await refusalOf('2026-02-28T10:00')).to.match(/; add Z or an offset/)
+    expect(await refusalOf('yesterday')).to.match(/^--date must be/)
   })
 })
 
