@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connectionOf } from '../../src/cli/connection.ts'
 import { create } from '../../src/cli/new.ts'
-import { shown } from '../../src/cli/tail.ts'
+import { correlationOf, shown, tail } from '../../src/cli/tail.ts'
 import { validateDocument } from '../../src/index.ts'
 import { keyOf, traceHeaders } from '../../src/kafka/record.ts'
 import { app, bytesOf, orderCreated, reduced } from '../support/documents.ts'
@@ -165,8 +165,21 @@ describe('a record that envelope tail shows', () => {
     expect(show(`${'['.repeat(99_999)}${']'.repeat(99_999)}`).problems[0].message).to.match(/nests deeper/)
   })
 
+  it('has the CorrelationId that is asked for, however the event spells it', () => {
+    for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
+      expect(shown(record({ CorrelationId: id }), { ...options, correlation: app.id }), id).not.to.equal('')
+  })
+
+  it('is looked up by a CorrelationId in every usual spelling, and by nothing else', async () => {
+    for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
+      expect(correlationOf(id), id).to.equal(app.id)
+    expect(correlationOf(undefined)).to.equal(undefined)
+    const refused = run(tail, ['--brokers', 'a:1', '--topic', 't', '--correlation', 'abc'])
+    expect(await usageError(refused)).to.match(/^--correlation is no GUID/)
+  })
+
   it('is nothing when it belongs to something else', () => {
-    const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id.toUpperCase() })
+    const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id })
     expect(of({ CorrelationId: app.id })).to.contain(app.id)
     for (const other of [reduced(), null, 'x', { CorrelationId: 1 }]) expect(of(other)).to.equal('')
   })

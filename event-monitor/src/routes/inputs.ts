@@ -96,10 +96,14 @@ export const filterInput: Input<EventFilter> = {
     list('why', 'Pointer of its first problem.'),
     single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
     single('to', 'Arrived before.', { type: 'string', format: 'date-time' }),
-    single('guid', 'Id, CorrelationId, TraceId, CausationId, or a GUID of the payload.', {
-      type: 'string',
-      format: 'uuid',
-    }),
+    single(
+      'guid',
+      'Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.',
+      {
+        type: 'string',
+        format: 'uuid',
+      },
+    ),
     single('q', 'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a place.'),
   ],
   problems: [400],
