@@ -111,6 +111,11 @@ describe('a connection to Kafka', () => {
   it('is by options, and by the environment where there is none', () => {
     expect(of(options)).to.deep.equal({ topic: 't', address: { bootstrapBrokers: ['a:1', 'b:2'] } })
     expect(of({}, { ENVELOPE_BROKERS: 'c:3', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal(['c:3'])
+    expect(of({ ...options, brokers: ' a:1 , b:2,' }).address.bootstrapBrokers).to.deep.equal(['a:1', 'b:2'])
+    expect(of({}, { ENVELOPE_BROKERS: 'c:3, d:4', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal([
+      'c:3',
+      'd:4',
+    ])
     expect(of({ ...options, tls: true }).address.tls).to.deep.equal({})
   })
 
