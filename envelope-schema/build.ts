@@ -75,7 +75,6 @@ function manifest(): object {
     scripts: __,
     devDependencies: ___,
     exports: sources,
-    bin,
     ...own
   } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const built = (path: string) => path.replace('./src/', './dist/').replace(/\.ts$/, '.js')
@@ -83,10 +82,9 @@ function manifest(): object {
     if (!path.endsWith('.ts')) return [name, path]
     return [name, { types: built(path).replace(/\.js$/, '.d.ts'), default: built(path) }]
   })
-  const bins = Object.entries<string>(bin).map(([name, path]) => [name, built(path)])
   // What the sources need, JavaScript does not.
   const engines = { node: '>=20.12' }
-  return { ...own, engines, bin: Object.fromEntries(bins), exports: Object.fromEntries(exports) }
+  return { ...own, engines, bin: { envelope: './dist/cli/main.js' }, exports: Object.fromEntries(exports) }
 }
 
 if (import.meta.main) {

@@ -22,7 +22,7 @@ export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
 export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
-export { isGuid } from './schemas/guid.ts'
+export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export { guidPattern } from './schemas/schemas.ts'
 export type {
@@ -47,3 +47,4 @@ export {
 export { fieldValidator, isGuidField } from './validation/field-validator.ts'
 export { hiddenByParsing, scanJson } from './validation/json-text.ts'
 export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'
+export { momentProblem, parseMoment } from './validation/moment.ts'

@@ -49,6 +49,108 @@ describe('a message of a CloudEvent', () => {
   })
 })
 
+describe('the data of a CloudEvent', () => {
+  const headers = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't' }
+  const body = bytesOf('{"a":1}')
+  const structured = (event: object) =>
+    cloudEventOf(
+      {
+        headers: { 'content-type': 'application/cloudevents+json' },
+        body: bytesOf({ specversion: '1.0', id: '1', source: '/', type: 't', ...event }),
+      },
+      'kafka',
+    )
+
+  it('is the body in binary mode, whatever headers say', () => {
+    const encoded = Buffer.from('{"a":2}').toString('base64')
+    const read = cloudEventOf({ headers: { ...headers, ce_data_base64: encoded, ce_data: '{"a":3}' }, body }, 'kafka')
+    expect(read).to.deep.equal({ specversion: '1.0', id: '1', source: '/', type: 't', data: { a: 1 } })
+    const other = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/', 'ce-type': 't', 'ce-data_base64': encoded }
+    expect(cloudEventOf({ headers: other, body }, 'http')).to.deep.equal(read)
+  })
+
+  it('is absent in binary mode without a body, and null where the body is null', () => {
+    expect(cloudEventOf({ headers, body: new Uint8Array() }, 'kafka')).not.to.have.property('data')
+    expect(cloudEventOf({ headers, body: bytesOf('null') }, 'kafka')).to.have.property('data', null)
+  })
+
+  it('is absent or null in structured mode as it was sent', () => {
+    expect(structured({})).not.to.have.property('data')
+    expect(structured({ data: null })).to.have.property('data', null)
+    expect(structured({ data: { a: 1 }, data_base64: null })).to.deep.include({ data: { a: 1 } })
+  })
+
+  it('is refused in structured mode when it is sent twice, or is no base64', () => {
+    const refusalOf = (event: object) => errorOf(() => structured(event)).problems.map(({ message }) => message)
+    expect(refusalOf({ data: 1, data_base64: 'MQ==' })).to.deep.equal(['has both data and data_base64'])
+    for (const data_base64 of [1, {}, '???', 'MQ=', 'M'])
+      expect(refusalOf({ data_base64 }), `${data_base64}`).to.deep.equal(['has data_base64 that is no base64'])
+  })
+
+  it('is an empty body when it is absent', () => {
+    expect(binaryMessage({ specversion: '1.0', id: '1', source: '/', type: 't' }, 'kafka').body).to.equal('')
+  })
+})
+
+describe('an attribute of a CloudEvent that is not set', () => {
+  const required = { specversion: '1.0' as const, id: '1', source: '/', type: 't' }
+
+  it('is the same as none when it is null in structured mode', () => {
+    const sent = { ...required, subject: null, time: null, datacontenttype: null, data: {} }
+    const headers = { 'content-type': 'application/cloudevents+json' }
+    expect(cloudEventOf({ headers, body: bytesOf(sent) }, 'kafka')).to.deep.equal({ ...required, data: {} })
+  })
+
+  it('has no header in binary mode, neither written nor read', () => {
+    const { headers } = binaryMessage({ ...required, subject: null, time: undefined, data: {} } as never, 'kafka')
+    expect(headers).not.to.have.any.keys('ce_subject', 'ce_time')
+    const sent = {
+      ce_specversion: '1.0',
+      ce_id: '1',
+      ce_source: '/',
+      ce_type: 't',
+      ce_subject: null,
+      ce_time: undefined,
+    }
+    expect(cloudEventOf({ headers: sent, body: bytesOf('{}') }, 'kafka')).to.deep.equal({ ...required, data: {} })
+  })
+
+  it('is kept when it is the text null', () => {
+    const sent = { ce_specversion: '1.0', ce_id: '1', ce_source: '/', ce_type: 't', ce_subject: 'null' }
+    expect(cloudEventOf({ headers: sent, body: bytesOf('{}') }, 'kafka').subject).to.equal('null')
+  })
+})
+
+describe('a header of a CloudEvent over HTTP', () => {
+  const read = (subject: string, kind: 'http' | 'kafka' = 'http') => {
+    const prefix = kind === 'http' ? 'ce-' : 'ce_'
+    const attributes = { specversion: '1.0', id: '1', source: '/', type: 't', subject }
+    const headers = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [prefix + name, value]))
+    return cloudEventOf({ headers, body: bytesOf('{}') }, kind).subject
+  }
+
+  it('may be a quoted string, in which a backslash quotes the next character', () => {
+    expect(read(String.raw`"a \"b\" c"`)).to.equal('a "b" c')
+    expect(read(String.raw`"a\\b"`)).to.equal(String.raw`a\b`)
+    expect(read(String.raw`"\a"`)).to.equal('a')
+    expect(read('""')).to.equal('')
+  })
+
+  it('is percent-decoded once, after the quotes', () => {
+    expect(read('"Euro%20%E2%82%AC %F0%9F%98%80"')).to.equal('Euro € 😀')
+    expect(read('%22a%22')).to.equal('"a"')
+    expect(read('%2541')).to.equal('%41')
+  })
+
+  it('keeps a backslash outside quotes, and quotes that do not enclose it', () => {
+    for (const text of [String.raw`a\"b`, '"a"b"', String.raw`"a\"`, '"']) expect(read(text), text).to.equal(text)
+  })
+
+  it('is read as it is over Kafka', () => {
+    for (const text of ['"a"', String.raw`"a\"b"`, '%41', 'é']) expect(read(text, 'kafka'), text).to.equal(text)
+  })
+})
+
 describe('a message that is no CloudEvent', () => {
   const json = (document: unknown) => ({
     headers: { 'content-type': 'application/cloudevents+json' },

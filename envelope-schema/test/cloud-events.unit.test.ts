@@ -157,6 +157,14 @@ describe('a CloudEvent of somebody else', () => {
       expect(fromCloudEvent({ ...foreign, traceparent }), traceparent).not.to.have.property('TraceId')
   })
 
+  it('lacks what its attributes do not set, and keeps no attribute that is null', () => {
+    const event = { ...foreign, time: null, subject: null, dataschema: null, correlationid: null, traceparent: null }
+    const envelope = fromCloudEvent(event as never)
+    expect(envelope).not.to.have.any.keys('CreationDate', 'CorrelationId', 'TraceId')
+    expect(envelope.Headers).to.deep.equal({ CloudEvent: { id: '4711', source: '/shop/7', type: 'OrderCreated@1' } })
+    expect(fromCloudEvent({ ...foreign, data: null })).to.have.property('Payload', null)
+  })
+
   it('is refused like any document when it says too little', () => {
     const { data: _, time: __, ...poor } = foreign
     expect(fromCloudEvent(poor)).not.to.have.any.keys('CreationDate', 'Payload')

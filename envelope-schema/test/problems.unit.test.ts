@@ -52,8 +52,29 @@ describe('a problem', () => {
   })
 
   it('is one alone when the Version, by which a Payload is read, is no number', () => {
-    const problem = '/Version must be a whole number, not a string (send it without quotes: 12.5, not "12.5")'
+    const hint = 'send it without quotes: 1, not "1"; in Java and C# declare the field as int, not as a string'
+    const problem = `/Version must be a whole number, not a string (${hint})`
     expect(problemsOf(reduced({ Version: '1', Payload: {} }))).to.deep.equal([problem])
+  })
+
+  it('says of a record of Kafka Connect how the connector writes the envelope alone', () => {
+    const schema = { type: 'struct', optional: false, fields: [] }
+    const what = 'the document is a Kafka Connect record with its schema, not an envelope'
+    const hint = 'set value.converter.schemas.enable=false in the connector'
+    expect(problemsOf({ schema, payload: reduced() })).to.deep.equal([`${what} (${hint})`])
+    const text =
+      'set value.converter=org.apache.kafka.connect.storage.StringConverter in the connector, since its payload is a text'
+    expect(problemsOf({ schema: { type: 'string' }, payload: JSON.stringify(reduced()) })).to.deep.equal([
+      `${what} (${text})`,
+    ])
+  })
+
+  it('says nothing of Kafka Connect where a document has more or less than schema and payload', () => {
+    expect(() => parseEvent(bytesOf({ ...reduced(), schema: {}, payload: {} }))).not.to.throw()
+    expect(problemsOf({ payload: {} })).to.include('/Payload is missing (rename payload to Payload)')
+    expect(problemsOf({ ...reduced({ Payload: undefined }), schema: {}, payload: {} })).to.deep.equal([
+      '/Payload is missing (rename payload to Payload)',
+    ])
   })
 
   it('may be one of the whole document', () => {

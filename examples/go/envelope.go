@@ -100,8 +100,12 @@ func (c *Contract) Check(value []byte, variant string) (string, []string) {
 	object, isObject := document.(map[string]any)
 	_, isCloudEvent := object["specversion"]
 	_, hasPayload := object["Payload"]
+	_, hasSchema := object["schema"]
+	_, hasConnectPayload := object["payload"]
 	if isCloudEvent && !hasPayload {
 		wrong[""] = true // a CloudEvent around an envelope
+	} else if hasSchema && hasConnectPayload && len(object) == 2 {
+		wrong[""] = true // a record of Kafka Connect around an envelope
 	} else {
 		problems(c.envelopes[variant].Validate(document), "", wrong)
 	}

@@ -53,6 +53,8 @@ def check(value: bytes, variant: str = "received") -> tuple[str, list[str]]:
     is_object = isinstance(document, dict)
     if is_object and "specversion" in document and "Payload" not in document:
         wrong.add("")  # a CloudEvent around an envelope
+    elif is_object and document.keys() == {"schema", "payload"}:
+        wrong.add("")  # a record of Kafka Connect around an envelope
     else:
         wrong |= set(_problems(_envelopes[variant], document))
     code, in_payload = _check_payload(document) if is_object else ("ok", [])

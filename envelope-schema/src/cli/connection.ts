@@ -36,7 +36,11 @@ export function connectionOf(values: Values, env: NodeJS.ProcessEnv): { address:
     const given = values[name] ?? env[`ENVELOPE_${name.replace('-', '_').toUpperCase()}`]
     return typeof given === 'string' && given !== '' ? given : undefined
   }
-  const brokers = value('brokers')?.split(',').filter(Boolean) ?? []
+  const brokers =
+    value('brokers')
+      ?.split(',')
+      .map((broker) => broker.trim())
+      .filter(Boolean) ?? []
   if (brokers.length === 0) throw new UsageError('which Kafka? --brokers host:port, or ENVELOPE_BROKERS')
   const wrong = brokers.find((broker) => !/^[^:/\s]+:\d{1,5}$|^\[[\da-f:.]+\]:\d{1,5}$/i.test(broker))
   if (wrong) throw new UsageError(`--brokers: ${wrong} is not host:port`)

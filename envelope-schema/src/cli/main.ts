@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import type { Io } from './io.ts'
 import { didYouMean, UsageError } from './usage.ts'
 
@@ -36,18 +37,25 @@ const help = `Usage: envelope COMMAND [OPTIONS] [FILE...]
 
 ${names.map((name) => `  ${name.padEnd(9)} ${commands[name]?.summary}`).join('\n')}
 
-envelope COMMAND --help says more.
+envelope COMMAND --help prints its options, envelope --version the version.
+
+Exits with 3 if the output cannot be written, for example because a disk is full; each command lists its other exit codes.
 `
 
 /** Runs a command line and answers the exit code. */
 async function main([name, ...args]: string[], io: Io): Promise<number> {
   if (name === '--help' || name === '-h' || name === 'help') return print(help, io)
+  if (name === '--version' || name === '-v' || name === 'version') return print(`envelope ${version()}\n`, io)
   if (name === undefined) throw new UsageError(`which command? ${names.join(', ')}`)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command)
     throw new UsageError(`there is no command ${name}${didYouMean(name, names)}; there are ${names.join(', ')}`)
   const { help: own, run } = await command.load()
   return args.includes('--help') || args.includes('-h') ? print(own, io) : await run(args, io)
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(text: string, { stdout }: Io): number {
@@ -58,13 +66,15 @@ function print(text: string, { stdout }: Io): number {
 const { env, stdin, stdout, stderr } = process
 const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
-// A reader that leaves early (envelope validate … | head) wants no more.
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit()
-  // Such as a full disk. What is missing of the output must not look like a success.
-  stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
-  process.exit(2)
-})
+for (const stream of [stdout, stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that leaves early (envelope validate … | head) wants no more.
+    if (error.code === 'EPIPE') process.exit()
+    // For example a full disk. Incomplete output must look neither like success nor like invalid input.
+    if (stream === stdout) stderr.write(`envelope: the output cannot be written: ${error.message}\n`)
+    process.exit(3)
+  })
+}
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {

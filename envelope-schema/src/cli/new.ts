@@ -4,6 +4,7 @@ import { decode } from '../envelope/decode.ts'
 import { knownVersions } from '../schemas/schemas.ts'
 import type { EventPayloads, EventType } from '../schemas/types.ts'
 import { EnvelopeError } from '../validation/error.ts'
+import { momentProblem, parseMoment } from '../validation/moment.ts'
 import { type Io, write } from './io.ts'
 import { problemLine } from './report.ts'
 import { didYouMean, readOptions, UsageError } from './usage.ts'
@@ -17,7 +18,7 @@ Prints a full envelope, in one line, for \`envelope publish\`; or what is wrong 
   --app-name NAME        ENVELOPE_APP_NAME
   --id, --correlation-id, --trace-id GUID
                          new ones, unless given; the CorrelationId is the TraceId's
-  --date DATE            when it happened; now, unless given
+  --date DATE            when it happened: a date-time with an offset, such as 2026-01-31T12:00:00Z; now, unless given
   --tenant ID            TenantID
   --pretty               over many lines
 
@@ -46,12 +47,13 @@ export async function create(args: string[], io: Io): Promise<number> {
   const [id, name] = [values['app-id'] ?? io.env.ENVELOPE_APP_ID, values['app-name'] ?? io.env.ENVELOPE_APP_NAME]
   if (!id || !name)
     throw new UsageError('which application? --app-id and --app-name, or ENVELOPE_APP_ID and ENVELOPE_APP_NAME')
+  const creationDate = dateOf(values.date)
   try {
     const envelope = createEnvelope({
       type,
       app: { id, name },
       payload: decode(await dataOf(values.data, io)) as EventPayloads[EventType],
-      creationDate: values.date === undefined ? new Date() : new Date(values.date),
+      creationDate,
       id: values.id,
       correlationId: values['correlation-id'],
       traceId: values['trace-id'],
@@ -73,6 +75,13 @@ function typeOf(event: string): EventType {
   if (versions) return `${name}@${version ?? versions.at(-1)}` as EventType
   const known = [...knownVersions.keys()]
   throw new UsageError(`there is no event ${name}${didYouMean(name, known)}; there are ${known.join(', ')}`)
+}
+
+/** @throws {UsageError} for a text that is no date-time with an offset */
+function dateOf(date: string | undefined): Date {
+  const moment = date === undefined ? new Date() : parseMoment(date)
+  if (moment) return moment
+  throw new UsageError(`--date ${momentProblem(date ?? '')}`)
 }
 
 async function dataOf(data: string, { stdin }: Io): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { reasonOf } from '../kafka/address.ts'
 import { loadClient } from '../kafka/client.ts'
 import { maskedEvent } from '../personal/masked-event.ts'
 import { mayShow } from '../personal/personal.ts'
+import { parseGuid } from '../schemas/guid.ts'
 import { EnvelopeError } from '../validation/error.ts'
 import { limitProblems } from '../validation/limits.ts'
 import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
@@ -17,7 +18,7 @@ those are shown that the schemas name and do not call personal.
 
 ${kafkaHelp}
   --from-start        all that the topic holds, first
-  --correlation ID    only events of this CorrelationId
+  --correlation ID    only events of this CorrelationId, in any usual spelling of a GUID
   --pretty            over many lines
   --values            with all values, personal ones too
 
@@ -48,6 +49,7 @@ export async function tail(args: string[], io: Io): Promise<number> {
     values: { type: 'boolean', default: false },
   })
   if (positionals.length > 0) throw new UsageError(`tail reads no file: ${positionals[0]}`)
+  const correlation = correlationOf(values.correlation)
   const { address, topic } = connectionOf(values, io.env)
   const { Consumer } = await loadClient()
   const groupId = `envelope-tail-${randomUUID()}`
@@ -64,8 +66,7 @@ export async function tail(args: string[], io: Io): Promise<number> {
     const offsets = starts.map((offset, partition) => ({ topic, partition, offset }))
     const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets })
     io.signal.addEventListener('abort', () => void stream.close().catch(() => {}), { once: true })
-    for await (const record of stream)
-      await write(io.stdout, shown(record, { ...values, correlation: values.correlation }))
+    for await (const record of stream) await write(io.stdout, shown(record, { ...values, correlation }))
     return 0
   } catch (error) {
     if (io.signal.aborted) return 0
@@ -76,11 +77,18 @@ export async function tail(args: string[], io: Io): Promise<number> {
   }
 }
 
+/** @throws {UsageError} for a text that spells no GUID: no event would have it */
+export function correlationOf(given: string | undefined): string | undefined {
+  const guid = parseGuid(given)
+  if (given === undefined || guid !== undefined) return guid
+  throw new UsageError('--correlation is no GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
+}
+
 /** The line of a record; nothing for one that is not asked for. */
 export function shown({ topic, partition, offset, key, value }: Seen, { correlation, pretty, values }: Shown): string {
   const { document, problems } = read(value ?? Buffer.alloc(0))
   const id = (document as { CorrelationId?: unknown } | null | undefined)?.CorrelationId
-  if (correlation !== undefined && `${id}`.toLowerCase() !== correlation.toLowerCase()) return ''
+  if (correlation !== undefined && parseGuid(id) !== correlation) return ''
   const text = key?.toString()
   const record = {
     topic,

@@ -22,6 +22,15 @@ export interface CloudEvent {
   [attribute: string]: unknown
 }
 
+/**
+ * Returns a CloudEvent without the attributes that are not set: null means the same as absent (JSON format 1.0.2, 2.2). Of `data` it does
+ * not: null is a value there (3.1.1).
+ */
+export function withoutUnset<E extends object>(event: E): E {
+  const isSet = ([name, value]: [string, unknown]) => (name === 'data' ? value !== undefined : value != null)
+  return Object.fromEntries(Object.entries(event).filter(isSet)) as E
+}
+
 /** What a CloudEvents String may not hold: control characters and noncharacters (CloudEvents 1.0.2, type system). */
 const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
@@ -57,7 +66,7 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
  * `traceparent`; attributes that have no field are kept in `Headers.CloudEvent`.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
-  const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = event
+  const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)
   if (isObject(data) && Object.hasOwn(data, 'Payload')) return data as Record<string, unknown>
   const { correlationid, traceparent, ...kept } = others
   const [, traceId] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(String(traceparent)) ?? []

@@ -1,5 +1,5 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { isGuid } from '../schemas/guid.ts'
+import { parseGuid } from '../schemas/guid.ts'
 import { envelopeFields, fieldsOf, isGuidSchema, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
 import type { EventType } from '../schemas/types.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
@@ -68,7 +68,7 @@ const dateTime = /^[\dT:.,Z+ -]+$/i
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
-  if (isGuidSchema(schema)) return isGuid(text)
+  if (isGuidSchema(schema)) return parseGuid(text) !== undefined
   if (format === 'date-time') return dateTime.test(text)
   if (type === 'string') return maxLength <= maxNameLength
   return type === undefined || (['number', 'integer'].includes(type) && number.test(text))

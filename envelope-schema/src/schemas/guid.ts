@@ -18,3 +18,20 @@ export function isGuid(value: unknown): value is string {
     if (kinds[value.charCodeAt(index)] !== places[index]) return false
   return true
 }
+
+/** A GUID with or without hyphens: alone or behind `urn:uuid:`, in braces, or in parentheses. */
+const spellings = /^\s*(?:(?:urn:uuid:)?([\da-f-]{32,36})|\{([\da-f-]{32,36})\}|\(([\da-f-]{32,36})\))\s*$/i
+const mostLength = 64
+
+/**
+ * Returns the GUID that a text spells in any usual way, in lower case with hyphens. It is for finding events by an id that was copied from
+ * elsewhere; whether an event may contain a spelling is for `isGuid` alone.
+ */
+export function parseGuid(value: unknown): string | undefined {
+  if (isGuid(value)) return value.toLowerCase()
+  if (typeof value !== 'string' || value.length > mostLength) return undefined
+  const [, plain, braced, bracketed] = spellings.exec(value) ?? []
+  const digits = plain ?? braced ?? bracketed ?? ''
+  const guid = digits.replace(/^(\w{8})(\w{4})(\w{4})(\w{4})(\w{12})$/, '$1-$2-$3-$4-$5')
+  return isGuid(guid) ? guid.toLowerCase() : undefined
+}

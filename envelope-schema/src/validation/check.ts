@@ -27,6 +27,19 @@ function isCloudEvent(document: object): boolean {
   return Object.hasOwn(document, 'specversion') && !Object.hasOwn(document, 'Payload')
 }
 
+/** A record of Kafka Connect's JsonConverter, which writes a schema beside each payload unless `schemas.enable` is false. */
+function isConnectRecord(document: object): document is { schema: unknown; payload: unknown } {
+  return Object.hasOwn(document, 'schema') && Object.hasOwn(document, 'payload') && Object.keys(document).length === 2
+}
+
+function connectRecord({ payload }: { payload: unknown }): Problem {
+  const hint =
+    typeof payload === 'string'
+      ? 'set value.converter=org.apache.kafka.connect.storage.StringConverter in the connector, since its payload is a text'
+      : 'set value.converter.schemas.enable=false in the connector'
+  return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
+}
+
 /** What keeps `document` from being an envelope of the variant. Its Payload is only looked at for its type. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
@@ -36,6 +49,7 @@ export function envelopeFault(document: unknown, variant: Variant): Fault | unde
 function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   if (document === null) return [tombstone]
   if (isObject(document) && isCloudEvent(document)) return [cloudEvent]
+  if (isObject(document) && isConnectRecord(document)) return [connectRecord(document)]
   const validate = envelopeValidators[variant]
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }

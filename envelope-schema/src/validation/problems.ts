@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import type { Problem } from './error.ts'
-import { dateTimeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
+import { dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
 /** Every problem that Ajv found, one for each field. `base` is the pointer of what was validated. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
@@ -23,7 +23,8 @@ function toProblem(error: ErrorObject, base: string): Problem {
   }
   if (error.keyword === 'type') {
     const wanted = error.params.type as string
-    return problem(pointer, `must be ${typeName(wanted)}, not ${kindOf(error.data)}`, typeHint(wanted, error.data))
+    const hint = error.parentSchema?.format === 'date-time' ? dateTypeHint(error.data) : typeHint(wanted, error.data)
+    return problem(pointer, `must be ${typeName(wanted)}, not ${kindOf(error.data)}`, hint)
   }
   const text = error.data as string
   const rule = error.parentSchema ?? {}

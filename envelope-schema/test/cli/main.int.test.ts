@@ -1,13 +1,27 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { createEnvelope } from '../../src/index.ts'
 import { app, orderCreated } from '../support/documents.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const launcher = fileURLToPath(new URL('../../src/cli/envelope.js', import.meta.url))
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** Every Node on the path that is too old for the sources. */
+function olderNodes(): { program: string; version: string }[] {
+  const programs = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'))
+  const found = programs.map((program) => ({
+    program,
+    version: spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '',
+  }))
+  const old = found.filter(({ version }) => Number(/^v(\d+)/.exec(version)?.[1]) < 24)
+  return [...new Map(old.map((node) => [node.version, node])).values()]
+}
+
 const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate: new Date(0) })
 
 describe('the command envelope', () => {
@@ -69,6 +83,51 @@ describe('the command envelope', () => {
     const env = ['--app-id', app.id, '--app-name', app.name]
     const { stdout } = run(['new', 'OrderCreated', ...env, '--data', '-'], JSON.stringify(orderCreated))
     expect(run(['validate', '--mode', 'publisher', '-'], stdout)).to.include({ status: 0, stdout: '' })
+  })
+
+  it('prints its version', () => {
+    for (const option of ['--version', '-v', 'version'])
+      expect(run([option]), option).to.deep.equal({ status: 0, stdout: `envelope ${version}\n`, stderr: '' })
+  })
+
+  it('ends with a code of its own when its output cannot be written', () => {
+    const full = openSync('/dev/full', 'w')
+    const runInto = (stdio: StdioOptions, ...args: string[]) =>
+      spawnSync(process.execPath, [cli, ...args], { cwd: folder, input: 'null', encoding: 'utf8', stdio })
+    try {
+      for (const args of [
+        ['--help'],
+        ['--version'],
+        ['validate', '--help'],
+        ['validate', '-'],
+        ['validate', '--json', '-'],
+      ]) {
+        const { status, stderr } = runInto(['pipe', full, 'pipe'], ...args)
+        expect({ status, stderr: stderr.split('\n').at(-2) }, args.join(' ')).to.deep.equal({
+          status: 3,
+          stderr: 'envelope: the output cannot be written: ENOSPC: no space left on device, write',
+        })
+      }
+      expect(runInto(['pipe', 'pipe', full], 'validate', '-').status, 'standard error').to.equal(3)
+      expect(runInto(['pipe', 'pipe', full], 'valdate').status, 'a usage error').to.equal(3)
+    } finally {
+      closeSync(full)
+    }
+  })
+
+  for (const node of olderNodes()) {
+    it(`states which Node it needs when ${node.version} runs it in this repository`, () => {
+      const { status, stdout, stderr } = spawnSync(node.program, [launcher, '--help'], { encoding: 'utf8' })
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
+      expect(stderr).to.equal(
+        `envelope: needs Node 24.6 or newer in this repository, and this is ${node.version}: use make envelope ARGS="...", which brings its own Node\n`,
+      )
+    })
+  }
+
+  it('is run by its launcher', () => {
+    const { status, stdout } = spawnSync(process.execPath, [launcher, '--version'], { encoding: 'utf8' })
+    expect({ status, stdout }).to.deep.equal({ status: 0, stdout: `envelope ${version}\n` })
   })
 
   it('ends well when nobody reads on', async () => {

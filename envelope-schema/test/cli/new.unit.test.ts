@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connectionOf } from '../../src/cli/connection.ts'
 import { create } from '../../src/cli/new.ts'
-import { shown } from '../../src/cli/tail.ts'
+import { correlationOf, shown, tail } from '../../src/cli/tail.ts'
 import { validateDocument } from '../../src/index.ts'
 import { keyOf, traceHeaders } from '../../src/kafka/record.ts'
 import { app, bytesOf, orderCreated, reduced } from '../support/documents.ts'
@@ -61,7 +61,6 @@ describe('envelope new', () => {
     expect(await refused(['OrderCreated@9', '--data', data])).to.match(
       /^OrderCreated@9: \/Version is not a known version; /,
     )
-    expect(await refused(['OrderCreated', '--data', data, '--date', 'x'])).to.match(/\/CreationDate must be/)
   })
 
   it('asks for what it lacks', async () => {
@@ -72,6 +71,17 @@ describe('envelope new', () => {
     expect(await usageError(run(create, ['OrderCreated', '--data', data]))).to.match(/ENVELOPE_APP_ID/)
     expect(await usageError(run(create, ['OrderCreated', '--data', '@/nowhere'], { env }))).to.match(/ENOENT/)
     expect(await usageError(run(create, [], { env }))).to.match(/^which event\?/)
+  })
+
+  it('refuses a date that does not exist, or that is another moment on another machine', async () => {
+    const refusalOf = (date: string) =>
+      usageError(run(create, ['OrderCreated', '--data', data, '--date', date], { env }))
+    expect(await refusalOf('2026-02-30T00:00:00Z')).to.equal(
+      '--date must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter',
+    )
+    expect(await refusalOf('2026-02-28')).to.match(/; add the time and an offset, such as T00:00:00Z$/)
+    expect(await refusalOf('2026-02-28T10:00')).to.match(/; add Z or an offset/)
+    expect(await refusalOf('yesterday')).to.match(/^--date must be/)
   })
 })
 
@@ -101,6 +111,11 @@ describe('a connection to Kafka', () => {
   it('is by options, and by the environment where there is none', () => {
     expect(of(options)).to.deep.equal({ topic: 't', address: { bootstrapBrokers: ['a:1', 'b:2'] } })
     expect(of({}, { ENVELOPE_BROKERS: 'c:3', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal(['c:3'])
+    expect(of({ ...options, brokers: ' a:1 , b:2,' }).address.bootstrapBrokers).to.deep.equal(['a:1', 'b:2'])
+    expect(of({}, { ENVELOPE_BROKERS: 'c:3, d:4', ENVELOPE_TOPIC: 'u' }).address.bootstrapBrokers).to.deep.equal([
+      'c:3',
+      'd:4',
+    ])
     expect(of({ ...options, tls: true }).address.tls).to.deep.equal({})
   })
 
@@ -155,8 +170,21 @@ describe('a record that envelope tail shows', () => {
     expect(show(`${'['.repeat(99_999)}${']'.repeat(99_999)}`).problems[0].message).to.match(/nests deeper/)
   })
 
+  it('has the CorrelationId that is asked for, however the event spells it', () => {
+    for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
+      expect(shown(record({ CorrelationId: id }), { ...options, correlation: app.id }), id).not.to.equal('')
+  })
+
+  it('is looked up by a CorrelationId in every usual spelling, and by nothing else', async () => {
+    for (const id of [app.id.toUpperCase(), app.id.replaceAll('-', ''), `{${app.id}}`, `urn:uuid:${app.id}`])
+      expect(correlationOf(id), id).to.equal(app.id)
+    expect(correlationOf(undefined)).to.equal(undefined)
+    const refused = run(tail, ['--brokers', 'a:1', '--topic', 't', '--correlation', 'abc'])
+    expect(await usageError(refused)).to.match(/^--correlation is no GUID/)
+  })
+
   it('is nothing when it belongs to something else', () => {
-    const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id.toUpperCase() })
+    const of = (document: unknown) => shown(record(document), { ...options, correlation: app.id })
     expect(of({ CorrelationId: app.id })).to.contain(app.id)
     for (const other of [reduced(), null, 'x', { CorrelationId: 1 }]) expect(of(other)).to.equal('')
   })

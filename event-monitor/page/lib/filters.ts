@@ -1,3 +1,4 @@
+import { parseMoment } from '@orderflow/envelope-schema/inputs'
 import { type EventFilter, validities } from '../../src/api/index.ts'
 
 const lists = ['topic', 'name', 'publisher', 'why'] as const
@@ -23,8 +24,8 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
     if (value) filter[key] = value
   }
   for (const key of moments) {
-    const value = params.get(key)
-    if (value && !Number.isNaN(Date.parse(value))) filter[key] = new Date(value).toISOString()
+    const moment = parseMoment(params.get(key) ?? '')
+    if (moment) filter[key] = moment.toISOString()
   }
   return filter
 }

@@ -68,5 +68,3 @@ export function moment(iso: string): string {
 
 /** Of a GUID the part that people compare by; the rest is in its title. */
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
-
-export const isGuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text.trim())

@@ -34,8 +34,8 @@ export function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        The search takes words (each must begin a word of name, publisher, topic, validity or problem), any GUID of an
-        event, and places such as <code>orderevents/2/1234</code>. Personal values are found by nobody.
+        The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
+        CorrelationId or OrderId, and positions such as <code>orderevents/2/1234</code>. It finds no personal values.
       </p>
       <p>
         <code>***</code> stands for a personal value: it does not leave the monitor. The filters are in the address,

@@ -86,7 +86,7 @@ export interface EventFilter {
   from?: string
   /** Arrived before. */
   to?: string
-  /** Id, CorrelationId, TraceId, CausationId, or any GUID of the payload, such as an OrderId. */
+  /** Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names. */
   guid?: string
   /**
    * Words: each must begin a word of name, AppName, topic, validity, reason or a problem; a GUID or a place (`orderevents/2/12`)

@@ -8,6 +8,7 @@ import {
   type Problem,
   parseEnvelope,
   parseEvent,
+  parseGuid,
   type ReceivedEnvelope,
   selectEvent,
 } from '@orderflow/envelope-schema'
@@ -27,7 +28,7 @@ import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@order
 import type { Place, Validity } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
 import { documentIn } from '../model/document.ts'
-import { type EventIds, idsOf, payloadGuids } from '../model/ids.ts'
+import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/ids.ts'
 import type { Kind } from '../model/kind.ts'
 import { maskDocument } from '../model/masked.ts'
 import { subjectOf } from '../model/rules.ts'
@@ -37,7 +38,7 @@ import { shownHeaders } from './headers.ts'
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** What it is found by. */
+  /** What it is found by: ids, and GUIDs in fields of the Payload that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
@@ -94,7 +95,8 @@ function examineAt(
   const key = shownKey(record.key)
   const of = letter?.kind === 'letter' ? letter.place : letter?.kind === 'note' ? letter.of : undefined
   const body: Body = { document }
-  if (!hasIds(verdict.document)) body.ids = tripleOf(ids)
+  const hasOwnIds = hasIds(verdict.document)
+  if (!hasOwnIds) body.ids = tripleOf(ids)
   if (document === undefined) body.note = noteOf(record.value)
   if (masked.length > 0) body.masked = masked
   if (key !== null) body.key = key
@@ -107,7 +109,7 @@ function examineAt(
   return {
     kind: kindOf(topic, verdict),
     ids,
-    guids: guidsOf(ids, verdict.document, key, of),
+    guids: guidsOf(ids, document, key, of, hasOwnIds ? [] : spelledIds(document)),
     subject: subjectOf(verdict.document),
     body,
   }
@@ -248,18 +250,28 @@ function newKind(topic: string, { validity, faults, document }: Verdict): Kind {
   }
 }
 
-/** A key is a GUID, or whatever its publisher thought of. */
+/** The longest spelling of a GUID: `urn:uuid:` before it. */
+const mostGuidLength = 45
+
+/** A key is a GUID in any usual spelling, or whatever its publisher thought of. */
 function shownKey(key: Buffer | undefined): string | null {
   if (key === undefined) return null
-  const text = key.length === 36 ? key.toString('latin1') : ''
-  if (isGuid(text)) return text
+  const text = key.length <= mostGuidLength ? key.toString('latin1') : ''
+  if (parseGuid(text)) return text
   return isUtf8(key) ? `*** (${key.toString().length} characters)` : `*** (${key.length} bytes)`
 }
 
-function guidsOf(ids: EventIds, document: unknown, key: string | null, of: Place | undefined): Set<string> {
-  const found = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document)])
+function guidsOf(
+  ids: EventIds,
+  document: unknown,
+  key: string | null,
+  of: Place | undefined,
+  spelled: string[] = [],
+): Set<string> {
+  const found = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document), ...spelled])
   if (ids.causationId) found.add(ids.causationId)
-  if (isGuid(key)) found.add(key.toLowerCase())
+  const keyGuid = parseGuid(key)
+  if (keyGuid) found.add(keyGuid)
   if (of) found.add(placeText(of))
   return found
 }

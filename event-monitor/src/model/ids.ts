@@ -3,6 +3,7 @@ import {
   type Envelope,
   type IdSource,
   isGuid,
+  parseGuid,
   type ReceivedEnvelope,
 } from '@orderflow/envelope-schema'
 
@@ -33,7 +34,7 @@ const none: IdSource = { value: new Uint8Array() }
 export function idsOf(document: unknown, source: IdSource): EventIds {
   const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
   const { CausationId } = Object(Headers) as { CausationId?: unknown }
-  const causationId = guidIn(CausationId) ?? null
+  const causationId = parseGuid(CausationId) ?? null
   const [id, correlationId, traceId] = [guidIn(Id), guidIn(CorrelationId), guidIn(TraceId)]
   if (id && correlationId && traceId) return { id, correlationId, traceId, causationId }
   const own = {
@@ -45,12 +46,19 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** The GUIDs that a document has in its payload, such as an OrderId; at most so many. */
+/** The ids of a document that receivers refuse because of their spelling: they are found by them all the same. */
+export function spelledIds(document: unknown): string[] {
+  const { Id, CorrelationId, TraceId } = Object(document) as Named
+  return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
+}
+
+/** The GUIDs in the fields of a document's Payload, such as an OrderId, in any usual spelling; at most so many. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
   const found: string[] = []
   for (const value of Object.values(Object(Payload))) {
-    if (found.length < most && isGuid(value)) found.push(value.toLowerCase())
+    const guid = found.length < most ? parseGuid(value) : undefined
+    if (guid) found.push(guid)
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { parseMoment } from '@orderflow/envelope-schema'
 import type { EventRow, Place } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
 import { indexedIds } from './ids.ts'
@@ -16,11 +17,10 @@ export interface Indexed {
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** CreationDate, when it is a date at all. */
+/** CreationDate, when it is a moment. */
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
-  const moment = typeof CreationDate === 'string' ? Date.parse(CreationDate) : Number.NaN
-  return Number.isNaN(moment) ? null : (CreationDate as string)
+  return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
 }
 
 /** A record as a row of a list. */

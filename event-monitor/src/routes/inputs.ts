@@ -1,4 +1,4 @@
-import { isGuid } from '@orderflow/envelope-schema'
+import { momentProblem, parseGuid } from '@orderflow/envelope-schema'
 import { type Input, invalid } from '@orderflow/service-kit'
 import { type EventFilter, type Place, type Validity, validities } from '../api/events.ts'
 
@@ -34,12 +34,14 @@ export function wholeNumber(query: Query, name: string, from: number, to: number
 function moment(query: Query, name: string): string | undefined {
   const given = one(query, name)
   if (given === undefined) return undefined
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(given) && !Number.isNaN(Date.parse(given))) return given
-  throw invalid([{ pointer: name, detail: 'is a date-time with an offset: 2026-01-31T12:00:00Z' }])
+  const problem = momentProblem(given)
+  if (problem) throw invalid([{ pointer: name, detail: problem }])
+  return given
 }
 
 export function guidOf(name: string, value: unknown): string {
-  if (isGuid(value)) return value.toLowerCase()
+  const guid = parseGuid(value)
+  if (guid) return guid
   throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
 }
 
@@ -94,10 +96,14 @@ export const filterInput: Input<EventFilter> = {
     list('why', 'Pointer of its first problem.'),
     single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
     single('to', 'Arrived before.', { type: 'string', format: 'date-time' }),
-    single('guid', 'Id, CorrelationId, TraceId, CausationId, or a GUID of the payload.', {
-      type: 'string',
-      format: 'uuid',
-    }),
+    single(
+      'guid',
+      'Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.',
+      {
+        type: 'string',
+        format: 'uuid',
+      },
+    ),
     single('q', 'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a place.'),
   ],
   problems: [400],

@@ -53,6 +53,32 @@ describe('what the index is asked', () => {
     expect(index.reads.places(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
   })
 
+  it('finds an event by an id in every usual spelling, however the event and its key spell it', () => {
+    const [id, cause, order, key, hidden] = Array.from({ length: 5 }, () => randomUUID()) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    const ids = { Id: `{${id}}`, Headers: { CausationId: `urn:uuid:${cause}` } }
+    index.add(
+      indexRecord(orderCreated(), { offset: 0 }),
+      indexRecord(orderCreated(ids, { OrderId: order.replaceAll('-', ''), Reference: hidden }), {
+        offset: 1,
+        key: `{${key}}`,
+      }),
+      indexRecord(orderCreated(), { offset: 2 }),
+    )
+    for (const guid of [id, cause, order, key]) {
+      const hex = guid.replaceAll('-', '')
+      for (const q of [guid, hex, hex.toUpperCase(), `{${guid}}`, `urn:uuid:${guid}`, `older-application ${hex}`])
+        expect(offsets(index.reads.events({ q }, 10, undefined)), q).to.deep.equal([1])
+    }
+    // The contract does not name its field, so its value is not kept.
+    expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
+  })
+
   it('filters by what events are, and counts as many as it lists', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),

@@ -21,6 +21,10 @@ describe('the filters of the page', () => {
     expect(filterOf('?validity=fine&version=x&from=yesterday&partition=-1&topic=&other=1')).to.deep.equal({})
   })
 
+  it('leave out a day that does not exist, instead of taking another one', () => {
+    expect(filterOf('?from=2026-02-30T10:00:00Z&to=2026-11-31T10:00:00Z')).to.deep.equal({})
+  })
+
   it('have absolute times, whatever zone they were written in', () => {
     expect(filterOf('?from=2026-11-23T12:00:00%2B02:00').from).to.equal('2026-11-23T10:00:00.000Z')
   })

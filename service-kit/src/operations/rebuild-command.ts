@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { momentProblem, parseMoment } from '@orderflow/envelope-schema'
 import type { Reactions } from '../stream/intake.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { KafkaConnection } from './kafka-connection.ts'
@@ -65,12 +66,10 @@ function readArguments(args: string[]) {
   }
 }
 
-/** A date-time without an offset would mean another moment on another machine. */
 function moment(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const date = new Date(text)
-  if (/T.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(date.getTime())) return date
-  throw new OperationError(`--${name} ${text} is no date-time with an offset`, { nextStep: usage })
+  const problem = text === undefined ? undefined : momentProblem(text)
+  if (problem) throw new OperationError(`--${name} ${problem}`, { nextStep: usage })
+  return text === undefined ? undefined : parseMoment(text)
 }
 
 /** Prints a line now, and others no more often than this. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { guidPattern } from '@orderflow/envelope-schema'
+import { guidPattern, momentProblem } from '@orderflow/envelope-schema'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
@@ -74,10 +74,8 @@ export function section(properties: Section['properties']): Section {
 }
 
 /** A date-time with an offset, or nothing. */
-const moment = {
-  type: 'string',
-  pattern: '^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d))?$',
-}
+const moment = { type: 'string', format: 'moment' }
+const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
 /** What is for the sidecar is validated all the same: a service says what is wrong, a sidecar gives up without a hint. */
 const stream: Section = {
@@ -160,7 +158,7 @@ export function loadSettings<T extends BaseSettings>(
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
   // Strict as it is, Ajv refuses what is no schema. Its meta-schema would say the same, and takes longer to compile than all of these.
-  const validate = new Ajv({ allErrors: true, validateSchema: false }).compile(section(schemas))
+  const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
   validate(settings)
   const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
   const isAuthReadable = !invalid.some((problem) => /^(Auth|Web)/.test(problem))
@@ -207,6 +205,7 @@ function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
   if (extra.missingProperty || error.keyword === 'minLength') return `${variable}: is missing; set this variable`
   if (error.keyword === 'enum') return `${variable}: must be one of ${error.params.allowedValues.join(', ')}`
   if (error.params.type === 'boolean') return `${variable}: must be true or false`
+  if (error.keyword === 'format') return `${variable}: ${momentProblem(error.data as string)}`
   const isNumber = error.keyword === 'type' && ['number', 'integer'].includes(error.params.type)
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
 }

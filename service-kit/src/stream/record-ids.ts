@@ -1,4 +1,4 @@
-import { type IdSource, type RecordContent, recordId } from '@orderflow/envelope-schema'
+import { type IdSource, parseMoment, type RecordContent, recordId } from '@orderflow/envelope-schema'
 import type { Place } from './place.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Place } from './place.ts'
  * keep the ids that 0.1.0 derived from their positions. An empty setting means that the log has no such events.
  */
 export function momentOf(positionIdsBefore: string): number {
-  return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Date.parse(positionIdsBefore)
+  return positionIdsBefore === '' ? Number.NEGATIVE_INFINITY : Number(parseMoment(positionIdsBefore))
 }
 
 /**

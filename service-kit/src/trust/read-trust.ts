@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { parseMoment } from '@orderflow/envelope-schema'
 import { createSigner } from './signature.ts'
 import { createTrust, type Publishers, type Trust } from './trust.ts'
 import { readTrustFile } from './trust-file.ts'
@@ -26,6 +27,6 @@ export function readTrust(root: URL, { File, SigningKeys, SignedSince }: TrustSe
     publishers,
     file: readTrustFile(new URL(File, root), publishers),
     signer: keys.length > 0 ? createSigner(keys) : undefined,
-    signedSince: SignedSince ? Date.parse(SignedSince) : Number.NEGATIVE_INFINITY,
+    signedSince: SignedSince ? Number(parseMoment(SignedSince)) : Number.NEGATIVE_INFINITY,
   })
 }

@@ -1,4 +1,4 @@
-import { isGuid } from '@orderflow/envelope-schema'
+import { parseGuid } from '@orderflow/envelope-schema'
 import type { Route } from './route.ts'
 
 /** A request's path as it may be told, in a problem or in the log. */
@@ -10,6 +10,6 @@ export type ShownPath = (path: string) => string
  */
 export function shownPath(routes: readonly Route[]): ShownPath {
   const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))
-  const shown = (part: string) => (words.has(part.toLowerCase()) || isGuid(part) ? part : '***')
+  const shown = (part: string) => (words.has(part.toLowerCase()) || parseGuid(part) ? part : '***')
   return (path) => path.split('/').map(shown).join('/')
 }

@@ -111,10 +111,20 @@ describe('settings', () => {
       expect(load({ ...tokens, Trust__SignedSince: SignedSince }).Trust.SignedSince).to.equal(SignedSince)
     }
     const wrong = ['k'.repeat(31), `${key},`, `${key}, ${other}`].map((text) => ({ Trust__SigningKeys: text }))
-    const late = ['2026-11-21', '2026-11-21T10:00', 'yes'].map((text) => ({ Trust__SignedSince: text }))
+    const late = ['2026-11-21', '2026-11-21T10:00', 'yes', '2026-02-30T10:00Z'].map((text) => ({
+      Trust__SignedSince: text,
+    }))
     for (const variables of [...wrong, ...late]) {
       const [name = ''] = Object.keys(variables)
       expect(problemsOf({ ...tokens, ...variables }).map((problem) => problem.split(':')[0])).to.deep.equal([name])
+    }
+  })
+
+  it('refuse a moment on a day that does not exist, and say how to correct it', () => {
+    for (const name of ['Trust__SignedSince', 'Stream__PositionIdsBefore']) {
+      expect(problemsOf({ ...tokens, [name]: '2026-02-30T10:00Z' })).to.deep.equal([
+        `${name}: must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter`,
+      ])
     }
   })
 

@@ -1,3 +1,4 @@
+import { parseGuid } from '@orderflow/envelope-schema/inputs'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Conversation, type ConversationsOf, paths } from '../../../src/api/index.ts'
@@ -5,7 +6,7 @@ import { useKeys } from '../../data/commands.ts'
 import { useLoad } from '../../data/load.ts'
 import { go, path, search } from '../../data/location.ts'
 import { useTitle } from '../../data/title.ts'
-import { count, counted, duration, isGuid } from '../../lib/format.ts'
+import { count, counted, duration } from '../../lib/format.ts'
 import { isRecord } from '../../lib/lifeline.ts'
 import { hrefs } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
@@ -144,13 +145,13 @@ function Steps({ conversation }: { conversation: Conversation }) {
 /** An Id, an OrderId or another GUID may lead to one. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
-    isGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
+    parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
   )
   const [only, second] = state.value.data?.items ?? []
   useEffect(() => {
     if (only && !second && only.correlationId !== guid) go(hrefs.conversation(only.correlationId), 'replace')
   }, [only])
-  if (!isGuid(guid)) return <Empty title="This is no GUID, so no conversation has it." />
+  if (!parseGuid(guid)) return <Empty title="This is no GUID, so no conversation has it." />
   return (
     <Answer of={state.value} again={again}>
       {({ items }) =>

@@ -1,7 +1,7 @@
+import { parseGuid } from '@orderflow/envelope-schema/inputs'
 import type { EventFilter } from '../../../src/api/index.ts'
 import { go } from '../../data/location.ts'
 import { chipsOf, searchOf } from '../../lib/filters.ts'
-import { isGuid } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 
 const spans: [number, string][] = [
@@ -14,7 +14,7 @@ const spans: [number, string][] = [
 /** What is asked for, each to be taken away, and when. */
 export function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   const chips = chipsOf(filter)
-  const guid = filter.guid ?? (filter.q && isGuid(filter.q) ? filter.q : undefined)
+  const guid = filter.guid ?? parseGuid(filter.q)
   return (
     <div class="filter-bar">
       <ul class="chips" aria-label="Filters that are set">

@@ -1,6 +1,7 @@
+import { parseGuid } from '@orderflow/envelope-schema'
 import { placeText } from '@orderflow/service-kit/log'
 import type { Place } from '../../api/events.ts'
-import { indexedIds, payloadGuids } from '../../model/ids.ts'
+import { indexedIds, payloadGuids, spelledIds } from '../../model/ids.ts'
 import type { Indexed } from '../../model/row.ts'
 import type { Body } from '../body.ts'
 import { seqsOf } from '../guid-runs.ts'
@@ -144,6 +145,7 @@ function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number):
 
 function isFoundBy({ body }: Indexed, guid: string): boolean {
   const { id, correlationId, traceId, causationId } = indexedIds(body)
-  if ([id, correlationId, traceId, causationId].includes(guid) || body.key?.toLowerCase() === guid) return true
-  return payloadGuids(body.document).includes(guid) || (body.of !== undefined && placeText(body.of) === guid)
+  if ([id, correlationId, traceId, causationId].includes(guid) || parseGuid(body.key) === guid) return true
+  if ([...spelledIds(body.document), ...payloadGuids(body.document)].includes(guid)) return true
+  return body.of !== undefined && placeText(body.of) === guid
 }

@@ -1,4 +1,4 @@
-import { isGuid } from '@orderflow/envelope-schema'
+import { parseGuid } from '@orderflow/envelope-schema'
 import { parsePlace } from '@orderflow/service-kit/log'
 import type { EventFilter, Place } from '../../api/events.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
@@ -20,15 +20,18 @@ export interface Query {
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
   const place = words.map(parsePlace).find((one) => one !== undefined)
-  const guid: string | undefined = filter.guid ?? words.find((word) => isGuid(word))
-  const rest = words.filter((word) => word !== guid && !parsePlace(word)).map((word) => word.toLowerCase())
+  const guids = words.map(parseGuid)
+  const guid: string | undefined = filter.guid ?? guids.find((each) => each !== undefined)
+  const rest = words
+    .filter((word, index) => !parsePlace(word) && (guid === undefined || guids[index] !== guid))
+    .map((word) => word.toLowerCase())
   const kinds: KindFilter = { ...filter, words: rest }
   return {
     test: kindTest(kinds),
     from: filter.from === undefined ? 0 : Date.parse(filter.from),
     to: filter.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.to),
     partition: filter.partition,
-    guid: guid?.toLowerCase(),
+    guid,
     place,
     isOfKinds:
       filter.from === undefined && filter.to === undefined && filter.partition === undefined && !guid && !place,

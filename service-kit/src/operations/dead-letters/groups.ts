@@ -1,3 +1,4 @@
+import { parseGuid } from '@orderflow/envelope-schema'
 import { OperationError } from '../operation-error.ts'
 import { type Entry, newestAttempt } from './entries.ts'
 
@@ -18,7 +19,7 @@ export function groupsOf(entries: Entry[]): Group[] {
 }
 
 /**
- * The entries that a word means: `all`, a group's name, or an id or the beginning of one.
+ * The entries that a word means: `all`, a group's name, or an id in any usual spelling or the beginning of one.
  * @throws {OperationError} when it means none, or the beginning is not that of one entry alone
  */
 export function selectEntries(entries: Entry[], what: string): Entry[] {
@@ -29,8 +30,11 @@ export function selectEntries(entries: Entry[], what: string): Entry[] {
     if (members.length > 0) return members
     throw new OperationError(`there is no group ${what}`, { nextStep })
   }
-  const found = entries.filter(({ id }) => id.startsWith(what.toLowerCase()))
+  const begin = digitsOf(parseGuid(what) ?? what)
+  const found = entries.filter(({ id }) => digitsOf(id).startsWith(begin))
   if (found.length === 1) return found
   const message = found.length === 0 ? `there is no dead letter ${what}` : `${found.length} ids begin with ${what}`
   throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'give more of the id' })
 }
+
+const digitsOf = (id: string): string => id.toLowerCase().replaceAll('-', '')

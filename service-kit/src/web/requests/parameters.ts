@@ -1,4 +1,4 @@
-import { isGuid } from '@orderflow/envelope-schema'
+import { parseGuid } from '@orderflow/envelope-schema'
 import { invalid } from '../problems/problem.ts'
 import type { Input, Parameter } from './input.ts'
 import { guidText, text } from './model.ts'
@@ -6,7 +6,7 @@ import { guidText, text } from './model.ts'
 /** What the page says of a parameter besides its name and type. */
 type Described = Pick<Parameter, 'description' | 'example'>
 
-/** A GUID in the path, lower-cased: `pathId('id')` for `/v1/things/{id}`. What it names may not be there. */
+/** A GUID in the path, in any usual spelling: `pathId('id')` for `/v1/things/{id}`. What it names may not be there. */
 export function pathId(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => readGuid(name, request.params[name]),
@@ -42,7 +42,7 @@ export function queryWord<Word extends string>(
   }
 }
 
-/** A GUID in the query, lower-cased; undefined when it is left out. */
+/** A GUID in the query, in any usual spelling; undefined when it is left out. */
 export function queryId(name: string, described: Described = {}): Input<string | undefined> {
   return {
     read: ({ query }) => (query[name] === undefined ? undefined : readGuid(name, query[name])),
@@ -51,9 +51,10 @@ export function queryId(name: string, described: Described = {}): Input<string |
   }
 }
 
-/** @throws {HttpProblem} 400 naming the parameter */
+/** Returns a GUID in lower case with hyphens. @throws {HttpProblem} 400 naming the parameter */
 function readGuid(name: string, value: unknown): string {
-  if (isGuid(value)) return value.toLowerCase()
+  const guid = parseGuid(value)
+  if (guid) return guid
   throw invalid([{ pointer: name, detail: 'is not a GUID, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11' }])
 }
 

@@ -256,6 +256,16 @@ describe('dead letters', () => {
     expect(await readDeadLetters(log)).to.deep.equal({ entries: [], others: 2 })
   })
 
+  it('can be named by an id in every usual spelling', async () => {
+    fail(log, 'order-service', 1)
+    fail(log, 'order-service', 2)
+    const all = await entries()
+    const id = all[1]?.id ?? ''
+    const hex = id.replaceAll('-', '')
+    for (const what of [id.toUpperCase(), hex, `{${id}}`, `urn:uuid:${id}`, hex.slice(0, 12), id.slice(0, 11)])
+      expect(selectEntries(all, what), what).to.deep.equal([all[1]])
+  })
+
   it('can be named by id, by the beginning of one, by group, or all together', async () => {
     fail(log, 'order-service', 1)
     fail(log, 'order-service', 2, 'not-json')

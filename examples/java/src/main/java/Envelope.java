@@ -88,6 +88,8 @@ final class Envelope {
         document = withDoubles(document);
         if (document.has("specversion") && !document.has("Payload")) {
             wrong.add(""); // a CloudEvent around an envelope
+        } else if (document.size() == 2 && document.has("schema") && document.has("payload")) {
+            wrong.add(""); // a record of Kafka Connect around an envelope
         } else {
             problems(envelopes.get(variant), document, "", wrong);
         }

@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { OperationError } from '../../src/operations/operation-error.ts'
+import { rebuildCommand } from '../../src/operations/rebuild-command.ts'
+import { openTrust } from '../support/open-trust.ts'
+
+describe('rebuild', () => {
+  /** Arguments are read before the log is opened, so nothing listens at this address. */
+  const options = {
+    ...{ app: 'a-service', kafka: { bootstrapBrokers: ['localhost:1'] }, trust: openTrust },
+    ...{ positionIdsBefore: Number.NEGATIVE_INFINITY, refusals: new Set<string>(), rebuild: {} },
+  }
+  const refusalOf = async (...args: string[]) => {
+    const error = await rebuildCommand(args, options).catch((error: unknown) => error)
+    if (error instanceof OperationError) return error.message
+    throw error
+  }
+
+  it('refuses a moment on a day that does not exist, instead of beginning on another day', async () => {
+    for (const option of ['from', 'to']) {
+      expect(await refusalOf(`--${option}`, '2026-11-31T00:00Z')).to.equal(
+        `--${option} must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter`,
+      )
+    }
+  })
+
+  it('refuses a moment without an offset, at 24:00, or in a leap second, and says what to write', async () => {
+    expect(await refusalOf('--from', '2026-11-21T10:00')).to.match(/add Z or an offset/)
+    expect(await refusalOf('--from', '2026-11-21T24:00Z')).to.match(/00:00 of the next day/)
+    expect(await refusalOf('--from', '2016-12-31T23:59:60Z')).to.match(/leap second/)
+  })
+
+  it('reads the moments before it looks for the topic', async () => {
+    expect(await refusalOf('--from', '2026-11-21T10:00Z', '--topic', 'nowhere')).to.match(
+      /rebuilds nothing from nowhere/,
+    )
+  })
+})
