@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
 import type { Auth } from '../../src/auth/auth.ts'
 import type { Caller } from '../../src/auth/caller.ts'
+import { withServer } from '../../src/testing/serve-app.ts'
 import { createStreams, type Send } from '../../src/web/event-stream.ts'
 import { call } from './support/call.ts'
 import { webWith } from './support/things.ts'
@@ -108,7 +108,11 @@ describe('an operation that answers with messages', () => {
         await left?.promise
         verified?.resolve()
         await handled?.promise
-        expect({ views: opened, timers: timers() - before, listeners: added }).to.deep.equal({ views: 0, timers: 0, listeners: 0 })
+        expect({ views: opened, timers: timers() - before, listeners: added }).to.deep.equal({
+          views: 0,
+          timers: 0,
+          listeners: 0,
+        })
       },
     )
   })
