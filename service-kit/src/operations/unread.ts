@@ -1,5 +1,5 @@
 import type { Admin, Broker, RecordsBatch } from '@platformatic/kafka'
-import { requestAt } from '../stream/kafka-request.ts'
+import { answerOf, requestAt, requestOf } from '../stream/kafka-request.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
@@ -34,16 +34,23 @@ const fetchBytes = 64 * 1024
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))
   if (topics.size === 0) return stretches.map(() => none)
-  const metadata = await admin.metadata({ topics: [...topics], forceUpdate: true })
+  // Of a topic whose other partitions have no leader, too.
+  const metadata = await requestOf<Metadata>(admin, 'Metadata', [...topics], false, false).catch(answerOf<Metadata>)
   return await Promise.all(
     stretches.map((stretch) => {
       if (stretch.next >= stretch.end) return none
-      const { id = '', partitions } = metadata.topics.get(stretch.topic) ?? {}
-      const broker = metadata.brokers.get(partitions?.[stretch.partition]?.leader ?? -1)
+      const topic = metadata.topics.find(({ name }) => name === stretch.topic)
+      const leader = topic?.partitions.find(({ partitionIndex }) => partitionIndex === stretch.partition)?.leaderId
+      const broker = metadata.brokers.find(({ nodeId }) => nodeId === leader)
       if (!broker) throw new Error(`partition ${stretch.topic}/${stretch.partition} has no leader`)
-      return look(admin, broker, id, stretch)
+      return look(admin, broker, topic?.topicId ?? '', stretch)
     }),
   )
+}
+
+interface Metadata {
+  brokers: (Broker & { nodeId: number })[]
+  topics: { name: string; topicId?: string; partitions: { partitionIndex: number; leaderId: number }[] }[]
 }
 
 async function look(admin: Admin, leader: Broker, topicId: string, stretch: Stretch): Promise<Unread> {
