@@ -2,7 +2,6 @@ import { invalid, pathId, type Route } from '@orderflow/service-kit'
 import { currentAttempt } from '@orderflow/service-kit/log'
 import type { DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { Page } from '../api/truth.ts'
-import { faultsOf } from '../model/dead-letters.ts'
 import { editableText } from '../model/edited.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
@@ -45,10 +44,9 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       input: { id: pathId('id') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
-        const { entry, facts, view } = await entryOf(monitor, id)
+        const { entry, faults, view } = await entryOf(monitor, id)
         const { origin, place, arrivedAt, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
-        const faults = faultsOf(entry, facts)
         return {
           entry: view,
           attempt: place,

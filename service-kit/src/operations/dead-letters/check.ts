@@ -6,6 +6,9 @@ import { UntrustedError } from '../../trust/untrusted-error.ts'
 /** Reasons that are decided anew, by what the schemas and the trust file say today. */
 const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
+/** Whether an event with this reason may be replayed as it is. With any other reason it contradicts what the service knows. */
+export const isDecidedAnew = (reason: string): boolean => decidedAnew.has(reason)
+
 /** An event that is to be sent back. */
 export interface Resend {
   topic: string
@@ -28,7 +31,7 @@ export function checkResend(
 ): { why: string[] } | { signature: string | undefined } {
   try {
     const event = parseEvent(value)
-    if (reason !== undefined && !decidedAnew.has(reason)) {
+    if (reason !== undefined && !isDecidedAnew(reason)) {
       return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature
