@@ -35,7 +35,7 @@ describe('the dead letters', () => {
     const rows = page.locator('tr', { hasText: 'order-service, payment-service' })
     expect(await rows.count()).to.equal(44)
     await page.goto(new URL(path, page.url()).href)
-    const story = page.locator('.story li')
+    const story = page.locator('.story ol > li')
     await story.first().waitFor()
     expect(await story.allInnerTexts()).to.have.length(1)
     expect(await story.innerText()).to.match(
