@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DeadLetterDetail, DeadLetterEntry, Job, Page, Problem } from '@orderflow/event-monitor/api'
+import type {
+  CheckResult,
+  DeadLetterDetail,
+  DeadLetterEntry,
+  DeadLetterGroups,
+  Job,
+  Page,
+  Problem,
+} from '@orderflow/event-monitor/api'
 import { type LogReader, openLog, placeText } from '@orderflow/service-kit/operations'
 import { eventually, freePorts, repository, testFolder } from '@orderflow/stack'
 import {
@@ -135,6 +143,47 @@ describe('replays of dead letters on a real log', function () {
       expect(await command('resend', id)).to.match(/already replayed as orderevents\/0\/\d+/)
     }
     expect(await counts(entries)).to.deep.equal(single(entries))
+  })
+
+  it('lists a record that two services rejected once, and publishes its event once by whichever dead letter', async () => {
+    const positions = (await failed(3, 'both')).map(({ origin }) => origin)
+    const failures = await Promise.all(
+      positions.map(async (position) => ({ position, value: (await log.at(position))?.value ?? Buffer.alloc(0) })),
+    )
+    await publishLetters(producer, failures, { app: 'order-service' })
+    const places = positions.map(placeText)
+    const own = async () => (await allEntries()).filter(({ origin }) => places.includes(placeText(origin)))
+    const entries = await eventually(async () => {
+      const listed = await own()
+      return listed.every(({ services }) => services.length === 2) ? listed : undefined
+    }, 'the monitor to name both services')
+    expect(entries).to.have.length(3)
+    const [one, ...others] = entries as [DeadLetterEntry, ...DeadLetterEntry[]]
+    expect(one.services.map(({ app }) => app)).to.deep.equal(['order-service', 'payment-service'])
+    const ids = one.services.map(({ id }) => id)
+    const { groups } = await monitor.get<DeadLetterGroups>('/v1/dead-letters')
+    expect(groups.find(({ id }) => id === one.group)).to.include({ entries: 3, open: 3 })
+    for (const id of ids) {
+      const detail = await monitor.get<DeadLetterDetail>(`/v1/dead-letters/entries/${id}`)
+      expect([detail.entry.id, detail.refusals]).to.deep.equal([one.id, []])
+      const { body } = await monitor.post<CheckResult>(`/v1/dead-letters/entries/${id}/check`, {})
+      expect(body.isReady).to.equal(true)
+    }
+
+    const jobs = await Promise.all([start({ entries: ids }), ...ids.map((id) => start({ entries: [id] }))])
+    expect(jobs.map(({ total }) => total)).to.deep.equal([1, 1, 1])
+    const results = (await Promise.all(jobs.map(ended))).map((job) => [job?.resent, job?.done, job?.refused])
+    expect(results.sort()).to.deep.equal([
+      [0, 1, 0],
+      [0, 1, 0],
+      [1, 0, 0],
+    ])
+    const group = await start({ group: one.group })
+    expect([group.total, (await ended(group)).resent]).to.deep.equal([2, 2])
+    expect(await counts([one, ...others])).to.deep.equal([1, 1, 1])
+    await eventually(async () => (await own()).every(({ state }) => state === 'resent') || undefined, 'all replayed')
+    for (const id of ids) expect(await command('resend', id)).to.contain('already replayed')
+    expect(await counts([one])).to.deep.equal([1])
   })
 
   it('publishes each event of a job once, however often the monitor is killed', async () => {

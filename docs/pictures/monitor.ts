@@ -73,8 +73,9 @@ const mend: NonNullable<Picture['before']> = async (page) => {
 }
 
 async function totalAsText(url: string): Promise<string | undefined> {
-  const { groups } = await ask<{ groups: { id: string; pointer: string; app: string }[] }>(url, 'dead-letters')
-  return groups.find(({ pointer, app }) => pointer === '/Payload/Total' && app === 'payment-service')?.id
+  const { groups } = await ask<{ groups: { id: string; pointer: string; services: string[] }[] }>(url, 'dead-letters')
+  return groups.find(({ pointer, services }) => pointer === '/Payload/Total' && services.includes('payment-service'))
+    ?.id
 }
 
 async function ask<Answer>(url: string, path: string, body?: object): Promise<Answer> {

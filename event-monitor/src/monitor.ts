@@ -61,6 +61,10 @@ export function openMonitor(
         if (reason === null) log.info('the log is read')
         else log.warn({ reason }, 'the log is not read; it is tried again')
       },
+      onPartition({ why: reason, ...partition }, isRead) {
+        if (isRead) log.info(partition, 'the partition is read again')
+        else log.warn({ ...partition, reason }, 'the partition is not read; it is tried again')
+      },
       onFailure(err) {
         log.error({ err }, 'a thread of the index failed')
         // Ends the process: whoever supervises it starts it again, and what is stored is whole.

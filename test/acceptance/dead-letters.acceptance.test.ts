@@ -15,7 +15,7 @@ import {
   type Position,
   parts,
   printed,
-  readDeadLetter,
+  readDeadLetters,
   reasons,
   reducedEnvelope,
   urls,
@@ -45,7 +45,7 @@ describe('dead letters', () => {
   it('are the same in the list of the command line and in the list of the monitor', async () => {
     const ids = printed.deadLetterIds(await make(commands.listDeadLetters(group)))
     expect(ids).to.include(shortOf(letter))
-    const listed = (await readAll(urls.deadLetters)).map(readDeadLetter)
+    const listed = (await readAll(urls.deadLetters)).flatMap(readDeadLetters)
     const same = listed.filter(({ service, reason }) => service === parts.orders && reason === reasons.invalidPayload)
     expect(same.map(shortOf)).to.have.members(ids)
   })

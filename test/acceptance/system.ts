@@ -139,9 +139,11 @@ export interface DeadLetter {
   state: string
 }
 export const deadLetterStates = { open: 'open', replayed: 'resent' }
-export const readDeadLetter = ({ id, app, reason, state }: Json) => ({ id, service: app, reason, state }) as DeadLetter
+/** The monitor lists a record once, with the dead letter of each service that rejected it. */
+export const readDeadLetters = ({ services, state }: Json): DeadLetter[] =>
+  (services as Json[]).map(({ id, app, reason }) => ({ id, service: app, reason, state }) as DeadLetter)
 /** The dead letters of the event whose details the monitor returned. */
-export const deadLettersOf = ({ entries }: Json) => (entries as Json[]).map(readDeadLetter)
+export const deadLettersOf = ({ entries }: Json) => (entries as Json[]).flatMap(readDeadLetters)
 
 const publisher = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'acceptance' }
 

@@ -70,7 +70,9 @@ export function operatorCommands(operated: () => OperatedStack): void {
         /^orderevents: [1-9]\d* read: 0 applied/m,
       )
       const wrong = await fails('rebuild', 'SERVICE=order-service', 'FROM=2026-11-21T10:00')
-      expect(wrong).to.match(/^error: --from must be a date-time with an offset.*; add Z or an offset.*\nnext: rebuild/m)
+      expect(wrong).to.match(
+        /^error: --from must be a date-time with an offset.*; add Z or an offset.*\nnext: rebuild/m,
+      )
     })
 
     it('make logs shows what each of them says, or one that is named', async () => {

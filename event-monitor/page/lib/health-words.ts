@@ -1,4 +1,4 @@
-import type { GroupLag, HealthView } from '../../src/api/index.ts'
+import type { GroupLag, HealthView, Unreadable } from '../../src/api/index.ts'
 import { count } from './format.ts'
 import { placeText } from './route.ts'
 
@@ -29,14 +29,20 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   return [...sums.values()].sort((one, other) => other.lag - one.lag)
 }
 
+/** Names a partition that cannot be read, or a topic. */
+export const unreadableText = ({ topic, partition }: Unreadable): string =>
+  partition === null ? topic : `${topic}/${partition}`
+
 /** What is wrong, in a line each; empty when all is well. */
-export function troubles({ kafka, services, index, settings }: HealthView): string[] {
+export function troubles({ kafka, services, index, settings, complete }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
     // Without Kafka nothing can be indexed: one line says so already.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
+    ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
+    ...complete.unreadable.map((one) => `The monitor does not read ${unreadableText(one)}: ${one.why}`),
     ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { EventRow, Place, Validity } from '../../src/api/index.ts'
+import type { EventRow, Place, RejectedBy as RejectedByService, Validity } from '../../src/api/index.ts'
 import { clock, moment, shortId } from '../lib/format.ts'
 import { hrefs, placeText } from '../lib/route.ts'
 
@@ -41,6 +41,17 @@ export function State({
       <span aria-hidden="true">{sign}</span> {children}
     </span>
   )
+}
+
+/** The services that rejected a record, by reason. */
+export function RejectedBy({ services }: { services: readonly RejectedByService[] }) {
+  const byReason = Map.groupBy(services, ({ reason }) => reason)
+  return [...byReason].map(([reason, some], index) => (
+    <Fragment key={reason}>
+      {index > 0 && '; '}
+      <strong>{some.map(({ app }) => app).join(', ')}</strong>: {reason}
+    </Fragment>
+  ))
 }
 
 /** A moment: where the reader is, with UTC in the title. */

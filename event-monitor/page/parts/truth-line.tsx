@@ -3,6 +3,7 @@ import type { Truth } from '../../src/api/index.ts'
 import { refusal } from '../data/access.ts'
 import { connection, perSecond, truth } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
+import { unreadableText } from '../lib/health-words.ts'
 import { placeText } from '../lib/route.ts'
 import { Time } from './marks.tsx'
 
@@ -31,6 +32,7 @@ export function TruthLine({ complete, shown }: Props) {
       {shown && <span>{shown}</span>}
       {told && <Kept truth={told} />}
       {told && told.gaps.length > 0 && <Gaps gaps={told.gaps} />}
+      {told && told.unreadable.length > 0 && <NotRead unreadable={told.unreadable} />}
     </section>
   )
 }
@@ -52,9 +54,10 @@ function ConnectionMark() {
   )
 }
 
-function Lag({ truth: { indexLag, isConnected } }: { truth: Truth }) {
+function Lag({ truth: { indexLag, unreadable, isConnected } }: { truth: Truth }) {
   if (!isConnected) return <span class="mark bad">✕ the log is not read: this is what was known before</span>
   if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
+  if (indexLag === 0 && unreadable.length > 0) return null
   if (indexLag === 0) return <span title="Every record of the log is in the index">index up to date</span>
   return <span class={`mark ${indexLag > 1000 ? 'warn' : 'plain'}`}>index {counted(indexLag, 'record')} behind</span>
 }
@@ -65,6 +68,23 @@ function Kept({ truth: { kept, oldestKept } }: { truth: Truth }) {
     <span title="What is older was there, and is not counted anywhere">
       {count(kept)} kept, since <Time iso={oldestKept} />
     </span>
+  )
+}
+
+function NotRead({ unreadable }: Pick<Truth, 'unreadable'>) {
+  return (
+    <details class="gaps">
+      <summary>
+        <span class="mark bad">✕ {counted(unreadable.length, 'partition')} not read</span>
+      </summary>
+      <ul>
+        {unreadable.map((one) => (
+          <li key={unreadableText(one)}>
+            {unreadableText(one)}: {one.why}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

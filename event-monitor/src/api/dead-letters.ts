@@ -1,4 +1,4 @@
-import type { DryRunResult, EditedDocument, EventDetail, Fault, Place } from './events.ts'
+import type { DryRunResult, EditedDocument, EventDetail, Fault, Place, RejectedBy } from './events.ts'
 import type { Truth } from './truth.ts'
 
 /** `GET /v1/dead-letters`: groups of what could not be handled, the largest open one first. */
@@ -12,8 +12,8 @@ export interface DeadLetterGroups {
 export interface DeadLetterGroup {
   /** Stands for all properties below; for `group=` and jobs. */
   id: string
-  /** The app that could not handle it. */
-  app: string
+  /** The services that rejected any of its records. */
+  services: string[]
   reason: string
   name: string | null
   version: number | null
@@ -21,17 +21,22 @@ export interface DeadLetterGroup {
   pointer: string | null
   message: string
   publisher: string | null
+  /** Records, however many services rejected each. */
   entries: number
   open: number
   oldest: string
   newest: string
 }
 
-/** `GET /v1/dead-letters/entries?group=&state=open|resent&limit=&cursor=` answers `Page<DeadLetterEntry>`. */
+/** `GET /v1/dead-letters/entries?group=&state=open|resent&limit=&cursor=` answers `Page<DeadLetterEntry>`: each record once, with all services that rejected it. */
 export interface DeadLetterEntry {
-  /** Derives from app and origin: the same as in `make dead-letters`. */
+  /**
+   * Of the first service that rejected the record: its id in `make dead-letters`. The ids of the other services' dead letters find the same
+   * entry.
+   */
   id: string
-  app: string
+  /** The services that rejected the newest attempt, by name. */
+  services: RejectedBy[]
   group: string
   reason: string
   /** Where the event first stood. */
@@ -39,9 +44,10 @@ export interface DeadLetterEntry {
   state: 'open' | 'resent'
   attempts: {
     place: Place
+    /** When its first dead letter was written. */
     at: string
-    reason: string
-    letter: Place
+    /** Each service that rejected it, by name, and where its dead letter is. */
+    rejections: { app: string; reason: string; letter: Place }[]
     resent: { as: Place; at: string; edited: boolean } | null
   }[]
   name: string | null
@@ -55,9 +61,9 @@ export interface DeadLetterDetail {
   entry: DeadLetterEntry
   /** The failed record that `editable` and `refusals` are about: the newest open attempt, or the last one. Sent with an edit of it. */
   attempt: Place
-  /** Every problem that the app told. */
+  /** Every problem that the services told, each once. */
   faults: Fault[]
-  /** What the app told, when it is no list of problems; masked. */
+  /** What a service told, when it is no list of problems; masked. */
   detail: string | null
   /** The event that failed, to be edited: JSON text with placeholders for what is masked (`EditedDocument`). Null when it is lost or no JSON. */
   editable: string | null

@@ -165,13 +165,22 @@ export interface EventDetail {
   /** Its dead letters, by app. */
   deadLetters: EventRow[]
   /** What those are to whoever mends it; of a dead letter, what it is. */
-  entries: { id: string; app: string; reason: string; state: 'open' | 'resent'; letters: Place[] }[]
+  entries: { id: string; services: RejectedBy[]; reason: string; state: 'open' | 'resent'; letters: Place[] }[]
   /** The records on both sides in its partition. */
   previous: Place | null
   following: Place | null
   /** Where traces are shown, when somebody said so (`Telemetry.TracePage`). */
   traceUrl: string | null
   complete: Truth
+}
+
+/** A service that rejected a record, and why. */
+export interface RejectedBy {
+  app: string
+  /** Of its dead letter, in `make dead-letters`. */
+  id: string
+  reason: string
+  problem: Fault | null
 }
 
 /** `GET /v1/ids/{id}`: where events with this Id stand; several when it was published or delivered again. */

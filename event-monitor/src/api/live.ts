@@ -32,5 +32,5 @@ export interface LiveBatch {
   added: { topic: Count[]; type: Count[]; publisher: Count[]; validity: Count[] }
   /** Batches that this client did not take in time, and what they counted; all 0 otherwise. Their rows are lost to it, not to the index. */
   lost: { batches: number; received: number; matched: number }
-  truth: Pick<Truth, 'indexLag' | 'newest' | 'kept' | 'oldestKept' | 'isConnected'>
+  truth: Pick<Truth, 'indexLag' | 'newest' | 'kept' | 'oldestKept' | 'unreadable' | 'isConnected'>
 }

@@ -90,7 +90,12 @@ export interface Validated {
 /** `GET /v1/health`. */
 export interface HealthView {
   at: string
-  kafka: { isUp: boolean; brokers: { id: number; address: string; isController: boolean }[]; error: string | null }
+  kafka: {
+    isUp: boolean
+    brokers: { id: number; address: string; isController: boolean }[]
+    /** Why it does not answer; if it is up, which consumer group's offsets it cannot read. */
+    error: string | null
+  }
   services: ServiceHealth[]
   groups: GroupLag[]
   topics: TopicHealth[]
@@ -141,9 +146,12 @@ export interface GroupLag {
 export interface TopicHealth {
   topic: string
   partitions: number
-  /** Of each partition. Between the two there are as many records, or fewer: some offsets hold none. */
-  oldestOffset: string[]
-  endOffset: string[]
+  /**
+   * Of each partition; null where Kafka cannot serve it (`Truth.unreadable`). Between the two there are as many records, or fewer: some
+   * offsets hold none.
+   */
+  oldestOffset: (string | null)[]
+  endOffset: (string | null)[]
   /** Offsets that are taken in a second: as many records, or fewer. */
   perSecond: number
   isDead: boolean

@@ -10,8 +10,19 @@ export interface Truth {
   kept: number
   /** What the index never got: shown, and never hidden. */
   gaps: Gap[]
+  /** Partitions that cannot be read now. Their records are missing until they can; all others are indexed. */
+  unreadable: Unreadable[]
   /** Whether the log is read. The index answers without it, and why it is not is in the monitor's own log. */
   isConnected: boolean
+}
+
+/** A partition that Kafka cannot serve now. The monitor tries again every second. */
+export interface Unreadable {
+  topic: string
+  /** Null for a topic that Kafka cannot describe. */
+  partition: number | null
+  /** What is wrong, and what to do. */
+  why: string
 }
 
 /** Records of a partition that the index does not have. */

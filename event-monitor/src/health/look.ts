@@ -5,7 +5,6 @@ import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-set
 import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
-import { isOwnTopic } from '../ingest/own-topic.ts'
 import type { WatchedService } from '../services.ts'
 
 /** What the broker and services say of themselves. */
@@ -97,7 +96,7 @@ export class Lookout {
 
   async #open(): Promise<Admin> {
     const { Admin } = await import('@platformatic/kafka')
-    const options = { clientId: 'event-monitor', retries: 0, connectTimeout: 2_000, timeout: timeoutMs }
+    const options = { clientId: 'event-monitor', retries: 0, connectTimeout: 2_000, requestTimeout: timeoutMs }
     this.#admin ??= new Admin({ ...options, ...this.#kafka })
     return this.#admin
   }
@@ -131,77 +130,81 @@ async function streamAt(
   watched: readonly WatchedService[],
   before: Seen | undefined,
 ): Promise<Stream> {
-  const { ListOffsetTimestamps } = await import('@platformatic/kafka')
-  const names = (await admin.listTopics()).filter(isOwnTopic).sort()
-  const { topics, brokers, controllerId } = await admin.metadata({ topics: names, forceUpdate: true })
-  const asked = (timestamp: bigint) =>
-    admin.listOffsets({
-      topics: names.map((name) => ({
-        name,
-        partitions: Object.keys(topics.get(name)?.partitions ?? {}).map((index) => ({
-          partitionIndex: Number(index),
-          timestamp,
-        })),
-      })),
-    })
-  const [firsts, ends] = await Promise.all([asked(ListOffsetTimestamps.EARLIEST), asked(ListOffsetTimestamps.LATEST)])
-  const offsetsIn = (found: typeof ends, topic: string) =>
-    (found.find(({ name }) => name === topic)?.partitions ?? [])
-      .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
-      .map(({ offset }) => String(offset))
+  const [{ ListOffsetTimestamps }, { describeLog, offsetsAt, partitionKey }] = await Promise.all([
+    import('@platformatic/kafka'),
+    import('../ingest/partitions.ts'),
+  ])
+  const { topics: counts, brokers, controllerId, led } = await describeLog(admin)
+  const [firsts, ends] = await Promise.all([
+    offsetsAt(admin, led, ListOffsetTimestamps.EARLIEST),
+    offsetsAt(admin, led, ListOffsetTimestamps.LATEST),
+  ])
+  const offsetsIn = ({ found }: typeof ends, topic: string, count: number) =>
+    Array.from({ length: count }, (_, partition) => found.get(partitionKey({ topic, partition }))?.toString() ?? null)
   const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
-  const views = names.map((name): TopicHealth => {
-    const [oldestOffset, endOffset] = [offsetsIn(firsts, name), offsetsIn(ends, name)]
-    const last = before?.topics.find(({ topic }) => topic === name)?.endOffset ?? endOffset
-    const arrived = sum(endOffset) - sum(last)
+  const views = [...counts].sort().map(([topic, count]): TopicHealth => {
+    const [oldestOffset, endOffset] = [offsetsIn(firsts, topic, count), offsetsIn(ends, topic, count)]
+    const last = before?.topics.find((one) => one.topic === topic)?.endOffset ?? endOffset
     return {
-      topic: name,
-      partitions: endOffset.length,
+      topic,
+      partitions: count,
       oldestOffset,
       endOffset,
-      perSecond: passedMs > 0 && passedMs <= rateMs ? Math.max(0, Math.round((arrived * 1_000) / passedMs)) : 0,
-      isDead: name.endsWith('.dead'),
+      perSecond: passedMs > 0 && passedMs <= rateMs ? Math.round((arrived(last, endOffset) * 1_000) / passedMs) : 0,
+      isDead: topic.endsWith('.dead'),
     }
   })
-  const listed = [...brokers].map(([id, { host, port }]) => ({
+  const listed = brokers.map(({ nodeId: id, host, port }) => ({
     id,
     address: `${host}:${port}`,
     isController: id === controllerId,
   }))
-  return {
-    kafka: { isUp: true, brokers: listed, error: null },
-    topics: views,
-    groups: await groupsOf(admin, watched, views),
-  }
+  const { groups, error } = await groupsOf(admin, watched, views)
+  return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-const sum = (offsets: readonly string[]) => offsets.reduce((total, offset) => total + Number(offset), 0)
+/** How many offsets were taken since. A partition that could not be read then or now is left out. */
+const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
+  now.reduce((total, end, partition) => {
+    const last = before[partition] ?? null
+    return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
+  }, 0)
 
+/** The lag of groups in partitions that can be read, and which group cannot. */
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],
   topics: readonly TopicHealth[],
-): Promise<GroupLag[]> {
+): Promise<{ groups: GroupLag[]; error: string | null }> {
   const consumers = watched.filter(({ consumes }) => consumes.length > 0)
-  if (consumers.length === 0) return []
-  const found = await admin.listConsumerGroupOffsets({ groups: consumers.map(({ name }) => name) })
-  const stretches = consumers.flatMap(({ name: group, consumes }) =>
-    topics
-      .filter(({ topic }) => consumes.includes(topic))
-      .flatMap(({ topic, oldestOffset, endOffset }) =>
-        endOffset.map((end, partition) => {
-          const own = found
-            .find(({ groupId }) => groupId === group)
-            ?.topics.find(({ name }) => name === topic)?.partitions
-          const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
-          const oldest = BigInt(oldestOffset[partition] ?? '0')
-          return { group, topic, partition, next: committed < oldest ? oldest : committed, end: BigInt(end) }
-        }),
-      ),
+  const errors: string[] = []
+  const stretches = await Promise.all(
+    consumers.map(async ({ name: group, consumes }) => {
+      try {
+        const [found] = await admin.listConsumerGroupOffsets({ groups: [group] })
+        return topics
+          .filter(({ topic }) => consumes.includes(topic))
+          .flatMap(({ topic, oldestOffset, endOffset }) =>
+            endOffset.flatMap((end, partition) => {
+              const own = found?.topics.find(({ name }) => name === topic)?.partitions
+              const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
+              const first = oldestOffset[partition] ?? null
+              if (end === null || first === null) return []
+              const oldest = BigInt(first)
+              return [{ group, topic, partition, next: committed < oldest ? oldest : committed, end: BigInt(end) }]
+            }),
+          )
+      } catch (error) {
+        errors.push(`the offsets of group ${group} cannot be read: ${(error as Error).message}`)
+        return []
+      }
+    }),
   )
-  const unread = await unreadIn(admin, stretches)
-  return stretches.map(({ group, topic, partition, next, end }, index) => {
+  const all = stretches.flat()
+  const unread = await unreadIn(admin, all)
+  const groups = all.map(({ group, topic, partition, next, end }, index) => {
     const { count: lag, isAtMost } = unread[index] as Unread
     return { group, topic, partition, position: String(next), end: String(end), lag, isAtMost }
   })
+  return { groups, error: errors.join('; ') || null }
 }

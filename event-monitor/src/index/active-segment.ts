@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { type Kind, kindKey } from '../model/kind.ts'
 import type { Gap, IndexRecord, Position } from './batch.ts'
 import { type Body, blockLength, toBlock } from './body.ts'
@@ -6,6 +6,7 @@ import { GuidRuns, guidNumber } from './guid-runs.ts'
 import { hashOf } from './hash.ts'
 import { bucketMs, openForWriting } from './segment.ts'
 import { factsOf, type SegmentFacts } from './series.ts'
+import { Statements } from './statements.ts'
 import { transaction } from './transaction.ts'
 
 /** Publishers choose what their events are called, and may choose many names: so many kinds a segment has, and one for all others. */
@@ -32,6 +33,7 @@ interface KnownKind {
 export class ActiveSegment {
   readonly facts: SegmentFacts
   readonly #database: DatabaseSync
+  readonly #statements: Statements
   /** False from the beginning of a transaction to its successful end. */
   #isCurrent = false
   readonly #kinds = new Map<string, KnownKind>()
@@ -45,6 +47,7 @@ export class ActiveSegment {
   /** @param positions where a new segment begins to read; a file that exists has its own */
   constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
     this.#database = openForWriting(file, { firstSeq, now, positions })
+    this.#statements = new Statements(this.#database)
     this.#guids = new GuidRuns(this.#database)
     this.facts = { file, ...factsOf(this.#database) }
     try {
@@ -110,12 +113,12 @@ export class ActiveSegment {
 
   #write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
     for (const position of positions) this.#position(position)
-    const gap = this.#statement('INSERT INTO gaps VALUES (?, ?, ?, ?, ?, ?)')
+    const gap = this.#statements.get('INSERT INTO gaps VALUES (?, ?, ?, ?, ?, ?)')
     for (const { topic, partition, from, to, at, why } of gaps) gap.run(topic, partition, from, to, at, why)
 
     const kinds = records.map(({ kind }) => this.#kind(kind))
-    const event = this.#statement('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-    const block = this.#statement('INSERT INTO blocks VALUES (?, ?)')
+    const event = this.#statements.get('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    const block = this.#statements.get('INSERT INTO blocks VALUES (?, ?)')
     let length = 0
     let bodies: Body[] = []
     for (const [index, record] of records.entries()) {
@@ -152,10 +155,12 @@ export class ActiveSegment {
   }
 
   #position({ topic, partition, topicId, next }: Position): void {
-    const { id } = this.#statement(
-      `INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)
+    const { id } = this.#statements
+      .get(
+        `INSERT INTO parts (topic, partition, topicId, next) VALUES (?, ?, ?, ?)
         ON CONFLICT (topic, partition) DO UPDATE SET topicId = excluded.topicId, next = excluded.next RETURNING id`,
-    ).get(topic, partition, topicId, next) as { id: number }
+      )
+      .get(topic, partition, topicId, next) as { id: number }
     this.#parts.set(`${topic}/${partition}`, id)
   }
 
@@ -174,7 +179,7 @@ export class ActiveSegment {
     const isOther = kind.name === '(others)'
     if (this.#kinds.size >= maxKinds && !isOther) return this.#kind(otherKinds(kind))
     const id = this.#kinds.size + 1
-    this.#statement('INSERT INTO kinds VALUES (?, ?, 0, 0, 0)').run(id, JSON.stringify(kind))
+    this.#statements.get('INSERT INTO kinds VALUES (?, ?, 0, 0, 0)').run(id, JSON.stringify(kind))
     const made = { id, kind }
     this.#kinds.set(key, made)
     return made
@@ -192,10 +197,10 @@ export class ActiveSegment {
       const bucket = at - (at % bucketMs)
       sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1)
     }
-    const total = this.#statement(
+    const total = this.#statements.get(
       `UPDATE kinds SET first = iif(count = 0, ?1, min(first, ?1)), last = max(last, ?2), count = count + ?3 WHERE id = ?4`,
     )
-    const counted = this.#statement(
+    const counted = this.#statements.get(
       'INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (bucket, kind) DO UPDATE SET count = count + excluded.count',
     )
     for (const [id, { count, first, last, buckets }] of sums) {
@@ -204,15 +209,8 @@ export class ActiveSegment {
     }
   }
 
-  readonly #statements = new Map<string, StatementSync>()
-  #statement(sql: string): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
-    this.#statements.set(sql, statement)
-    return statement
-  }
-
   #all(sql: string): Record<string, unknown>[] {
-    return this.#database.prepare(sql).all() as Record<string, unknown>[]
+    return this.#statements.get(sql).all() as Record<string, unknown>[]
   }
 }
 

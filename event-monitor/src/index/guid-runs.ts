@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { hashOf } from './hash.ts'
+import { Statements } from './statements.ts'
 
 /**
  * By which GUID which events are found, packed: a number for each pair, 27 bits of the GUID's hash and 26 of the event's number,
@@ -29,17 +30,17 @@ export const guidNumber = (guid: string, seqInSegment: number): number => lowest
 
 /** Writes runs, in the transaction that the caller has open. */
 export class GuidRuns {
-  readonly #database: DatabaseSync
+  readonly #statements: Statements
   #runs: { id: number; level: number }[] = []
 
   /** Knows no run until `restore` was called. */
   constructor(database: DatabaseSync) {
-    this.#database = database
+    this.#statements = new Statements(database)
   }
 
   /** Reads from the file which runs there are: at first, and after a transaction that failed. */
   restore(): void {
-    this.#runs = this.#database.prepare('SELECT id, level FROM runs').all() as unknown as {
+    this.#runs = this.#statements.get('SELECT id, level FROM runs').all() as unknown as {
       id: number
       level: number
     }[]
@@ -64,28 +65,32 @@ export class GuidRuns {
   #merge(runs: { id: number }[], level: number): void {
     const ids = runs.map(({ id }) => id)
     const merged = this.#numbersOf(ids)
-    this.#database.exec(`DELETE FROM guids WHERE run IN (${ids.join()}); DELETE FROM runs WHERE id IN (${ids.join()})`)
+    for (const id of ids) {
+      this.#statements.get('DELETE FROM guids WHERE run = ?').run(id)
+      this.#statements.get('DELETE FROM runs WHERE id = ?').run(id)
+    }
     this.#runs = this.#runs.filter(({ id }) => !ids.includes(id))
     this.#write(merged.sort(), level)
   }
 
   /** Row by row: all of a segment's pages, and a copy of each, would be most of what the thread takes of memory. */
   #numbersOf(runs: number[]): Float64Array {
-    const where = `FROM guids WHERE run IN (${runs.join()})`
-    const { bytes } = this.#database.prepare(`SELECT sum(length(body)) AS bytes ${where}`).get() as { bytes: number }
-    const numbers = new Uint8Array(bytes)
+    const lengthOf = this.#statements.get('SELECT ifnull(sum(length(body)), 0) AS bytes FROM guids WHERE run = ?')
+    const numbers = new Uint8Array(runs.reduce((sum, run) => sum + Number(lengthOf.get(run)?.bytes), 0))
     let at = 0
-    for (const { body } of this.#database.prepare(`SELECT body ${where}`).iterate()) {
-      numbers.set(body as Uint8Array, at)
-      at += (body as Uint8Array).length
+    for (const run of runs) {
+      for (const { body } of this.#statements.get('SELECT body FROM guids WHERE run = ?').iterate(run)) {
+        numbers.set(body as Uint8Array, at)
+        at += (body as Uint8Array).length
+      }
     }
     return new Float64Array(numbers.buffer)
   }
 
   #write(sorted: Float64Array, level: number): void {
-    const { lastInsertRowid } = this.#database.prepare('INSERT INTO runs (level) VALUES (?)').run(level)
+    const { lastInsertRowid } = this.#statements.get('INSERT INTO runs (level) VALUES (?)').run(level)
     const id = Number(lastInsertRowid)
-    const page = this.#database.prepare('INSERT INTO guids VALUES (?, ?, ?)')
+    const page = this.#statements.get('INSERT INTO guids VALUES (?, ?, ?)')
     for (let at = 0; at < sorted.length; at += pageLength) {
       const part = sorted.subarray(at, at + pageLength)
       page.run(id, part[0] as number, new Uint8Array(part.buffer, part.byteOffset, part.byteLength))

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { unavailable } from '@orderflow/service-kit'
-import type { Gap, Truth } from '../api/truth.ts'
+import type { Gap, Truth, Unreadable } from '../api/truth.ts'
 import type { FromIngest, IngestBatch, IngestData, IngestState, ToIngest } from '../ingest/messages.ts'
 import { iso } from '../model/row.ts'
 import type { Reads } from './read/reads.ts'
@@ -38,6 +38,7 @@ const noState: IngestState = {
   isConnected: false,
   error: 'starting',
   lag: null,
+  unreadable: [],
   perSecond: 0,
   segments: [],
 }
@@ -48,16 +49,22 @@ export interface IndexEvents {
   onFailure(error: Error): void
   /** Why the log is not read just now, in words; null when it is. Told when it changes. */
   onTrouble(reason: string | null): void
+  /** A partition, or a topic, cannot be read from now on, or can be read again. */
+  onPartition(partition: Unreadable, isRead: boolean): void
 }
 
+const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
+  list.some((one) => one.topic === topic && one.partition === partition)
+
 /** An index that is yet to be started. */
-export function openIndex(data: IngestData, { onFailure, onTrouble }: IndexEvents): MonitorIndex {
+export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
   let asked = 0
   let state = noState
   let gaps: Gap[] = []
+  let unreadPartitions: readonly Unreadable[] = []
   let isClosing = false
 
   function open(): NonNullable<typeof threads> {
@@ -82,9 +89,18 @@ export function openIndex(data: IngestData, { onFailure, onTrouble }: IndexEvent
     else asker?.reject(new Error(reply.error))
   }
 
+  /** While nothing can be read, `onTrouble` was told of that. */
+  function tellPartitions(unreadable: readonly Unreadable[]): void {
+    const before = unreadPartitions
+    unreadPartitions = unreadable
+    for (const one of unreadable) if (!hasPartition(before, one)) onPartition(one, false)
+    for (const one of before) if (!hasPartition(unreadable, one)) onPartition(one, true)
+  }
+
   async function follow(now: IngestState): Promise<void> {
     if (now.error !== state.error) onTrouble(now.error)
     state = now
+    if (now.error === null) tellPartitions(now.unreadable)
     await ask('follow', now.segments)
     gaps = await ask('gaps')
   }
@@ -142,6 +158,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble }: IndexEvent
         oldestKept: events.length > 0 ? iso(first) : null,
         kept: events.reduce((sum, { count }) => sum + count, 0),
         gaps,
+        unreadable: state.unreadable,
         isConnected: state.isConnected,
       }
     },

@@ -1,6 +1,7 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { TrustSettings } from '@orderflow/service-kit/trust'
 import type { EventRow } from '../api/events.ts'
+import type { Unreadable } from '../api/truth.ts'
 import type { SegmentFacts } from '../index/series.ts'
 import type { Kind } from '../model/kind.ts'
 
@@ -47,6 +48,8 @@ export interface IngestState {
   error: string | null
   /** Null until Kafka told. */
   lag: number | null
+  /** While the others are read. */
+  unreadable: Unreadable[]
   perSecond: number
   segments: SegmentFacts[]
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type LogRecord, momentOf } from '@orderflow/service-kit/log'
 import { readTrust } from '@orderflow/service-kit/trust'
+import type { Unreadable } from '../api/truth.ts'
 import type { IndexRecord, Position } from '../index/batch.ts'
 import { storageFault } from '../index/storage-fault.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
@@ -38,6 +39,7 @@ let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
 let error: string | null = 'starting'
 let lag: number | null = null
+let unreadable: Unreadable[] = []
 let indexed = 0
 let told = { at: performance.now(), indexed: 0 }
 
@@ -65,15 +67,17 @@ async function run(): Promise<void> {
       const read = await coming
       error = null
       // Where there is more, it is asked for before this is worked on, so that it is here when this is done.
-      coming = tail.lag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
+      coming = tail.readableLag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
       coming.catch(() => {})
       await setImmediate()
       await index(read, writer)
       lag = tail.lag
+      unreadable = tail.unreadable
     }
   } catch (failure) {
     error = storageFault(failure, data.folder) ?? (failure as Error).message
     lag = null
+    unreadable = []
     await delay(retryMs)
   } finally {
     await opened?.close()
@@ -133,5 +137,6 @@ function tellState(): void {
   const now = performance.now()
   const perSecond = Math.round(((indexed - told.indexed) * 1_000) / (now - told.at))
   told = { at: now, indexed }
-  tell({ type: 'state', isConnected: error === null, error, lag, perSecond, segments: writer?.segments() ?? [] })
+  const segments = writer?.segments() ?? []
+  tell({ type: 'state', isConnected: error === null, error, lag, unreadable, perSecond, segments })
 }

@@ -5,6 +5,7 @@ import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
+import { Statements } from '../index/statements.ts'
 import { storageFault } from '../index/storage-fault.ts'
 
 /** A dead letter that is to be replayed. */
@@ -100,8 +101,9 @@ function openLedger(folder: string): Ledger {
 }
 
 function ledgerOn(database: DatabaseSync): Ledger {
+  const statements = new Statements(database)
   const bodies = (sql: string, ...values: (string | number)[]) =>
-    (database.prepare(sql).all(...values) as { body: string }[]).map(({ body }) => JSON.parse(body) as unknown)
+    (statements.get(sql).all(...values) as { body: string }[]).map(({ body }) => JSON.parse(body) as unknown)
   const save = database.prepare(
     'INSERT INTO jobs VALUES (?1, ?2, ?3, ?4) ON CONFLICT (id) DO UPDATE SET state = ?3, body = ?4',
   )

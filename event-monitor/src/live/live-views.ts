@@ -76,7 +76,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
     if (since < (pending.received === 0 ? quietMs : batchMs - toleranceMs)) return
     view.sequence += 1
     const { received, matched, invalid, rows, kinds } = pending
-    const { indexLag, newest, kept, oldestKept, isConnected } = index.truth()
+    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = index.truth()
     const by = (text: (kind: Kind) => string | null) =>
       tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
     const batch: LiveBatch = {
@@ -93,7 +93,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
         validity: by(({ validity }) => validity),
       },
       lost: view.lost,
-      truth: { indexLag, newest, kept, oldestKept, isConnected },
+      truth: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
     }
     view.pending = nothing()
     view.sentAt = performance.now()

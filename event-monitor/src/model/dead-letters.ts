@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Problem } from '@orderflow/envelope-schema'
-import { type Entry, newestAttempt, openAttempt } from '@orderflow/service-kit/log'
+import { type Attempt, type Entry, isDecidedAnew, openAttempt, recordOf } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
@@ -11,56 +11,124 @@ export interface LetterFacts {
   faults: readonly Problem[]
 }
 
+export type FactsOf = (attempt: Attempt) => LetterFacts | undefined
+
+/** The dead letter of one service for one attempt. */
+interface Rejection {
+  entry: Entry
+  attempt: Attempt
+}
+
+/** One record that failed, with the dead letters of all services that rejected it. */
+export interface Cause {
+  /** All of them as one, which is replayed as one. Its id is that of the first. */
+  entry: Entry
+  /** Of each service one, the oldest first. */
+  entries: Entry[]
+  /** By attempt of `entry`, in its order; each by name of the service. */
+  rejections: Rejection[][]
+}
+
+/** Returns dead letters by the record that failed first, which several services may have rejected. */
+export function causesOf(entries: readonly Entry[]): Cause[] {
+  const byRecord = Map.groupBy(entries, ({ record, origin }) => recordOf({ record, place: origin }))
+  return [...byRecord.values()].map(causeOf)
+}
+
+function causeOf(entries: Entry[]): Cause {
+  const byAttempt = new Map<string, Rejection[]>()
+  for (const entry of entries) {
+    const counts = new Map<string, number>()
+    for (const attempt of entry.attempts) {
+      // Attempts of 0.1.0 are known by their positions, which several of one service may have.
+      const record = recordOf(attempt)
+      const count = counts.get(record) ?? 0
+      counts.set(record, count + 1)
+      const key = `${record} ${count}`
+      byAttempt.set(key, [...(byAttempt.get(key) ?? []), { entry, attempt }])
+    }
+  }
+  const rejections = [...byAttempt.values()]
+    .sort((one, other) => firstTime(one).localeCompare(firstTime(other)))
+    .map((some) => some.sort((one, other) => one.entry.app.localeCompare(other.entry.app)))
+  const [first] = entries as [Entry]
+  const app = entries.map((one) => one.app).join(', ')
+  return { entry: { ...first, app, attempts: rejections.map(attemptOf) }, entries, rejections }
+}
+
+const firstTime = (rejections: readonly Rejection[]) =>
+  rejections.reduce((first, { attempt: { time } }) => (time < first ? time : first), '~')
+
+/**
+ * Returns the attempt that is replayed for all services. It is open while one of its dead letters is. It has a reason that permits a replay
+ * if there is one, and the newest letter, which the log keeps longest.
+ */
+function attemptOf(rejections: Rejection[]): Attempt {
+  const attempts = rejections.map(({ attempt }) => attempt)
+  const newest = attempts.reduce((last, one) => (one.time > last.time ? one : last))
+  const { reason } = attempts.find((one) => isDecidedAnew(one.reason)) ?? newest
+  const { resent, ...rest } = newest
+  const isOpen = attempts.some((one) => !one.resent)
+  return { ...rest, reason, time: firstTime(rejections), ...(!isOpen && resent && { resent }) }
+}
+
+const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
+  rejections.at(-1) as [Rejection, ...Rejection[]]
+
 /** A letter's row says who set it aside and why (ingest/examine.ts): where both stand beside it, what is wrong alone. */
-const withoutApp = (entry: Entry, message: string): string => {
-  const said = `${plain(newestAttempt(entry).reason)} in ${plain(entry.app)}`
+const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
+  const said = `${plain(attempt.reason)} in ${plain(entry.app)}`
   return message === said ? '' : message.replace(`${said}: `, '')
 }
 
-/** What is wrong with an entry, as its app told. */
-export const faultsOf = (entry: Entry, facts: LetterFacts | undefined): Problem[] =>
-  (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(entry, fault.message) }))
+const problemsOf = (rejection: Rejection, facts: LetterFacts | undefined): Problem[] =>
+  (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
+
+/** Returns what is wrong with the newest attempt, as its services told; the same problem once. */
+export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
+  const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
+  return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]
+}
 
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
-/** All that entries of a group have in common. */
+/** What the entries of a group have in common: the newest attempt, as the first service by name rejected it. */
 function groupFields(
-  entry: Entry,
-  facts: LetterFacts | undefined,
-): Omit<DeadLetterGroup, 'id' | 'entries' | 'open' | 'oldest' | 'newest'> {
-  const kind = facts?.kind
+  cause: Cause,
+  factsOf: FactsOf,
+): Pick<DeadLetterGroup, 'reason' | 'name' | 'version' | 'pointer' | 'message' | 'publisher'> {
+  const [first] = newestOf(cause)
+  const kind = factsOf(first.attempt)?.kind
   return {
-    app: plain(entry.app),
-    reason: plain(newestAttempt(entry).reason),
+    reason: plain(first.attempt.reason),
     name: kind?.name ?? null,
     version: kind?.version ?? null,
     pointer: kind?.problem?.pointer || null,
-    message: withoutApp(entry, kind?.problem?.message ?? ''),
+    message: withoutApp(first, kind?.problem?.message ?? ''),
     publisher: kind ? publisherText(kind) : null,
   }
 }
 
 /** A group's id: what its entries have in common, as a short text for an address. */
-export function groupId(entry: Entry, facts: LetterFacts | undefined): string {
-  const text = JSON.stringify(Object.values(groupFields(entry, facts)))
+export function groupId(cause: Cause, factsOf: FactsOf): string {
+  const text = JSON.stringify(Object.values(groupFields(cause, factsOf)))
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
 /** Groups of dead letters, those with the most open ones first. */
-export function groupsOf(
-  entries: readonly Entry[],
-  factsOf: (entry: Entry) => LetterFacts | undefined,
-): DeadLetterGroup[] {
-  const groups = Map.groupBy(entries, (entry) => groupId(entry, factsOf(entry)))
+export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
+  const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]
     .map(([id, members]) => {
-      const [first] = members as [Entry]
-      const times = members.flatMap(({ attempts }) => attempts.map(({ time }) => time)).sort()
+      const [first] = members as [Cause]
+      const times = members.flatMap(({ entry }) => entry.attempts.map(({ time }) => time)).sort()
+      const services = new Set(members.flatMap((cause) => newestOf(cause).map(({ entry }) => plain(entry.app))))
       return {
         id,
-        ...groupFields(first, factsOf(first)),
+        services: [...services].sort(),
+        ...groupFields(first, factsOf),
         entries: members.length,
-        open: members.filter(openAttempt).length,
+        open: members.filter(({ entry }) => openAttempt(entry)).length,
         oldest: times[0] ?? '',
         newest: times.at(-1) ?? '',
       }
@@ -69,25 +137,34 @@ export function groupsOf(
 }
 
 /** An entry as the page has it. */
-export function entryView(entry: Entry, facts: LetterFacts | undefined): DeadLetterEntry {
-  const { name, version, publisher } = groupFields(entry, facts)
+export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
+  const { name, version, publisher, reason } = groupFields(cause, factsOf)
+  const { entry } = cause
   return {
     id: entry.id,
-    app: plain(entry.app),
-    group: groupId(entry, facts),
-    reason: plain(newestAttempt(entry).reason),
+    services: newestOf(cause).map((one) => ({
+      app: plain(one.entry.app),
+      id: one.entry.id,
+      reason: plain(one.attempt.reason),
+      problem: problemsOf(one, factsOf(one.attempt))[0] ?? null,
+    })),
+    group: groupId(cause, factsOf),
+    reason,
     origin: entry.origin,
     state: openAttempt(entry) ? 'open' : 'resent',
-    attempts: entry.attempts.map(({ place, time, reason, stands, resent }) => ({
+    attempts: entry.attempts.map(({ place, time, resent }, index) => ({
       place,
       at: time,
-      reason: plain(reason),
-      letter: stands,
+      rejections: (cause.rejections[index] ?? []).map((one) => ({
+        app: plain(one.entry.app),
+        reason: plain(one.attempt.reason),
+        letter: one.attempt.stands,
+      })),
       resent: resent ? { as: resent.as, at: resent.time, edited: resent.edited } : null,
     })),
     name,
     version,
     publisher,
-    problem: faultsOf(entry, facts)[0] ?? null,
+    problem: faultsOf(cause, factsOf)[0] ?? null,
   }
 }

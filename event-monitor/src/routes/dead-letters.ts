@@ -2,7 +2,6 @@ import { invalid, pathId, type Route } from '@orderflow/service-kit'
 import { currentAttempt } from '@orderflow/service-kit/log'
 import type { DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
 import type { Page } from '../api/truth.ts'
-import { faultsOf } from '../model/dead-letters.ts'
 import { editableText } from '../model/edited.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
@@ -16,6 +15,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/dead-letters',
       summary: 'List dead letters by what is wrong with them',
+      description: 'A record counts once, however many services rejected it. `services` names them.',
       input: {},
       async handle(): Promise<DeadLetterGroups> {
         const { groups, others } = await index.ask('deadLetterGroups')
@@ -25,6 +25,8 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/dead-letters/entries',
       summary: 'List dead letters',
+      description:
+        'Each record is listed once. `services` names the services that rejected its newest attempt, each with the id of its own dead letter.',
       input: {
         group: textInput('group', 'The id of a group.'),
         state: textInput('state', '`open` or `resent`.'),
@@ -42,13 +44,13 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/dead-letters/entries/{id}',
       summary: 'Get a dead letter',
+      description: 'The id of the dead letter of each service that rejected the record finds it.',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
-        const { entry, facts, view } = await entryOf(monitor, id)
+        const { entry, faults, view } = await entryOf(monitor, id)
         const { origin, place, arrivedAt, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
-        const faults = faultsOf(entry, facts)
         return {
           entry: view,
           attempt: place,

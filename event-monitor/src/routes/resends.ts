@@ -62,15 +62,13 @@ export function resendRoutes(monitor: Monitor): Route[] {
 
   /** All that is open in a group, the oldest first. */
   async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
-    const chosen = await index.ask('chosenEntries', { group })
+    const { chosen } = await index.ask('chosenEntries', { group })
     if (chosen.length === 0) throw notKept('open dead letter of this group')
     return chosen
   }
 
   async function known(ids: string[]): Promise<ChosenEntry[]> {
-    const chosen = await index.ask('chosenEntries', { ids })
-    const found = new Set(chosen.map(({ id }) => id))
-    const unknown = ids.find((id) => !found.has(id))
+    const { chosen, unknown } = await index.ask('chosenEntries', { ids })
     if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
     return chosen
   }

@@ -36,8 +36,10 @@ export function systemRoutes({ index, services, standingOf, see, now }: Monitor)
           index.ask('deadLetterEntries', undefined, undefined),
         ])
         const byPlace = new Map(
-          letters.flatMap(({ id, app, attempts }) =>
-            attempts.map(({ place }) => [`${app} ${JSON.stringify(place)}`, id] as const),
+          letters.flatMap(({ id, attempts }) =>
+            attempts.flatMap(({ place, rejections }) =>
+              rejections.map(({ app }) => [`${app} ${JSON.stringify(place)}`, id] as const),
+            ),
           ),
         )
         const around = {

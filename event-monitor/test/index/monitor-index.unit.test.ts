@@ -37,6 +37,7 @@ describe('an index whose log cannot be read', () => {
       },
       {
         onFailure: heard.reject,
+        onPartition() {},
         onTrouble(reason) {
           told.push(reason)
           heard.resolve()

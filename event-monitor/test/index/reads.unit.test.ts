@@ -190,8 +190,8 @@ describe('what the index is asked', () => {
     const { groups, others } = index.reads.deadLetterGroups()
     expect(others).to.equal(0)
     expect(groups).to.have.length(1)
-    expect(groups[0]).to.include({
-      app: 'payment-service',
+    expect(groups[0]).to.deep.include({
+      services: ['payment-service'],
       reason: 'invalid-payload',
       pointer: '/Payload/Total',
       message: 'is missing',
@@ -295,14 +295,112 @@ describe('what the index is asked', () => {
     const [replayed, open] = entries
     const chosen = { id: open?.id, attempt: 'orderevents/0/0' }
     const ids = entries.map(({ id }) => id)
-    expect(index.reads.chosenEntries({ group: open?.group })).to.deep.equal([chosen])
-    expect(index.reads.chosenEntries({ ids: [...ids, 'unknown'] })).to.deep.equal([
-      chosen,
-      { id: replayed?.id, attempt: 'orderevents/0/1' },
-    ])
+    expect(index.reads.chosenEntries({ group: open?.group })).to.deep.equal({ chosen: [chosen], unknown: undefined })
+    expect(index.reads.chosenEntries({ ids: [...ids, 'none'] })).to.deep.equal({
+      chosen: [chosen, { id: replayed?.id, attempt: 'orderevents/0/1' }],
+      unknown: 'none',
+    })
     index.add(letter(1, 3, { 'deadletter-replay': 'orderevents/0/9' }))
-    expect(index.reads.chosenEntries({ ids: [replayed?.id ?? ''] })).to.deep.equal([
+    expect(index.reads.chosenEntries({ ids: [replayed?.id ?? ''] }).chosen).to.deep.equal([
       { id: replayed?.id, attempt: 'orderevents/0/9' },
     ])
+  })
+
+  describe('of a record that two services rejected', () => {
+    const record = randomUUID()
+    const letter = (app: string, at: number, over: Record<string, string> = {}, reason = 'invalid-payload') =>
+      indexRecord(orderCreated({}, { Total: 'x' }), {
+        topic: 'orderevents.dead',
+        offset: at,
+        headers: {
+          'deadletter-app': app,
+          'deadletter-reason': reason,
+          'deadletter-detail': JSON.stringify([{ pointer: '/Payload/Total', message: 'must be number' }]),
+          'deadletter-topic': 'orderevents',
+          'deadletter-partition': '0',
+          'deadletter-offset': '0',
+          'deadletter-record': record,
+          'deadletter-arrived': String(start),
+          ...over,
+        },
+      })
+    const replayed = randomUUID()
+    const note = (at: number) =>
+      indexRecord('', {
+        topic: 'orderevents.dead',
+        offset: at,
+        headers: {
+          ...{ 'replay-of': 'orderevents/0/0', 'replay-of-record': record },
+          ...{ 'replayed-as': 'orderevents/0/9', 'replayed-as-record': replayed },
+        },
+      })
+    const again = { 'deadletter-replay': 'orderevents/0/9', 'deadletter-record': replayed }
+    const all = () => index.reads.deadLetterEntries(undefined, undefined)
+
+    it('lists it once, with both services, each with its own dead letter', () => {
+      index.add(letter('payment-service', 0), letter('order-service', 1))
+      const [entry, ...others] = all()
+      expect(others).to.deep.equal([])
+      expect(entry?.services.map(({ app, reason, problem }) => [app, reason, problem?.message])).to.deep.equal([
+        ['order-service', 'invalid-payload', 'must be number'],
+        ['payment-service', 'invalid-payload', 'must be number'],
+      ])
+      expect(entry?.id).to.equal(entry?.services[1]?.id)
+      expect(entry?.attempts.map(({ rejections }) => rejections.map(({ app }) => app))).to.deep.equal([
+        ['order-service', 'payment-service'],
+      ])
+      const { groups } = index.reads.deadLetterGroups()
+      expect(groups.map(({ entries, open, services }) => ({ entries, open, services }))).to.deep.equal([
+        { entries: 1, open: 1, services: ['order-service', 'payment-service'] },
+      ])
+      const { entries } = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' }) ?? {}
+      expect(entries?.map(({ id, letters }) => [id, letters.length])).to.deep.equal([[entry?.id, 2]])
+    })
+
+    it('finds it by the id of each dead letter, and chooses it once', () => {
+      index.add(letter('payment-service', 0), letter('order-service', 1))
+      const [entry] = all()
+      const ids = entry?.services.map(({ id }) => id) ?? []
+      for (const id of ids) expect(index.reads.rawEntries([id]).found.map(({ view }) => view)).to.deep.equal([entry])
+      const chosen = [{ id: entry?.id, attempt: 'orderevents/0/0' }]
+      expect(index.reads.chosenEntries({ ids })).to.deep.equal({ chosen, unknown: undefined })
+      expect(index.reads.chosenEntries({ group: entry?.group })).to.deep.equal({ chosen, unknown: undefined })
+      // A job of an earlier version has both.
+      const { found } = index.reads.rawEntries(ids)
+      expect(found.map(({ entry }) => entry.id)).to.have.members(ids)
+    })
+
+    it('counts it as one that was replayed, and as open when one of them rejects it again', () => {
+      index.add(letter('payment-service', 0), letter('order-service', 1), note(2))
+      expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['resent', 1]])
+      const [{ id } = { id: '' }] = all()
+      index.add(letter('order-service', 3, again))
+      const [entry, ...others] = all()
+      expect(others).to.deep.equal([])
+      expect(entry?.id).to.equal(id)
+      expect(entry?.state).to.equal('open')
+      expect(entry?.services.map(({ app }) => app)).to.deep.equal(['order-service'])
+      expect(entry?.attempts.map(({ rejections }) => rejections.map(({ app }) => app))).to.deep.equal([
+        ['order-service', 'payment-service'],
+        ['order-service'],
+      ])
+      expect(index.reads.chosenEntries({ ids: [id] }).chosen).to.deep.equal([{ id, attempt: 'orderevents/0/9' }])
+    })
+
+    it('joins the dead letter of a service that rejects it after it was replayed', () => {
+      index.add(letter('payment-service', 0), note(1), letter('order-service', 2))
+      expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['resent', 2]])
+    })
+
+    it('replays it for the service that can handle it, where another one never will', () => {
+      index.add(letter('order-service', 0, {}, 'conflicting-order'), letter('payment-service', 1, {}, 'handler-error'))
+      const [found] = index.reads.rawEntries(all().map(({ id }) => id)).found
+      expect(found?.entry.attempts.map(({ reason }) => reason)).to.deep.equal(['handler-error'])
+    })
+
+    it('keeps the records of two dead letters apart', () => {
+      index.add(letter('payment-service', 0), letter('order-service', 1, { 'deadletter-record': randomUUID() }))
+      expect(all()).to.have.length(2)
+    })
   })
 })

@@ -10,7 +10,7 @@ import { indexRecord, orderCreated } from '../support/records.ts'
 describe('a live view', () => {
   let told: (batch: IngestBatch) => void
   let views: LiveViews
-  const truth = { indexLag: 0, newest: null, oldestKept: null, kept: 0, gaps: [], isConnected: true }
+  const truth = { indexLag: 0, newest: null, oldestKept: null, kept: 0, gaps: [], unreadable: [], isConnected: true }
 
   beforeEach(() => {
     const index: Pick<MonitorIndex, 'onBatch' | 'watch' | 'truth' | 'requireOpen'> = {

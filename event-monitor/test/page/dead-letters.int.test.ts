@@ -29,6 +29,20 @@ describe('the dead letters', () => {
     expect(await page.locator('input[type=checkbox]').count()).to.equal(42)
   })
 
+  it('name every service that rejected a record, in the row of its group, of the record and in its story', async () => {
+    const page = await tests.open('/dead?group=g1')
+    await page.getByText('42 of 42 shown').waitFor()
+    const rows = page.locator('tr', { hasText: 'order-service, payment-service' })
+    expect(await rows.count()).to.equal(44)
+    await page.goto(new URL(path, page.url()).href)
+    const story = page.locator('.story ol > li')
+    await story.first().waitFor()
+    expect(await story.allInnerTexts()).to.have.length(1)
+    expect(await story.innerText()).to.match(
+      /rejected by order-service: invalid-payload .*and payment-service: invalid-payload/,
+    )
+  })
+
   it('are reached by keys alone, and Escape leaves the editor before it leaves the view', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()

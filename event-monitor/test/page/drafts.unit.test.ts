@@ -72,6 +72,14 @@ describe('health in words', () => {
     expect(troubles({ ...well, kafka: { isUp: false, brokers: [], error: 'refused' } })).to.deep.equal([
       'Kafka does not answer: refused',
     ])
+    const unreadable = [
+      { topic: 'orderevents', partition: 2, why: 'it has no leader' },
+      { topic: 'stock', partition: null, why: 'it cannot be described' },
+    ]
+    expect(troubles({ ...well, complete: { ...well.complete, unreadable } })).to.deep.equal([
+      'The monitor does not read orderevents/2: it has no leader',
+      'The monitor does not read stock: it cannot be described',
+    ])
   })
 })
 

@@ -20,6 +20,7 @@ const index = openIndex(
       throw error
     },
     onTrouble() {},
+    onPartition() {},
   },
 )
 await index.start()

@@ -5,7 +5,7 @@ export { letterHeaders, resentFrom } from '../stream/record-headers.ts'
 export { idSourceOf, keyBytes, momentOf } from '../stream/record-ids.ts'
 export { whileHandling } from '../telemetry/handling.ts'
 export { maskedText } from '../telemetry/mask.ts'
-export { checkResend } from './dead-letters/check.ts'
+export { checkResend, isDecidedAnew } from './dead-letters/check.ts'
 export {
   type Attempt,
   currentAttempt,
@@ -14,6 +14,7 @@ export {
   entriesOf,
   newestAttempt,
   openAttempt,
+  recordOf,
 } from './dead-letters/entries.ts'
 export { type FailedEvent, readEvent } from './dead-letters/event.ts'
 export type { ReplayIntent, ReplayJournal } from './dead-letters/interrupted.ts'

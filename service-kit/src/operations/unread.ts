@@ -1,5 +1,6 @@
 import type { Admin, Broker } from '@platformatic/kafka'
 import { fetchBatches } from '../stream/kafka-fetch.ts'
+import { leaderOf, metadataOf } from '../stream/kafka-metadata.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
@@ -34,14 +35,12 @@ const fetchBytes = 64 * 1024
 export async function unreadIn(admin: Admin, stretches: readonly Stretch[]): Promise<Unread[]> {
   const topics = new Set(stretches.filter(({ next, end }) => next < end).map(({ topic }) => topic))
   if (topics.size === 0) return stretches.map(() => none)
-  const metadata = await admin.metadata({ topics: [...topics], forceUpdate: true })
+  const metadata = await metadataOf(admin, [...topics])
   return await Promise.all(
     stretches.map((stretch) => {
       if (stretch.next >= stretch.end) return none
-      const { id = '', partitions } = metadata.topics.get(stretch.topic) ?? {}
-      const broker = metadata.brokers.get(partitions?.[stretch.partition]?.leader ?? -1)
-      if (!broker) throw new Error(`partition ${stretch.topic}/${stretch.partition} has no leader`)
-      return look(admin, broker, id, stretch)
+      const { leader, topicId } = leaderOf(metadata, stretch)
+      return look(admin, leader, topicId, stretch)
     }),
   )
 }

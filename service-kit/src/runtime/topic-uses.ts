@@ -1,5 +1,5 @@
 import type { Admin } from '@platformatic/kafka'
-import { requestOf } from '../stream/kafka-request.ts'
+import { answerOf, requestOf } from '../stream/kafka-request.ts'
 
 /** Whether a user may read and write a topic. */
 export interface TopicUse {
@@ -21,7 +21,9 @@ const notSeen = 29
 
 /** What this user may do with topics. There is no entry for one of which the broker does not say it, or that it does not have. */
 export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
-  const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(answerOf)
+  const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
+    answerOf<Metadata>,
+  )
   const uses = new Map<string, TopicUse>()
   for (const { name, errorCode, topicAuthorizedOperations: operations = unsaid } of answers) {
     const has = (bit: number) => ((operations >> bit) & 1) === 1
@@ -30,10 +32,4 @@ export async function topicUses(admin: Admin, topics: string[]): Promise<Map<str
     else if (operations !== unsaid) uses.set(name, { read: has(bits.read), write: has(bits.write) })
   }
   return uses
-}
-
-/** To the client an answer with an error for one of the topics, or of their partitions, is an error. */
-function answerOf(error: Error & { response?: Metadata }): Metadata {
-  if (error.response) return error.response
-  throw error
 }

@@ -1,6 +1,7 @@
 import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { connectionOf, type StreamSettings } from './kafka-connection.ts'
 import { fetchBatches } from './kafka-fetch.ts'
+import { leaderOf, metadataOf } from './kafka-metadata.ts'
 import { type Place, placeText } from './place.ts'
 
 /**
@@ -33,17 +34,15 @@ export function createAppendTimes(settings: StreamSettings): AppendTimes {
 
 async function appendTimes(admin: Admin, positions: readonly Place[]): Promise<Map<string, number>> {
   const names = [...new Set(positions.map(({ topic }) => topic))]
-  const { topics, brokers } = await admin.metadata({ topics: names, forceUpdate: true })
+  const metadata = await metadataOf(admin, names)
   const times = new Map<string, number>()
   for (const partition of Map.groupBy(positions, ({ topic, partition }) => `${topic}/${partition}`).values()) {
     const waiting = partition.toSorted((one, other) => Number(BigInt(one.offset) - BigInt(other.offset)))
     for (let next = waiting[0]; next; next = waiting[0]) {
       const { topic, partition, offset } = next
-      const { id = '', partitions } = topics.get(topic) ?? {}
-      const leader = brokers.get(partitions?.[partition]?.leader ?? -1)
-      if (!leader) throw new Error(`partition ${topic}/${partition} has no leader`)
+      const { leader, topicId } = leaderOf(metadata, next)
       // One byte: no more than the batch that the record is in.
-      const asked = { topic, topicId: id, partition, offset: BigInt(offset), bytes: 1 }
+      const asked = { topic, topicId, partition, offset: BigInt(offset), bytes: 1 }
       const found = await fetchBatches(admin, leader, asked)
       const [batch] = found === 'out-of-range' ? [] : found
       const last = batch ? batch.firstOffset + BigInt(batch.lastOffsetDelta) : BigInt(offset)

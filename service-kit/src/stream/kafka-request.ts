@@ -32,6 +32,15 @@ export async function requestAt<Response>(
   return await api.async(connection, ...fieldsIn(api.version))
 }
 
+/**
+ * Returns the answer of a request that has an error for some of its topics or partitions. To the client such an answer is an error.
+ * @throws the error, if it is not an answer
+ */
+export function answerOf<Response>(error: Error & { response?: Response }): Response {
+  if (error.response) return error.response
+  throw error
+}
+
 /** The client's own way to take callbacks: the error first, then what it answers. */
 function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) => void) => void): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import type { Admin } from '@platformatic/kafka'
 import type { KafkaConnection } from './kafka-connection.ts'
+import { metadataOf } from './kafka-metadata.ts'
 import { protocolErrors } from './kafka-request.ts'
 
 /** Settings of a topic, by Kafka's names. */
@@ -43,6 +44,9 @@ interface Actual {
 /** Kafka's numbers of a topic among resources, and of a setting that was made for the topic itself. */
 const [topicResource, ownSetting] = [2 as const, 1]
 
+/** Kafka's error for a topic that does not exist (UNKNOWN_TOPIC_OR_PARTITION). */
+const unknownTopic = 3
+
 /** From so many brokers on, a topic can do with one of them less. */
 const cluster = 3
 
@@ -58,10 +62,12 @@ export async function settingDifferences(
   kafka: KafkaConnection,
   wanted: ReadonlyMap<string, TopicSettings>,
 ): Promise<string[]> {
-  const there = new Set(await admin.listTopics())
-  const names = [...wanted.keys()].filter((name) => there.has(name))
+  const { topics, brokers } = await metadataOf(admin, [...wanted.keys()])
+  const replicasOf = new Map(
+    topics.map(({ name, partitions }) => [name, partitions[0]?.replicaNodes.length ?? 0] as const),
+  )
+  const names = topics.filter(({ errorCode }) => errorCode !== unknownTopic).map(({ name }) => name)
   if (names.length === 0) return []
-  const { topics, brokers } = await admin.metadata({ topics: names, forceUpdate: true })
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,
     resourceName,
@@ -77,13 +83,13 @@ export async function settingDifferences(
     ]
   }
   return found.flatMap(({ resourceName: topic, configs }) => {
-    const replicas = topics.get(topic)?.partitions[0]?.replicas.length ?? 0
+    const replicas = replicasOf.get(topic) ?? 0
     return [
       ...configDifferences(topic, configs, wanted.get(topic) ?? {}, replicas).map(
         ({ name, is, should, so }) =>
           `topic ${topic}: ${name} is ${is}, should be ${should}: ${so}. Fix: ${alterCommand(kafka, topic, name, should)}`,
       ),
-      ...(brokers.size >= cluster && replicas < cluster
+      ...(brokers.length >= cluster && replicas < cluster
         ? [
             `topic ${topic}: it has ${replicas} replicas, should have ${cluster}: its records are gone with ${replicas === 1 ? 'the broker' : 'the brokers'} that has them. Fix: kafka-reassign-partitions.sh, or create the topic again`,
           ]

@@ -50,6 +50,8 @@ export function createStreams(): Streams {
       return {
         operation,
         async handle(request: Request, response: Response) {
+          // The client may have left during authentication. Its response has emitted `close` then, and never emits it again.
+          if (request.socket.destroyed) return
           const values = readInputs(input, request)
           response.status(200).set({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
           if (request.method === 'HEAD' || isEnding) return void response.end()

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Auth } from '../../src/auth/auth.ts'
+import type { Caller } from '../../src/auth/caller.ts'
 import { withServer } from '../../src/testing/serve-app.ts'
 import { createStreams, type Send } from '../../src/web/event-stream.ts'
 import { call } from './support/call.ts'
@@ -57,6 +59,62 @@ describe('an operation that answers with messages', () => {
       while (closed === 0) await delay(5)
       expect(closed).to.equal(1)
     })
+  })
+
+  it('opens no timer, view or listener for a client that left during authentication', async () => {
+    const [arrived, verified, left, handled] = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
+    let opened = 0
+    const stream = createStreams().route({
+      path: '/v1/live',
+      scope: 'things:read',
+      summary: 'Watch',
+      input: {},
+      body: { name: 'Messages', schema: { type: 'object' } },
+      open() {
+        opened += 1
+        return () => {}
+      },
+    })
+    let added: number | undefined
+    const handle: typeof stream.handle = async (request, response) => {
+      const listeners = () => request.socket.listenerCount('close') + response.listenerCount('close')
+      const before = listeners()
+      await stream.handle(request, response)
+      added = listeners() - before
+      handled?.resolve()
+    }
+    const caller: Caller = { id: 'ada', tenant: { id: '', userId: '' }, scopes: new Set(['things:read']) }
+    const issuer = {
+      async verify() {
+        arrived?.resolve()
+        await verified?.promise
+        return caller
+      },
+    }
+    const auth = { issuer } as unknown as Auth
+    const web = webWith({ routes: [{ ...stream, handle }], auth })
+    await withServer(
+      (request, response) => {
+        request.socket.once('close', () => left?.resolve())
+        web(request, response)
+      },
+      async (url) => {
+        const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+        const client = request(`${url}/v1/live`, { headers: { authorization: 'Bearer a.b.c' } }).on('error', () => {})
+        client.end()
+        await arrived?.promise
+        const before = timers()
+        client.destroy()
+        await left?.promise
+        verified?.resolve()
+        await handled?.promise
+        expect({ views: opened, timers: timers() - before, listeners: added }).to.deep.equal({
+          views: 0,
+          timers: 0,
+          listeners: 0,
+        })
+      },
+    )
   })
 
   it('keeps no more than a little for a client that does not read', async () => {

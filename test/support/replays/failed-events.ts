@@ -3,7 +3,6 @@ import { type LogReader, placeText } from '@orderflow/service-kit/operations'
 import type { Producer } from '@platformatic/kafka'
 
 const topic = 'orderevents'
-const app = 'payment-service'
 
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>
 export interface Position {
@@ -57,7 +56,7 @@ export async function publishFailed(producer: Client, count: number, AppName: st
 export async function publishLetters(
   producer: Client,
   failures: { position: Position; value: Buffer; origin?: Position }[],
-  reason = 'handler-error',
+  { reason = 'handler-error', app = 'payment-service' } = {},
 ): Promise<void> {
   const letters = failures.map(({ position, value, origin = position }) => ({
     value,

@@ -3,7 +3,7 @@ import { go } from '../../data/location.ts'
 import { hrefs } from '../../lib/route.ts'
 import { useActiveRow } from '../../parts/active-row.ts'
 import { Columns } from '../../parts/columns.tsx'
-import { PlaceLink, Time } from '../../parts/marks.tsx'
+import { PlaceLink, RejectedBy, Time } from '../../parts/marks.tsx'
 
 interface Props {
   items: DeadLetterEntry[]
@@ -19,7 +19,15 @@ export function EntryTable({ items, chosen, choose }: Props) {
     <div class="table-box">
       <table class="stacked">
         <Columns
-          of={[...(choose ? [{ unseen: 'Choose' }] : []), 'Entry', 'Event stands at', 'Problem', 'Failed', 'State']}
+          of={[
+            ...(choose ? [{ unseen: 'Choose' }] : []),
+            'Entry',
+            'Event stands at',
+            'Rejected by',
+            'Problem',
+            'Failed',
+            'State',
+          ]}
         />
         <tbody>
           {items.map((entry, index) => (
@@ -41,6 +49,9 @@ export function EntryTable({ items, chosen, choose }: Props) {
               </td>
               <td data-name="Event stands at">
                 <PlaceLink place={entry.origin} />
+              </td>
+              <td data-name="Rejected by">
+                <RejectedBy services={entry.services} />
               </td>
               <td data-name="Problem" class="whole">
                 {entry.problem ? (

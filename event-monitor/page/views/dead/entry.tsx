@@ -1,7 +1,7 @@
 import { type DeadLetterDetail, paths } from '../../../src/api/index.ts'
 import { useLoad } from '../../data/load.ts'
 import { useTitle } from '../../data/title.ts'
-import { hrefs } from '../../lib/route.ts'
+import { hrefs, placeText } from '../../lib/route.ts'
 import { Answer } from '../../parts/answers.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
 import { PlaceLink, State, Time } from '../../parts/marks.tsx'
@@ -77,9 +77,14 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
     <section class="card story" aria-label="What happened">
       <ol>
         {entry.attempts.map((attempt) => (
-          <li key={attempt.letter.offset + attempt.letter.partition}>
-            <Time iso={attempt.at} />: <strong>{entry.app}</strong> set <PlaceLink place={attempt.place} /> aside:{' '}
-            {attempt.reason} (letter <PlaceLink place={attempt.letter} />)
+          <li key={placeText(attempt.place) + attempt.at}>
+            <Time iso={attempt.at} />: <PlaceLink place={attempt.place} /> was rejected by{' '}
+            {attempt.rejections.map(({ app, reason, letter }, index) => (
+              <span key={placeText(letter)}>
+                {index > 0 && ' and '}
+                <strong>{app}</strong>: {reason} (dead letter <PlaceLink place={letter} />)
+              </span>
+            ))}
             {attempt.resent && (
               <>
                 ; {attempt.resent.edited ? 'edited and resent' : 'resent'} <Time iso={attempt.resent.at} /> as{' '}

@@ -12,7 +12,7 @@ export function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chos
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={['Why', 'Event', 'Publisher', 'Set aside by', { number: 'Open' }, { number: 'All' }, 'Newest']} />
+        <Columns of={['Why', 'Event', 'Publisher', 'Rejected by', { number: 'Open' }, { number: 'All' }, 'Newest']} />
         <tbody>
           {groups.map((group, index) => (
             <tr
@@ -30,7 +30,7 @@ export function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chos
               <td data-name="Publisher" class="whole">
                 {group.publisher ?? '(unknown)'}
               </td>
-              <td data-name="Set aside by">{group.app}</td>
+              <td data-name="Rejected by">{group.services.join(', ')}</td>
               <td data-name="Open" class="number">
                 {group.open > 0 ? <strong>{count(group.open)}</strong> : <State kind="good">0</State>}
               </td>

@@ -3,7 +3,7 @@ import { bytes, duration } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { EventLines } from '../../parts/event-lines.tsx'
 import { FaultList, JsonView } from '../../parts/json-view.tsx'
-import { PlaceLink, publisherOf, State, Time } from '../../parts/marks.tsx'
+import { PlaceLink, publisherOf, RejectedBy, State, Time } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
 /** All that is known of one record; in its own view, and beside others. */
@@ -110,16 +110,16 @@ function Related({ title, rows, none }: { title: string; rows: EventRow[]; none:
   )
 }
 
-/** Who set it aside, each with the way to mend it. */
+/** The services that rejected it, and the link to edit and replay it. */
 function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
   return (
     <section>
       <h2>Dead letters of it</h2>
       {entries.length === 0 && <p class="quiet">none</p>}
       <ul class="event-lines">
-        {entries.map(({ id, app, reason, state, letters }) => (
+        {entries.map(({ id, services, state, letters }) => (
           <li key={id}>
-            <strong>{app}</strong> set it aside: {reason}{' '}
+            Rejected by <RejectedBy services={services} />{' '}
             {letters.map((letter) => (
               <PlaceLink key={letter.offset} place={letter} />
             ))}{' '}

@@ -34,5 +34,9 @@ export function Topics({ topics }: { topics: TopicHealth[] }) {
   )
 }
 
-const sum = (offsets: string[]) => offsets.reduce((total, offset) => total + BigInt(offset), 0n)
-const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) => sum(endOffset) - sum(oldestOffset)
+/** Of the partitions that Kafka serves. */
+const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) =>
+  endOffset.reduce((total, end, partition) => {
+    const oldest = oldestOffset[partition] ?? null
+    return end === null || oldest === null ? total : total + BigInt(end) - BigInt(oldest)
+  }, 0n)

@@ -1,15 +1,13 @@
 import {
-  type DeadLetters,
-  type Entry,
+  type Attempt,
   entriesOf,
   type Letter,
-  newestAttempt,
   placeText,
   type ReadUpTo,
   type ResendNote,
   readRecord,
 } from '@orderflow/service-kit/log'
-import type { LetterFacts } from '../../model/dead-letters.ts'
+import { type Cause, causesOf, type LetterFacts } from '../../model/dead-letters.ts'
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
@@ -20,7 +18,7 @@ const maxLetters = 50_000
 const letterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
   `${placeText(stands)} ${record}`
 
-/** The dead letters of the index, as `make dead-letters` would read them from the log (`readDeadLetters`), and what is known of each. */
+/** The dead letters of the index, oldest first, as `make dead-letters` would read them from the log (`readDeadLetters`), by the record that failed, and what is known of each. */
 export class DeadLetterBook {
   #seq = 0
   /** In the order in which they were written. */
@@ -28,13 +26,13 @@ export class DeadLetterBook {
   #letters = 0
   #facts = new Map<string, LetterFacts>()
   #others = 0
-  #entries: Entry[] | undefined
+  #causes: Cause[] | undefined
 
   /**
    * Reads what was added since. `readUpTo` says how far the dead-letter topics are part of it: the positions are read before the rows, and
    * the writer commits both together, so no record before them is missing.
    */
-  read(segments: Segments): DeadLetters & { readUpTo: ReadUpTo } {
+  read(segments: Segments): { causes: Cause[]; others: number; readUpTo: ReadUpTo } {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
@@ -43,15 +41,15 @@ export class DeadLetterBook {
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))
         this.#seq = row.seq
-        this.#entries = undefined
+        this.#causes = undefined
       }
     }
     this.#forget(this.#letters - maxLetters)
-    this.#entries ??= entriesOf(this.#ours)
-    return { entries: this.#entries, others: this.#others, readUpTo }
+    this.#causes ??= causesOf(entriesOf(this.#ours))
+    return { causes: this.#causes, others: this.#others, readUpTo }
   }
 
-  readonly factsOf = (entry: Entry): LetterFacts | undefined => this.#facts.get(letterKey(newestAttempt(entry)))
+  readonly factsOf = (attempt: Attempt): LetterFacts | undefined => this.#facts.get(letterKey(attempt))
 
   /** Drops so many of the oldest letters. */
   #forget(count: number): void {

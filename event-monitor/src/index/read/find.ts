@@ -11,6 +11,15 @@ import type { EventTuple, ReadSegment, Segments } from './segments.ts'
 /** So many kinds are looked up one by one; more of them are found faster by looking at each row. */
 const maxLookups = 40
 
+/**
+ * The newest rows below a number, at most a limit of them; all of them with -1. With the plus, SQLite does not use the index of places: it
+ * would sort all rows of the partition for the newest few.
+ */
+const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
+  AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
+const newestOfKind = `SELECT * FROM events INDEXED BY byKind WHERE kind = ?6 AND seq < ?1 AND at >= ?2 AND at < ?3
+  AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
+
 /** The newest rows below a number that a query lets through, at most `limit`. */
 export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
   if (query.place) return eventsAt(segments, query.place).filter((one) => one.seq < before && query.test(one.kind))
@@ -35,33 +44,22 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
   const wanted = all.filter(({ kind }) => query.test(kind)).map(({ id }) => id)
   if (wanted.length === 0) return []
   const isAll = wanted.length === all.length
-  const parts = query.partition === undefined ? undefined : partNumbers(segment, query.partition)
-  // With a plus the index of places is not used, which would have all rows of the partition sorted for the newest few.
-  const where = `at >= ${query.from} AND at < ${query.to}${parts ? ` AND +part IN (${parts.join()})` : ''}`
+  const { from, to, partition = null } = query
   if (isAll || wanted.length > maxLookups) {
     const kinds = new Set(wanted)
     const rows: EventTuple[] = []
-    const sql = `SELECT * FROM events WHERE seq < ? AND ${where} ORDER BY seq DESC`
-    for (const row of segment.iterate<EventTuple>(isAll ? `${sql} LIMIT ${limit}` : sql, before)) {
+    for (const row of segment.iterate<EventTuple>(newestRows, before, from, to, partition, isAll ? limit : -1)) {
       if (!kinds.has(row.kind)) continue
       rows.push({ ...row })
       if (rows.length === limit) break
     }
     return rows.map((row) => segment.indexed(row))
   }
-  const sql = `SELECT * FROM events INDEXED BY byKind WHERE kind = ? AND seq < ? AND ${where} ORDER BY seq DESC LIMIT ${limit}`
   return wanted
-    .flatMap((kind) => segment.all<EventTuple>(sql, kind, before))
+    .flatMap((kind) => segment.all<EventTuple>(newestOfKind, before, from, to, partition, limit, kind))
     .sort((one, other) => other.seq - one.seq)
     .slice(0, limit)
     .map((row) => segment.indexed(row))
-}
-
-function partNumbers(segment: ReadSegment, partition: number): number[] {
-  return segment
-    .all<{ id: number }>('SELECT id FROM parts WHERE partition = ?', partition)
-    .map(({ id }) => id)
-    .concat(-1)
 }
 
 /** What stands at a place, the newest first: more than one where a topic was made anew. */

@@ -1,4 +1,4 @@
-import { currentAttempt, type Entry, openAttempt, placeText } from '@orderflow/service-kit/log'
+import { currentAttempt, openAttempt, placeText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
 import type { EventDetail, EventFilter, EventRow, Facets, Place } from '../../api/events.ts'
@@ -6,7 +6,7 @@ import type { Gap } from '../../api/truth.ts'
 import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
-import { entryView, groupId, groupsOf } from '../../model/dead-letters.ts'
+import { type Cause, entryView, faultsOf, groupId, groupsOf } from '../../model/dead-letters.ts'
 import { indexedIds } from '../../model/ids.ts'
 import { type Indexed, iso, rowOf } from '../../model/row.ts'
 import type { Body } from '../body.ts'
@@ -106,10 +106,13 @@ export function createReads() {
       const places = new Set(rows.map(({ place }) => placeText(place)))
       return letters
         .read(segments)
-        .entries.filter(({ attempts }) => attempts.some(({ stands }) => places.has(placeText(stands))))
-        .map((entry) => {
-          const { id, app, reason, state, attempts } = entryView(entry, letters.factsOf(entry))
-          return { id, app, reason, state, letters: attempts.map(({ letter }) => letter) }
+        .causes.filter(({ rejections }) =>
+          rejections.flat().some(({ attempt }) => places.has(placeText(attempt.stands))),
+        )
+        .map((cause) => {
+          const { id, services, reason, state, attempts } = entryView(cause, letters.factsOf)
+          const all = attempts.flatMap(({ rejections }) => rejections.map(({ letter }) => letter))
+          return { id, services, reason, state, letters: all }
         })
     },
 
@@ -159,41 +162,59 @@ export function createReads() {
     },
 
     deadLetterGroups(): { groups: DeadLetterGroup[]; others: number } {
-      const { entries, others } = letters.read(segments)
-      return { groups: groupsOf(entries, letters.factsOf), others }
+      const { causes, others } = letters.read(segments)
+      return { groups: groupsOf(causes, letters.factsOf), others }
     },
 
     /** Entries of a group, or of all, the newest first. */
     deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
-      const { entries } = letters.read(segments)
-      return entries
-        .filter((entry) => group === undefined || groupId(entry, letters.factsOf(entry)) === group)
-        .map((entry) => entryView(entry, letters.factsOf(entry)))
+      const { causes } = letters.read(segments)
+      return causes
+        .filter((cause) => group === undefined || groupId(cause, letters.factsOf) === group)
+        .map((cause) => entryView(cause, letters.factsOf))
         .filter((entry) => state === undefined || entry.state === state)
         .reverse()
     },
 
-    /** Entries as the kit has them, which are replayed, with the faults of each; and how far dead-letter topics were read for them. */
+    /**
+     * Entries as the kit has them, which are replayed, with the faults of each; and how far dead-letter topics were read for them. The id of
+     * each service's dead letter finds the entry, under that id.
+     */
     rawEntries(ids: readonly string[]) {
-      const { entries, readUpTo } = letters.read(segments)
+      const { causes, readUpTo } = letters.read(segments)
       const wanted = new Set(ids)
       return {
-        found: entries
-          .filter(({ id }) => wanted.has(id))
-          .map((entry) => ({ entry, facts: letters.factsOf(entry), view: entryView(entry, letters.factsOf(entry)) })),
+        found: causes.flatMap((cause) =>
+          cause.entries
+            .filter(({ id }) => wanted.has(id))
+            .map(({ id }) => ({
+              entry: { ...cause.entry, id },
+              faults: faultsOf(cause, letters.factsOf),
+              view: entryView(cause, letters.factsOf),
+            })),
+        ),
         readUpTo,
       }
     },
 
-    /** Those of some ids that there are, or all open entries of a group, oldest first, each with its current attempt. */
-    chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): ChosenEntry[] {
-      const wanted = new Set(ids)
-      const isChosen = (entry: Entry) =>
-        ids ? wanted.has(entry.id) : openAttempt(entry) && groupId(entry, letters.factsOf(entry)) === group
-      const { entries } = letters.read(segments)
-      return entries
-        .filter(isChosen)
-        .map((entry) => ({ id: entry.id, attempt: placeText(currentAttempt(entry).place) }))
+    /**
+     * Those of some ids, each once, or all open entries of a group, oldest first, each with its current attempt; and an id that none has.
+     */
+    chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
+      chosen: ChosenEntry[]
+      unknown: string | undefined
+    } {
+      const { causes } = letters.read(segments)
+      const byId = ids && causesById(causes)
+      const wanted = new Set(ids?.map((id) => byId?.get(id)))
+      const isChosen = (cause: Cause) =>
+        ids ? wanted.has(cause) : openAttempt(cause.entry) && groupId(cause, letters.factsOf) === group
+      return {
+        chosen: causes
+          .filter(isChosen)
+          .map(({ entry }) => ({ id: entry.id, attempt: placeText(currentAttempt(entry).place) })),
+        unknown: ids?.find((id) => !byId?.has(id)),
+      }
     },
 
     gaps(): Gap[] {
@@ -220,6 +241,10 @@ export function createReads() {
     close: () => segments.close(),
   }
 }
+
+/** Each by the id of each service's dead letter. */
+const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
+  new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
 /** The notes of resends of a dead letter, which say whether somebody edited it. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Kind } from '../../model/kind.ts'
 import type { Indexed } from '../../model/row.ts'
 import { type Body, blockTexts } from '../body.ts'
 import { openForReading } from '../segment.ts'
 import type { SegmentFacts } from '../series.ts'
+import { Statements } from '../statements.ts'
 
 /** A kind in a segment. */
 export interface CountedKind {
@@ -45,7 +46,7 @@ const maxBlocks = 12
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly statements: Statements
   readonly #blocks = new Map<number, string[]>()
   #kinds: CountedKind[] = []
   #kindsOf = -1
@@ -57,6 +58,7 @@ export class ReadSegment {
     this.file = facts.file
     this.facts = facts
     this.#database = openForReading(facts.file)
+    this.statements = new Statements(this.#database)
   }
 
   /** Its kinds and how many events each has, read again whenever the segment has grown. */
@@ -128,13 +130,13 @@ export class ReadSegment {
     return { seq, place: { topic, partition, offset: String(place) }, at, bytes, kind: this.kind(kind), body }
   }
 
-  all<Row>(sql: string, ...values: (string | number)[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[]
+  all<Row>(sql: string, ...values: (string | number | null)[]): Row[] {
+    return this.statements.get(sql).all(...values) as Row[]
   }
 
   /** Rows one by one, for whoever stops early. */
-  iterate<Row>(sql: string, ...values: (string | number)[]): Iterable<Row> {
-    return this.#statement(sql).iterate(...values) as Iterable<Row>
+  iterate<Row>(sql: string, ...values: (string | number | null)[]): Iterable<Row> {
+    return this.statements.get(sql).iterate(...values) as Iterable<Row>
   }
 
   close(): void {
@@ -149,12 +151,6 @@ export class ReadSegment {
     if (this.#blocks.size >= maxBlocks) this.#blocks.delete(this.#blocks.keys().next().value as number)
     this.#blocks.set(block, texts)
     return texts
-  }
-
-  #statement(sql: string): StatementSync {
-    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql)
-    this.#statements.set(sql, statement)
-    return statement
   }
 }
 

@@ -4,7 +4,7 @@ import { guid, isoAt, truthOf } from './sample.ts'
 
 const group = {
   id: 'g1',
-  app: 'payment-service',
+  services: ['order-service', 'payment-service'],
   reason: 'invalid-payload',
   name: 'OrderCreated',
   version: 1,
@@ -34,7 +34,7 @@ export const groups = (): DeadLetterGroups => ({
     {
       ...group,
       id: 'g3',
-      app: 'order-service',
+      services: ['order-service'],
       reason: 'not-json',
       pointer: null,
       message: 'the value is no JSON',
@@ -50,9 +50,14 @@ export const groups = (): DeadLetterGroups => ({
   complete: truthOf(),
 })
 
+const problem = { pointer: '/Payload/Total', message: 'must be number' }
+
 export const entry = (number: number, some: Partial<DeadLetterEntry> = {}): DeadLetterEntry => ({
   id: guid(9, number),
-  app: 'payment-service',
+  services: [
+    { app: 'order-service', id: guid(10, number), reason: 'invalid-payload', problem },
+    { app: 'payment-service', id: guid(9, number), reason: 'invalid-payload', problem },
+  ],
   group: 'g1',
   reason: 'invalid-payload',
   origin: { topic: 'orderevents', partition: 1, offset: String(1200 + number) },
@@ -61,15 +66,18 @@ export const entry = (number: number, some: Partial<DeadLetterEntry> = {}): Dead
     {
       place: { topic: 'orderevents', partition: 1, offset: String(1200 + number) },
       at: isoAt(number * 60_000),
-      reason: 'invalid-payload',
-      letter: { topic: 'orderevents.dead', partition: 0, offset: String(number) },
+      rejections: ['order-service', 'payment-service'].map((app, index) => ({
+        app,
+        reason: 'invalid-payload',
+        letter: { topic: 'orderevents.dead', partition: 0, offset: String(2 * number + index) },
+      })),
       resent: null,
     },
   ],
   name: 'OrderCreated',
   version: 1,
   publisher: 'shop',
-  problem: { pointer: '/Payload/Total', message: 'must be number' },
+  problem,
   ...some,
 })
 

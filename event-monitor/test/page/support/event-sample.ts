@@ -38,7 +38,7 @@ export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
     entries: [
       {
         id: guid(9, 4),
-        app: 'payment-service',
+        services: [{ app: 'payment-service', id: guid(9, 4), reason: 'invalid-payload', problem: null }],
         reason: 'invalid-payload',
         state: 'open',
         letters: [{ topic: 'orderevents.dead', partition: 0, offset: '4' }],

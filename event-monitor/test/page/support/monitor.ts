@@ -67,7 +67,7 @@ export class FakeMonitor {
 
   batch(some: Partial<LiveBatch>): void {
     this.#sequence += 1
-    const { indexLag, newest, kept, oldestKept, isConnected } = this.answers.truth
+    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.truth
     this.send('batch', {
       sequence: this.#sequence,
       at: new Date().toISOString(),
@@ -77,7 +77,7 @@ export class FakeMonitor {
       rows: [],
       added: { topic: [], type: [], publisher: [], validity: [] },
       lost: { batches: 0, received: 0, matched: 0 },
-      truth: { indexLag, newest, kept, oldestKept, isConnected },
+      truth: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
       ...some,
     })
   }

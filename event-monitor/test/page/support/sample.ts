@@ -14,6 +14,7 @@ export function truthOf(some: Partial<Truth> = {}): Truth {
     oldestKept: isoAt(-86_400_000),
     kept: 48_210,
     gaps: [],
+    unreadable: [],
     isConnected: true,
     ...some,
   }

@@ -12,6 +12,9 @@ import { UntrustedError } from '../../trust/untrusted-error.ts'
 /** Reasons that are decided anew, by what the schemas and the trust file say today. */
 const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
 
+/** Whether an event with this reason may be replayed as it is. With any other reason it contradicts what the service knows. */
+export const isDecidedAnew = (reason: string): boolean => decidedAnew.has(reason)
+
 /** An event that is to be sent back. */
 export interface Resend {
   topic: string
@@ -35,7 +38,7 @@ export function checkResend(
   try {
     const event = parseEvent(value)
     requireExactFields(event, value)
-    if (reason !== undefined && !decidedAnew.has(reason)) {
+    if (reason !== undefined && !isDecidedAnew(reason)) {
       return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
     }
     const signed = isVouchedFor ? trust.vouch(event, value) : signature

@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { on } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Lookout } from '@orderflow/event-monitor/health'
+import type { Report } from '@orderflow/event-monitor/ingest-program'
+import { requestAt } from '@orderflow/service-kit/kafka-request'
+import { freePorts, type KafkaConnection, testFolder, withAdmin } from '@orderflow/stack'
+import { claimFolder, createPlan, provision, releaseFolder } from '@orderflow/stack/parts'
+import { expect } from 'chai'
+import { logWriter, startOpenBroker } from './support/open-broker.ts'
+import { type SecondBroker, secondBroker } from './support/second-broker.ts'
+
+const event = () =>
+  JSON.stringify({
+    AppId: randomUUID(),
+    AppName: 'older-application',
+    Version: 1,
+    Name: 'StockCounted',
+    CreationDate: '2026-01-01T00:00:00Z',
+    Payload: {},
+  })
+
+describe('the monitor while one partition has no leader', function () {
+  this.timeout(120_000)
+  const folder = testFolder('leaderless')
+  const indexes: string[] = []
+  const monitors: ChildProcess[] = []
+  let kafka: KafkaConnection
+  let second: SecondBroker
+  let writer: ReturnType<typeof logWriter>
+  let monitor: ChildProcess
+
+  before(async () => {
+    await provision({ onProgress: () => {} })
+    await claimFolder(folder)
+    const plan = await createPlan(folder, await freePorts())
+    kafka = await startOpenBroker(plan)
+    writer = logWriter(kafka)
+    // The topic of consumer groups is created by the first commit, on the only broker.
+    await writer.commit('payment-service', 'orderevents', 0, 0n)
+    second = await secondBroker(plan, kafka)
+    await second.start()
+    const assignments = [1, second.id].map((broker, partition) => ({ partition, brokers: [broker] }))
+    await withAdmin(kafka, (admin) => admin.createTopics({ topics: ['stock'], assignments }))
+    await writer.publish('stock', 0, event())
+    await writer.publish('stock', 1, event())
+    monitor = startMonitor()
+    await reported(monitor, ({ kept }) => kept === 2)
+  })
+  after(async () => {
+    for (const each of monitors) each.kill('SIGKILL')
+    for (const index of indexes) rmSync(index, { recursive: true, force: true })
+    await second?.kill()
+    await releaseFolder(folder)
+  })
+
+  function startMonitor(): ChildProcess {
+    const index = mkdtempSync(join(tmpdir(), 'monitor-leaderless-'))
+    indexes.push(index)
+    const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
+    const port = new URL(`http://${kafka.bootstrapBrokers[0]}`).port
+    const started = fork(program, [port, index], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    monitors.push(started)
+    return started
+  }
+
+  /** Waits for a report of a monitor that fits. */
+  async function reported(process: ChildProcess, fits: (report: Report) => boolean): Promise<Report> {
+    for await (const [report] of on(process, 'message', { close: ['exit'] })) if (fits(report)) return report
+    throw new Error('the monitor ended by itself')
+  }
+
+  /** Publishes to the partition of the first broker: the client's producer refuses a topic that has a partition without a leader. */
+  const publishToFirst = (value: string) =>
+    withAdmin(kafka, async (admin) => {
+      const { brokers } = await admin.metadata({ topics: [], forceUpdate: true })
+      const [, first] = [...brokers].find(([id]) => id === 1) as [number, { host: string; port: number }]
+      const message = { topic: 'stock', partition: 0, key: Buffer.from('key'), value: Buffer.from(value) }
+      await requestAt(admin, first, 'Produce', () => [-1, 5_000, [message], {}])
+    })
+
+  it('indexes all other partitions, names that one, and reads it again once it has a leader', async () => {
+    await second.kill()
+    await writer.publish('orderevents', 0, event())
+    await publishToFirst(event())
+    const without = await reported(monitor, ({ kept }) => kept === 4)
+    expect(without).to.include({ isConnected: true, error: null })
+    // First the monitor may find that the leader of old does not answer.
+    const hasNoLeader = ({ unreadable: [one] }: Report) => one?.why.startsWith('it has no leader') ?? false
+    const { unreadable } = await reported(monitor, hasNoLeader)
+    expect(unreadable).to.deep.equal([
+      { topic: 'stock', partition: 1, why: 'it has no leader: start broker 2, which has its records' },
+    ])
+
+    const later = startMonitor()
+    const fresh = await reported(later, (report) => report.kept === 3 && hasNoLeader(report))
+    expect(fresh.unreadable).to.deep.equal(unreadable)
+
+    const watched = {
+      name: 'payment-service',
+      url: 'http://127.0.0.1:1',
+      consumes: ['orderevents', 'stock'],
+      publishes: {},
+      dryRun: undefined,
+    }
+    const lookout = new Lookout(kafka, [watched], () => new Date())
+    const { kafka: seen, topics, groups } = await lookout.see()
+    await lookout.close()
+    expect(seen).to.include({ isUp: true, error: null })
+    expect(topics.find(({ topic }) => topic === 'stock')).to.deep.include({
+      partitions: 2,
+      oldestOffset: ['0', null],
+      endOffset: ['2', null],
+    })
+    const positions = groups.map(({ topic, partition }) => `${topic}/${partition}`)
+    expect(positions).to.include('orderevents/0').and.to.include('stock/0').and.not.to.include('stock/1')
+
+    await second.start()
+    await writer.publish('stock', 1, event())
+    for (const each of [monitor, later]) {
+      const whole = await reported(each, ({ kept, unreadable }) => kept === 5 && unreadable.length === 0)
+      expect(whole).to.deep.include({ isConnected: true, gaps: [], indexLag: 0 })
+    }
+  })
+})
