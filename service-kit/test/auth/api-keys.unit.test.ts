@@ -82,7 +82,10 @@ describe('API keys', () => {
           expect(problems).to.have.length(index + 1)
           expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)
         }
-        expect(problems[0]).to.include(file).and.include('the keys that were read last stay valid').and.include('next: ')
+        expect(problems[0])
+          .to.include(file)
+          .and.include('the keys that were read last stay valid')
+          .and.include('next: ')
       } finally {
         keys.close()
       }
