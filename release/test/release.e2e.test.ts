@@ -366,7 +366,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
         import { createHttp } from './release/src/platform/http.ts'
         import { readOperator } from './release/src/settings/operator.ts'
         import { createRegistry } from './release/src/image/registry.ts'
-        await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest()`
+        await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(
         /the pushed image is a application\/vnd\.oci\.image\.manifest\.v1\+json; the platform takes/,
