@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Publishes events by event-gateway, over HTTP: ./publish.sh event.json
 # The file holds an envelope, a list of envelopes, or one envelope a line (its name ends in .ndjson then).
 set -euo pipefail

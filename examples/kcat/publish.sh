@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Publishes an event to orderevents: ./publish.sh event.json
 set -euo pipefail
 
