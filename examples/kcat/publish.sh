@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/usr/bin/env -S bash -p
 # Publishes an event to orderevents: ./publish.sh event.json
 set -euo pipefail
 
@@ -24,11 +24,10 @@ if [ -n "${KAFKA_USER-}" ]; then
     echo "not published: this kcat has librdkafka $library, and a user and password take 2.6.1 or newer" >&2
     exit 1
   fi
-  # By a file, since every program of the machine sees arguments.
-  secrets=$(mktemp)
-  trap 'rm -f "$secrets"' EXIT
-  printf 'sasl.username=%s\nsasl.password=%s\n' "$KAFKA_USER" "${KAFKA_PASSWORD:?is not set}" >"$secrets"
-  settings+=(-F "$secrets" -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512)
+  # By a pipe: every program of the machine sees arguments, and a file would stay when this is killed.
+  : "${KAFKA_PASSWORD:?is not set}"
+  exec 3< <(printf 'sasl.username=%s\nsasl.password=%s\n' "$KAFKA_USER" "$KAFKA_PASSWORD")
+  settings+=(-F /dev/fd/3 -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512)
   settings+=(-X "ssl.ca.location=${KAFKA_CA:?is not set}")
 fi
 # A file that is named is one record; standard input would be one for each line.

@@ -128,4 +128,24 @@ describe('config vars', () => {
       'word',
     ])
   })
+
+  it('hide a secret that is a list as a whole and each secret in it', () => {
+    const vars = {
+      Monitor__DryRuns:
+        'order-service=https://a.example.com token-of-orders,payment-service=https://b.example.com token-of-payments',
+      Trust__SigningKeys: 'first-key-of-the-list=,second-key-of-the-list=',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'api-key=word-of-the-collector,other=another-word',
+    }
+    const secrets = secretsOf(vars)
+    expect(secrets).to.include.members([
+      ...Object.values(vars),
+      'token-of-orders',
+      'token-of-payments',
+      'first-key-of-the-list=',
+      'second-key-of-the-list=',
+      'word-of-the-collector',
+      'another-word',
+    ])
+    expect(secrets).not.to.include.members(['order-service', 'https://a.example.com'])
+  })
 })

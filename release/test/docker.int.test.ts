@@ -31,11 +31,12 @@ describe('the docker command', () => {
       ACCESS_TOKEN: 'a',
       MAKEFLAGS: '-- ACCESS_TOKEN=a',
       Stream__SaslPassword: 'a',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a',
       OTHER: 'b',
     })
     const output = await docker(['version'], { env: { State__ConnectionString: 'c' } })
     expect(output.split('\n')).to.include.members(['OTHER=b', 'State__ConnectionString=c'])
-    expect(output).to.not.match(/ACCESS_TOKEN|MAKEFLAGS|Stream__SaslPassword/)
+    expect(output).to.not.match(/ACCESS_TOKEN|MAKEFLAGS|Stream__SaslPassword|OTLP_HEADERS/)
   })
 
   it('returns what it printed, and shows each line of either output', async () => {

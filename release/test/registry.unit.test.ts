@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { createRegistry } from '../src/image/registry.ts'
 import type { Answer, HttpRequest } from '../src/platform/http.ts'
@@ -22,9 +23,15 @@ function registryThatAnswers(status: number, body: unknown, contentType = 'appli
 describe('the registry', () => {
   it('is asked for the pushed image as user _ with the token', async () => {
     const { registry, requests } = registryThatAnswers(200, accepted)
-    expect(await registry.imageDigest()).to.equal(digest)
+    expect(await registry.imageDigest(digest)).to.equal(digest)
     expect(requests[0]?.url).to.equal('https://localhost:1/v2/my-app/web/manifests/latest')
     expect(requests[0]?.headers.Authorization).to.equal(`Basic ${Buffer.from(`_:${token}`).toString('base64')}`)
+  })
+
+  it('recognises the image of an engine that names images by their manifest', async () => {
+    const { registry } = registryThatAnswers(200, accepted)
+    const manifestDigest = `sha256:${createHash('sha256').update(JSON.stringify(accepted)).digest('hex')}`
+    expect(await registry.imageDigest(manifestDigest)).to.equal(digest)
   })
 
   const refused: Record<string, unknown> = {
@@ -36,7 +43,7 @@ describe('the registry', () => {
   for (const [what, manifest] of Object.entries(refused)) {
     it(`is found to hold ${what}, which the platform would refuse`, async () => {
       const error = await registryThatAnswers(200, manifest, 'application/x')
-        .registry.imageDigest()
+        .registry.imageDigest(digest)
         .catch((e) => e)
       expect(error).to.include({ code: 'image' })
       expect(error.message).to.include('the platform takes Docker image manifests only')

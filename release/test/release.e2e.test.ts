@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { anOrder, post, send } from '@orderflow/chaos/clients/api'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
-import { eventually, partitions, testFolder } from '@orderflow/stack'
+import { eventually, nodeImage, partitions, testFolder } from '@orderflow/stack'
 import { describeInContainers } from '@orderflow/test/containers'
 import { programClient, type SignIn, startSignIn } from '@orderflow/test/sign-in'
 import { collectTraces } from '@orderflow/test/trace-collector'
@@ -19,7 +19,7 @@ import { herokuTool } from './support/heroku-tool.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const killed = ['kill-1', 'kill-2', 'kill-3', 'kill-4', 'kill-5', 'kill-6', 'kill-7', 'kill-8']
-const containerApps = ['orders', 'payments', 'by-hand', ...killed]
+const containerApps = ['orders', 'payments', 'by-hand', 'renamed', ...killed]
 const apps = { ...Object.fromEntries(containerApps.map((name) => [name, 'container'])), legacy: 'heroku-24' }
 
 const scopes = ['orders:read', 'orders:write', 'payments:read']
@@ -213,6 +213,23 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(configVars).to.deep.equal(vars)
     })
 
+    it('releases the image that was checked, when another image gets its name before the push', async () => {
+      const name = `${env.PLATFORM_REGISTRY}/renamed/web`
+      let checked = ''
+      interfere = async ({ method, path }, _response, next) => {
+        if (method === 'PATCH' && path.endsWith('/config-vars')) {
+          checked = (await docker(['image', 'inspect', '--format', '{{.Id}}', name])).trim()
+          await docker(['tag', nodeImage, name])
+        }
+        next()
+      }
+      const { status, output } = await operator.make('release-order', 'APP=renamed')
+      expect(status, output).to.equal(0)
+      expect(checked).to.match(/^sha256:/)
+      expect(stateOf('renamed')).to.deep.include({ digest: checked, states: ['up'] })
+      await operator.make('stop-order', 'APP=renamed')
+    })
+
     it('finds nothing to do when the same is released again', async () => {
       const { output } = await operator.make('release-order', 'APP=orders')
       expect(output)
@@ -366,7 +383,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
         import { createHttp } from './release/src/platform/http.ts'
         import { readOperator } from './release/src/settings/operator.ts'
         import { createRegistry } from './release/src/image/registry.ts'
-        await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest()`
+        await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(
         /the pushed image is a application\/vnd\.oci\.image\.manifest\.v1\+json; the platform takes/,

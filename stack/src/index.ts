@@ -31,6 +31,7 @@ export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts
 export { withLock } from './lib/pid-lock.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
+export { removeUnfinished, replaceFile } from './lib/replace-file.ts'
 export { runTool } from './lib/run-tool.ts'
 export { saysYes } from './lib/says-yes.ts'
 export { newSecret } from './lib/secret.ts'

@@ -14,6 +14,8 @@ export interface Plan {
   app: App
   /** The name under which the image is pushed. */
   image: string
+  /** The id of the image that was checked. */
+  imageId: string
   changes: Change[]
   before: Before
 }
@@ -37,16 +39,16 @@ export async function check(context: Context): Promise<Plan> {
   await ensureImages({ onProgress: out.progress, signal }, [baseImage, nodeImage, daprdImage])
   const image = `${operator.registry}/${operator.app}/web`
   out.progress(`image: building ${image}`)
-  await buildImage(service, image, {
+  const imageId = await buildImage(service, image, {
     onLine: (line) => isBuildStep(line) && out.print(`         ${line.slice(0, 100)}`),
     signal,
   })
-  const { id, size } = await requireAcceptable(image)
-  out.progress(`image: ${id.slice(0, 19)}, ${Math.round(size / 1e6)} MB, linux/amd64, not root`)
+  const size = await requireAcceptable(imageId)
+  out.progress(`image: ${imageId.slice(0, 19)}, ${Math.round(size / 1e6)} MB, linux/amd64, not root`)
 
-  const { bootMs, stopMs } = await requireBoot(operator.app, image, signal)
+  const { bootMs, stopMs } = await requireBoot(operator.app, imageId, signal)
   out.progress(`image: up on $PORT with its sidecar after ${seconds(bootMs)}, stops in ${seconds(stopMs)}`)
-  return { app, image, ...plan }
+  return { app, image, imageId, ...plan }
 }
 
 async function checkPlatform({ platform, operator, service, out }: Context, vars: ConfigVars) {
@@ -85,9 +87,14 @@ export function showPlan({ operator, out, service }: Context, { changes, image, 
   out.print(`  config vars: ${changes.length === 0 ? 'no change' : ''}`.trimEnd())
   for (const change of changes) out.print(`    ${describeChange(change)}`)
   out.print(`  push ${image}`)
-  out.print(`  release it as process type web${before.quantity === 0 ? ', and start it: it is stopped now' : ''}`)
+  out.print(`  release it as process type web${startNote(before, service.replicas)}`)
   out.print(`  wait until ${app.web_url ?? 'it'} answers`)
   out.print()
+}
+
+function startNote({ quantity }: Before, replicas: number): string {
+  if (quantity === undefined) return `, and run it ${replicas} ${replicas === 1 ? 'time' : 'times'}`
+  return quantity === 0 ? ', and start it: it is stopped now' : ''
 }
 
 /** Of the classic builder, and of BuildKit. */

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { ReleaseError } from '../lib/error.ts'
 import type { Output } from '../lib/output.ts'
 import { readPrivate, releaseFolder, shown } from '../record/private-file.ts'
-import { type ConfigVars, isSecret, secretsOf } from '../settings/config-vars.ts'
+import { type ConfigVars, secretsOf } from '../settings/config-vars.ts'
 import { ask } from '../settings/prompt.ts'
 import { type Resolved, resolveConfigVars } from '../settings/resolve-config-vars.ts'
 import type { Service } from '../settings/services.ts'
@@ -43,5 +44,5 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
 /** Asks for what is missing or wrong and was not asked for yet; the answers are added to those before. */
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
-  for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecret(name) })
+  for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
 }

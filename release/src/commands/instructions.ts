@@ -40,13 +40,14 @@ ${withLine(`docker login --username=_ --password-stdin ${registry}`, '<ACCESS_TO
 ## 3. Build and push the image of process type web
 
 \`\`\`sh
-BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --platform linux/amd64 --build-arg SERVICE=${service.folder} --target release -t ${image} .
+image_id=$(BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --platform linux/amd64 --build-arg SERVICE=${service.folder} --target release -t ${image} .)
 docker push ${image}
 \`\`\`
 
 ## 4. Release it
 
-The platform wants the digest of the image's configuration, which is in the registry's manifest:
+The platform wants the digest of the image's configuration, which is in the registry's manifest. It is the image's id here, unless somebody else
+pushed to the app meanwhile; then begin again at step 3:
 
 \`\`\`sh
 docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest -K - \\
@@ -55,6 +56,7 @@ docker_image=$(curl -sSf https://${registry}/v2/<app_name>/web/manifests/latest 
 user = "_:<ACCESS_TOKEN>"
 END
 )
+[ "$docker_image" = "$image_id" ] || echo "error: the registry has $docker_image, and you built $image_id: begin again at step 3" >&2
 \`\`\`
 
 ${call('PATCH', '/formation', "-H 'Content-Type: application/json'", accept('.docker-releases'), `-d '{"updates":[{"type":"web","docker_image":"'"$docker_image"'"}]}'`)}

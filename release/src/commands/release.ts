@@ -21,22 +21,22 @@ export async function release(context: Context, options: { dryRun: boolean }): P
 /** Every step may be done twice, so that a release which was killed anywhere is finished by the next one. */
 async function carryOut(context: Context, plan: Plan, changed: string[]): Promise<void> {
   const { platform, registry, journal, out, signal } = context
-  const { changes, before, image, app } = plan
-  journal.begin(before, new Date())
+  const { changes, image, imageId, app } = plan
+  const before = journal.begin(plan.before, new Date())
   if (changes.length > 0) {
     await step('config vars', changed, () => platform.patchConfigVars(patchOf(changes)))
     out.progress(`config vars: ${changes.length} set`)
   }
 
   out.progress('image: pushing')
-  await pushImage(image, { onLine: (line) => /: Pushed$/.test(line) && out.print(`         ${line}`), signal })
-  const digest = await registry.imageDigest()
+  await pushImage(imageId, image, { onLine: (line) => /: Pushed$/.test(line) && out.print(`         ${line}`), signal })
+  const digest = await registry.imageDigest(imageId)
   out.progress(`image: pushed, ${digest.slice(0, 19)}`)
 
   const previous = await platform.newestRelease()
   await step('image', changed, () => platform.releaseImage(digest))
-  if (before.quantity === 0)
-    await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
+  // The platform itself starts one process of a first image.
+  if (!before.quantity) await step('number of processes', changed, () => platform.scaleWeb(context.service.replicas))
   const newest = await platform.newestRelease()
   out.progress(
     newest?.id === previous?.id ? 'release: unchanged, it is this image already' : `release: v${newest?.version}`,

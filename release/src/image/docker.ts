@@ -9,7 +9,7 @@ export interface DockerOptions {
 }
 
 /** Nothing that docker starts needs to know what the app's secrets are. */
-const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|\w+__\w+)$/
+const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
 
 /**
  * Runs the docker command, without input, and returns its standard output.

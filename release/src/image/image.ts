@@ -1,10 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
 import type { Service } from '../settings/services.ts'
 import { docker } from './docker.ts'
 
 interface ImageFacts {
-  Id: string
   Os: string
   Architecture: string
   Size: number
@@ -39,19 +41,29 @@ export async function requireEngine(registry: string, signal?: AbortSignal): Pro
   return version.trim()
 }
 
-/** Builds a service's release image, without the attestations that the platform's registry refuses. */
-export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<void> {
+/**
+ * Builds a service's release image, without the attestations that the platform's registry refuses.
+ * @returns its id; its name may be given to another image at any time
+ */
+export async function buildImage(service: Service, image: string, { onLine, signal }: Watch): Promise<string> {
   const args = ['--platform', 'linux/amd64', '--build-arg', `SERVICE=${service.folder}`, '--target', 'release']
   const env = { BUILDX_NO_DEFAULT_ATTESTATIONS: '1' }
-  await docker(['build', ...args, '-t', image, repository], { env, onLine, signal })
+  const folder = mkdtempSync(join(tmpdir(), 'orderflow-image-id-'))
+  const idFile = join(folder, 'id')
+  try {
+    await docker(['build', ...args, '-t', image, '--iidfile', idFile, repository], { env, onLine, signal })
+    return readFileSync(idFile, 'utf8').trim()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /**
- * What can be known before a push of whether the platform takes an image.
- * @returns its id and its size in bytes
+ * Checks before a push whether the platform takes an image.
+ * @returns its size in bytes
  * @throws {ReleaseError} `image`
  */
-export async function requireAcceptable(image: string): Promise<{ id: string; size: number }> {
+export async function requireAcceptable(image: string): Promise<number> {
   const [facts] = JSON.parse(await docker(['image', 'inspect', image])) as ImageFacts[]
   if (!facts) throw new ReleaseError('image', `there is no image ${image}`)
   const platform = `${facts.Os}/${facts.Architecture}`
@@ -68,11 +80,15 @@ export async function requireAcceptable(image: string): Promise<{ id: string; si
       nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
     })
   }
-  return { id: facts.Id, size: facts.Size }
+  return facts.Size
 }
 
-/** @throws {ReleaseError} `registry` */
-export async function pushImage(image: string, { onLine, signal }: Watch): Promise<void> {
+/**
+ * Pushes the image with this id under this name.
+ * @throws {ReleaseError} `registry`
+ */
+export async function pushImage(id: string, image: string, { onLine, signal }: Watch): Promise<void> {
+  await docker(['tag', id, image], { signal })
   await docker(['push', image], { onLine, signal }).catch((error: ReleaseError) => {
     if (error.code === 'interrupted') throw error
     throw new ReleaseError('registry', `the image could not be pushed: ${error.message}`, {

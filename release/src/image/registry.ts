@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { ReleaseError } from '../lib/error.ts'
 import type { Answer, Send } from '../platform/http.ts'
 import type { Operator } from '../settings/operator.ts'
@@ -20,10 +21,11 @@ export interface Registry {
   /** @throws {ReleaseError} when it cannot be reached or does not accept the token */
   requireAccess: () => Promise<void>
   /**
-   * The digest of the pushed image's configuration, by which the platform releases it.
-   * @throws {ReleaseError} `image` when the image is of a kind that the platform refuses
+   * Returns the digest of the pushed image's configuration, by which the platform releases it.
+   * @param id of the image that was built and checked here
+   * @throws {ReleaseError} `image` when the registry has another image, or one of a kind that the platform refuses
    */
-  imageDigest: () => Promise<string>
+  imageDigest: (id: string) => Promise<string>
 }
 
 /** The container registry, for the image of process type web. Its user is `_`, its password the API token. */
@@ -41,10 +43,16 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
     requireAccess: async () => {
       requireSuccess(await get('', '*/*'), registry)
     },
-    imageDigest: async () => {
+    imageDigest: async (id) => {
       const answer = await get(`${app}/web/manifests/latest`, [dockerManifest, ...others].join(', '))
       requireSuccess(answer, registry)
-      return acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
+      const digest = acceptableDigest(JSON.parse(answer.text) as Manifest, answer.headers.get('content-type') ?? '')
+      // An engine's id of an image is the digest of its configuration, or, with the containerd image store, of its manifest.
+      const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
+      if (id === digest || id === manifestDigest) return digest
+      throw new ReleaseError('image', `${registry}/${app}/web is ${digest}, and the image that was checked is ${id}`, {
+        nextStep: 'see who else pushes to this app',
+      })
     },
   }
 }

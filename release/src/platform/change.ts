@@ -1,4 +1,5 @@
-import { type ConfigVars, hasCredentials, isSecret } from '../settings/config-vars.ts'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { type ConfigVars, hasCredentials } from '../settings/config-vars.ts'
 
 /** One config var as it is on the platform and as it is to be; undefined where it does not exist. */
 export interface Change {
@@ -24,12 +25,12 @@ export function patchOf(changes: Change[]): Record<string, string | null> {
 export function describeChange({ name, before, after }: Change): string {
   if (before === undefined) return `+ ${name} = ${show(name, after)}`
   if (after === undefined) return `- ${name} = ${show(name, before)}`
-  return `~ ${name} = ${show(name, before)} -> ${show(name, after)}${isSecret(name) ? ' (another value)' : ''}`
+  return `~ ${name} = ${show(name, before)} -> ${show(name, after)}${isSecretName(name) ? ' (another value)' : ''}`
 }
 
 function show(name: string, value = ''): string {
   if (value === '') return '(empty)'
-  if (isSecret(name) || hasCredentials(value)) return '***'
+  if (isSecretName(name) || hasCredentials(value)) return '***'
   const line = value.replaceAll('\n', ' ')
   return line.length > 60 ? `${line.slice(0, 57)}...` : line
 }

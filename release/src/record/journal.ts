@@ -24,8 +24,11 @@ export interface Journal {
 /** An app's last release, in a file of its own. */
 export interface JournalFile {
   read: () => Journal | undefined
-  /** To be called before the first change. After an interruption `before` stays what it was: the app is half-way now. */
-  begin: (before: Before, at: Date) => void
+  /**
+   * To be called before the first change. After an interruption `before` stays what it was: the app is half-way now.
+   * @returns how the app was before this release and the interrupted ones that it finishes
+   */
+  begin: (before: Before, at: Date) => Before
   finish: (version: number, at: Date) => void
   remove: () => void
 }
@@ -43,11 +46,14 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
       if (last && !last.finished) {
         // A name that only this attempt sets has not been touched yet.
         const configVars = { ...before.configVars, ...last.before.configVars }
-        return write({ ...last, before: { ...last.before, configVars } })
+        const merged = { ...last.before, configVars }
+        write({ ...last, before: merged })
+        return merged
       }
       const { previous: _, ...finished } = last ?? {}
       const previous = last ? { previous: finished as Journal } : {}
       write({ startedAt: at.toISOString(), before, ...previous })
+      return before
     },
     finish: (version, at) => {
       const current = read()

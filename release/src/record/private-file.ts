@@ -1,16 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { repository } from '@orderflow/stack'
+import { removeUnfinished, replaceFile, repository, StackError } from '@orderflow/stack'
 import { ReleaseError } from '../lib/error.ts'
 
 /** Where exports and journals are kept, git-ignored: `RELEASE_FOLDER`, else `.release` of this checkout. */
@@ -29,37 +19,20 @@ export function shown(file: string): string {
  * @throws {ReleaseError} `disk-full`
  */
 export function writePrivate(file: string, content: string): void {
-  const temporary = `${file}.${process.pid}.new`
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    writeSynced(temporary, content)
-    renameSync(temporary, file)
+    replaceFile(file, content, 0o600)
   } catch (error) {
-    rmSync(temporary, { force: true })
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    throw new ReleaseError('disk-full', `no space left on the disk of ${file}`, {
-      nextStep: 'free some there, then run the command again',
-      cause: error,
-    })
-  }
-}
-
-function writeSynced(file: string, content: string): void {
-  const descriptor = openSync(file, 'w', 0o600)
-  try {
-    // Unlike writeSync, it continues after a write of some of the bytes, which is what a nearly full disk takes.
-    writeFileSync(descriptor, content)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
+    if (!(error instanceof StackError)) throw error
+    throw new ReleaseError('disk-full', error.message, { nextStep: error.nextStep, cause: error })
   }
 }
 
 /**
- * The JSON of a file that `writePrivate` wrote; undefined when there is none.
+ * The JSON of a file that `writePrivate` wrote; undefined when there is none. Removes what a killed process left beside it.
  * @throws {ReleaseError} `usage` when it is no JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
+  removeUnfinished(dirname(file))
   if (!existsSync(file)) return undefined
   try {
     const content: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -55,20 +55,27 @@ const validate = new Ajv({ validateSchema: false }).compile<ApiKeyRecord[]>({ ty
 /** API keys that cannot be read. `message` says what to do about it. */
 export class ApiKeysError extends Error {
   readonly code = 'api-keys'
-  constructor(what: string) {
+  /** Whether the file could be read, and its text is not a list of keys. */
+  readonly isText: boolean
+  constructor(what: string, { isText }: { isText: boolean }) {
     super(
       `the API keys cannot be read: ${what}; Auth__ApiKeys is the path of a file that make api-key writes, or its text`,
     )
     this.name = 'ApiKeysError'
+    this.isText = isText
   }
 }
 
 /** The records of a file that `make api-key` writes. @throws {ApiKeysError} */
 export function readApiKeys(file: string): ApiKeyRecord[] {
+  return parseApiKeys(textOf(file))
+}
+
+function textOf(file: string): string {
   try {
-    return parseApiKeys(readFileSync(file, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    throw error instanceof ApiKeysError ? error : new ApiKeysError((error as Error).message)
+    throw new ApiKeysError((error as Error).message, { isText: false })
   }
 }
 
@@ -76,14 +83,14 @@ function parseApiKeys(text: string): ApiKeyRecord[] {
   const records = parsed(text)
   if (validate(records)) return records
   const [problem] = validate.errors ?? []
-  throw new ApiKeysError(`${problem?.instancePath || 'the list'} ${problem?.message}`)
+  throw new ApiKeysError(`${problem?.instancePath || 'the list'} ${problem?.message}`, { isText: true })
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiKeysError('they are not JSON')
+    throw new ApiKeysError('they are not JSON', { isText: true })
   }
 }
 
@@ -101,27 +108,39 @@ export interface ApiKeys {
 const watchMs = 1_000
 
 /**
- * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. The file is looked at also
- * when a key is unknown, so that a new one counts at once in every service. One that cannot be read any more leaves what was known, and is
- * told.
+ * The keys of a file, or of a text. A file is read again when it changes: a new or revoked key needs no restart. The file is also read
+ * when a key is unknown, so that a new key is valid at once in every service. All keys are refused while the file is missing or cannot be
+ * read. While its text is not a list of keys, the keys that were read last stay valid, because somebody may be writing it.
  * @param source the file's path, or the list itself in JSON
+ * @param onProblem receives each new problem of the file: what is wrong, what it means for callers, and what to do next
  * @throws {ApiKeysError} when it cannot be read now
  */
-export function openApiKeys(source: string, onProblem: (error: unknown) => void): ApiKeys {
+export function openApiKeys(source: string, onProblem: (problem: string) => void): ApiKeys {
   if (source.trimStart().startsWith('[')) {
     const callers = callersOf(parseApiKeys(source))
     return { find: (key) => callers.get(hashOf(key)), close() {} }
   }
   let version = versionOf(source)
   let callers = callersOf(readApiKeys(source))
+  let problem = ''
+  const refuse = ({ isText, message }: ApiKeysError) => {
+    if (!isText) callers = new Map()
+    const effect = isText ? 'the keys that were read last stay valid' : 'all API keys are refused'
+    const last = problem
+    problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run make api-key to begin with an empty list`
+    if (problem !== last) onProblem(problem)
+  }
   const look = () => {
     const now = versionOf(source)
-    if (now === version) return
+    if (now !== undefined && now === version) return
     version = now
     try {
       callers = callersOf(readApiKeys(source))
+      problem = ''
     } catch (error) {
-      onProblem(error)
+      refuse(error as ApiKeysError)
+      // The cause may go away without a change of the file.
+      if (!(error as ApiKeysError).isText) version = undefined
     }
   }
   const watch = setInterval(look, watchMs).unref()
@@ -133,10 +152,17 @@ export function openApiKeys(source: string, onProblem: (error: unknown) => void)
   return { find, close: () => clearInterval(watch) }
 }
 
-/** Another one whenever the file is written. Not fs.watch, which says nothing of a file that was put in its place from another machine. */
-function versionOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false, bigint: true })
-  return stats ? `${stats.ino} ${stats.mtimeNs} ${stats.size}` : 'none'
+/**
+ * Another one whenever the file is written or its permissions change; undefined when there is no file. Not fs.watch, which reports nothing
+ * of a file that was replaced from another machine.
+ */
+function versionOf(file: string): string | undefined {
+  try {
+    const { ino, mtimeNs, ctimeNs, size } = statSync(file, { bigint: true })
+    return `${ino} ${mtimeNs} ${ctimeNs} ${size}`
+  } catch {
+    return undefined
+  }
 }
 
 function callersOf(records: ApiKeyRecord[]): Map<string, Caller> {

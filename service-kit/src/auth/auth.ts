@@ -11,13 +11,13 @@ export interface Auth {
 
 /**
  * Undefined where nobody is asked.
- * @param onProblem told that the file of keys changed and cannot be read; what it said before counts on
+ * @param onProblem receives each new problem of the file of keys
  * @throws {ApiKeysError}
  */
 export function createAuth(
   settings: AuthSettings['Auth'],
   now: () => Date,
-  onProblem: (error: unknown) => void,
+  onProblem: (problem: string) => void,
 ): Auth | undefined {
   const { Mode, Issuer, ClientId: clientId, ApiKeys } = settings
   if (Mode !== 'closed') return undefined

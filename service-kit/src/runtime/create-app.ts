@@ -44,7 +44,7 @@ export function createApp<S extends object>(
   { sidecar, tracing, ...dependencies }: AppDependencies<S>,
 ): App {
   const { settings, log, now } = dependencies
-  const auth = createAuth(settings.Auth, now, (err) => log.error({ err }, 'the API keys are those of before'))
+  const auth = createAuth(settings.Auth, now, (problem) => log.error(problem))
   const trust = readTrust(service.root, settings.Trust)
   const metrics = createMetrics()
   const publishRecord = createPublisher(sidecar, metrics.queue)

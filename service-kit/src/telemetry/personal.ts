@@ -1,7 +1,5 @@
 import { meansOneOf, personalNames } from '@orderflow/envelope-schema'
-
-/** Names of credentials, or parts of such names, without case and separators. */
-const secret = /token|password|connectionstring|authorization|cookie|apikey|signingkey|secret/
+import { isSecretName } from './secret-names.ts'
 
 const inherited = new Set<string>()
 let isPersonal = meansOneOf(personalNames)
@@ -14,5 +12,5 @@ export function inheritPersonal(name: string): void {
 
 /** Whether what a field of this name holds is told to nobody: it is personal (by the contract, or taken over from there) or a secret. */
 export function isHidden(name: string): boolean {
-  return isPersonal(name) || secret.test(name.toLowerCase().replaceAll(/[^a-z]/g, ''))
+  return isPersonal(name) || isSecretName(name)
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -69,20 +69,54 @@ describe('API keys', () => {
       }
     })
 
-    it('go on as they were while the file is none, which is told', async () => {
+    it('stay valid while the file is there and cannot be parsed, and each problem is reported once', async () => {
       const { key, record } = createApiKey(shop, new Date())
       write([record])
-      const told: unknown[] = []
-      const keys = openApiKeys(file, (error) => told.push(error))
+      const problems: string[] = []
+      const keys = openApiKeys(file, (problem) => problems.push(problem))
       try {
-        writeFileSync(file, '{')
-        await until(() => told.length > 0)
-        expect(told[0]).to.be.instanceOf(ApiKeysError)
-        expect(keys.find(key)?.id).to.equal(`key:${record.prefix}`)
+        for (const [index, text] of ['{', '{}', ''].entries()) {
+          writeFileSync(file, text)
+          // An unknown key has the file read.
+          for (const _ of [1, 2]) keys.find('unknown')
+          expect(problems).to.have.length(index + 1)
+          expect(keys.find(key)?.id, text).to.equal(`key:${record.prefix}`)
+        }
+        expect(problems[0])
+          .to.include(file)
+          .and.include('the keys that were read last stay valid')
+          .and.include('next: ')
       } finally {
         keys.close()
       }
     })
+
+    const unreadable: Record<string, () => void> = {
+      removed: () => {},
+      'replaced by a folder': () => mkdirSync(file),
+      'replaced by a link to itself': () => symlinkSync(file, file),
+    }
+    for (const [what, replace] of Object.entries(unreadable)) {
+      it(`are refused once the file is ${what}, which is reported once, and are accepted when it is back`, async () => {
+        const { key, record } = createApiKey(shop, new Date())
+        write([record])
+        const problems: string[] = []
+        const keys = openApiKeys(file, (problem) => problems.push(problem))
+        try {
+          rmSync(file)
+          replace()
+          await until(() => keys.find(key) === undefined)
+          for (const _ of [1, 2, 3]) keys.find(key)
+          expect(problems).to.have.length(1)
+          expect(problems[0]).to.include(file).and.include('all API keys are refused').and.include('next: ')
+          rmSync(file, { recursive: true, force: true })
+          write([record])
+          expect(keys.find(key)?.id).to.equal(`key:${record.prefix}`)
+        } finally {
+          keys.close()
+        }
+      })
+    }
 
     it('are refused at the start in words for what is wrong', () => {
       expect(() => openApiKeys(join(folder, 'none'), none)).to.throw(ApiKeysError, 'no such file')

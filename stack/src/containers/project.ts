@@ -12,7 +12,7 @@ import { jaegerVariables } from '../lib/jaeger.ts'
 import { repository } from '../lib/paths.ts'
 import { bodyOf, pemOf } from '../lib/pem.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { replaceFile } from '../lib/replace-file.ts'
+import { removeUnfinished, replaceFile } from '../lib/replace-file.ts'
 import { newSecret } from '../lib/secret.ts'
 import { ofServices, services, storedServices } from '../lib/services.ts'
 import { kafkaPasswords, variableOf } from './variables.ts'
@@ -41,6 +41,7 @@ const envFile = (folder: string) => join(folder, '.env')
  * version lacks; true when it wrote something.
  */
 export async function ensureEnvFile(folder = repository): Promise<boolean> {
+  removeUnfinished(folder)
   const existing = existsSync(envFile(folder)) ? readFileSync(envFile(folder), 'utf8') : undefined
   const text = await withCertificate(withSecrets(existing ?? newText()))
   if (text === existing) return false

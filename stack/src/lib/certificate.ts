@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from './replace-file.ts'
+import { removeUnfinished, replaceFile } from './replace-file.ts'
 
 /** Paths of PEM files. */
 export interface CertificateFiles {
@@ -21,6 +21,7 @@ const validDays = 820
 
 /** The stack's certificate for localhost, 127.0.0.1 and ::1: made when missing or within a week of its end. */
 export async function localCertificate(folder: string): Promise<CertificateFiles> {
+  removeUnfinished(folder)
   const files = { certificate: join(folder, 'localhost.crt'), key: join(folder, 'localhost.key') }
   if (!isUsable(files)) {
     const made = await makeCertificate()

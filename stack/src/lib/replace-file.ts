@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { diskFullError, isDiskFull } from './disk-full.ts'
 
 /**
  * Writes a file in one step: a reader, and the next command, find the old content or the new one, also when the disk is full or this
- * process is killed. Creates its folder, which is private if the file is.
+ * process is killed. Creates its folder, which is private if the file is; a private file is also whole when the machine goes down. A killed
+ * process leaves its temporary file, which the next call for this folder removes, and `removeUnfinished`.
  * @param mode of the file, such as 0o600
  * @throws {StackError} `disk-full`
  */
@@ -12,12 +13,43 @@ export function replaceFile(file: string, text: string, mode?: number): void {
   // A symbolic link stays one.
   const target = existsSync(file) ? realpathSync(file) : file
   const temporary = `${target}.${process.pid}.new`
+  const isPrivate = mode === 0o600
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: mode === 0o600 ? 0o700 : undefined })
-    writeFileSync(temporary, text, { mode })
+    mkdirSync(dirname(target), { recursive: true, mode: isPrivate ? 0o700 : undefined })
+    removeUnfinished(dirname(target))
+    writeFileSync(temporary, text, { mode, flush: isPrivate })
     renameSync(temporary, target)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw isDiskFull(error) ? diskFullError(file, error) : error
+  }
+}
+
+/** No write takes so long. */
+const longestWriteMs = 60_000
+
+/** Removes the temporary files of killed processes from a folder. They may hold secrets. */
+export function removeUnfinished(folder: string): void {
+  if (!existsSync(folder)) return
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /\.(\d+)\.new$/.exec(name) ?? []
+    if (pid !== undefined && !isBeingWritten(join(folder, name), Number(pid)))
+      rmSync(join(folder, name), { force: true })
+  }
+}
+
+/** A process may have the number of one that was killed, in containers the first one always does. */
+function isBeingWritten(file: string, pid: number): boolean {
+  const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return pid !== process.pid && age < longestWriteMs && exists(pid)
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it is another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -1,15 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { StackError } from '../lib/error.ts'
@@ -78,26 +68,25 @@ function isDying(data: string): boolean {
 /** In a temporary place: half of them must not count. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
-  const passwordFile = `${data}.password`
   rmSync(temporary, { recursive: true, force: true })
   mkdirSync(temporary, { recursive: true })
-  try {
-    writeFileSync(passwordFile, password(folder), { mode: 0o600 })
-    if (isRoot) letServerUserIn(folder, [temporary, passwordFile])
-    await initialize(temporary, passwordFile)
-    renameSync(temporary, data)
-  } finally {
-    rmSync(passwordFile, { force: true })
-  }
+  if (isRoot) letServerUserIn(folder, temporary)
+  await initialize(temporary, password(folder))
+  renameSync(temporary, data)
 }
 
-async function initialize(data: string, passwordFile: string): Promise<void> {
-  const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+async function initialize(data: string, secret: string): Promise<void> {
+  const access = [`--username=${postgresqlUser}`, '--auth=scram-sha-256', '--pwfile=/dev/stdin']
   const options = ['-D', data, '--encoding=UTF8', '--no-locale', ...access]
-  const [command, ...args] = asServerUser(data, [program('initdb'), ...options])
+  // The server's user may open a pipe of its own only, which cat is for.
+  const piped: [string, ...string[]] = ['sh', '-c', 'cat | "$@"', 'sh', program('initdb'), ...options]
+  const [command, ...args] = asServerUser(data, piped)
   try {
     // In a folder that its user may enter.
-    await promisify(execFile)(command, args, { cwd: '/' })
+    const running = promisify(execFile)(command, args, { cwd: '/' })
+    // By a pipe: a file would stay when this process is killed. What fails before it reads says why itself.
+    running.child.stdin?.on('error', () => {}).end(secret)
+    await running
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
     throw new StackError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
@@ -107,9 +96,9 @@ async function initialize(data: string, passwordFile: string): Promise<void> {
   }
 }
 
-/** Gives these of a folder to the server's user, who may pass through what is above them in the folder, and not look around there. */
-function letServerUserIn(folder: string, paths: string[]): void {
+/** Gives this part of a folder to the server's user, who may pass through what is above it in the folder, and not look around there. */
+function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
-  for (const path of paths) chownSync(path, id('-u'), id('-g'))
-  for (const path of [folder, dataFolder(folder)]) chmodSync(path, statSync(path).mode | 0o011)
+  chownSync(path, id('-u'), id('-g'))
+  for (const above of [folder, dataFolder(folder)]) chmodSync(above, statSync(above).mode | 0o011)
 }

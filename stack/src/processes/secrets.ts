@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../lib/replace-file.ts'
+import { removeUnfinished, replaceFile } from '../lib/replace-file.ts'
 import { newSecret } from '../lib/secret.ts'
 import { services } from '../lib/services.ts'
 
@@ -19,6 +19,7 @@ export type StackTokens = Record<string, ServiceTokens>
 
 /** The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in arguments. */
 export function stackTokens(folder: string): StackTokens {
+  removeUnfinished(folder)
   const file = join(folder, 'secrets.json')
   const tokens: StackTokens = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const without = services.filter(({ name }) => !tokens[name]?.dryRun)

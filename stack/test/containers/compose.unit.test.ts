@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
@@ -129,6 +130,16 @@ describe('docker-compose.yml', () => {
       for (const port of services[pod]?.ports ?? [])
         expect(port).not.to.match(new RegExp(`:(${metrics}|${daprMetrics})$`))
     }
+  })
+
+  it('puts the secrets of .env only into variables that are hidden by their name', () => {
+    const secrets = /\$\{\w*(PASSWORD|TOKEN|SIGNING_KEYS|HEADERS)\b/
+    const withSecret = ours.flatMap((name) =>
+      Object.entries(services[name]?.environment ?? {}).filter(([, value]) => secrets.test(String(value))),
+    )
+    const names = [...new Set(withSecret.map(([name]) => name))]
+    expect(names).to.include.members(['Stream__SaslPassword', 'Monitor__DryRuns', 'Trust__SigningKeys'])
+    expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 
   it('lets the monitor alone ask who consumes for dry runs: where its metrics are, by a token of its own', () => {

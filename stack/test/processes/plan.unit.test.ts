@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
@@ -34,6 +35,19 @@ describe('the store of a stack of processes', () => {
     expect([host, password.length]).to.deep.equal([`127.0.0.1:${defaultPorts.postgresql}`, 32])
     for (const spec of Object.values(specs)) expect(spec.args.join(' '), spec.name).not.to.contain(password)
     expect(specs['order-service']?.env).not.to.have.property('State__ConnectionString')
+  })
+
+  it('puts tokens and passwords only into variables that are hidden by their name', async () => {
+    const plan = await createPlan(folder, defaultPorts, 'postgresql')
+    const specs = Object.values(processSpecs(plan))
+    const tokens = Object.values(plan.tokens).flatMap((own) => Object.values(own))
+    const secrets = [...tokens, readFileSync(join(folder, 'postgresql.password'), 'utf8')]
+    const variables = specs.flatMap(({ env }) => Object.entries(env))
+    const names = variables
+      .filter(([, value = '']) => secrets.some((secret) => value.includes(secret)))
+      .map(([name]) => name)
+    expect(names).to.include.members(['APP_API_TOKEN', 'Monitor__DryRuns', 'State__ConnectionString'])
+    expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
   })
 })
 
