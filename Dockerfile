@@ -19,6 +19,7 @@ RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
 # The page of a service that has one. What bundles it is in no image.
 FROM packages AS page
 ARG SERVICE
+COPY envelope-schema envelope-schema/
 COPY ${SERVICE} ${SERVICE}/
 RUN mkdir -p "${SERVICE}/dist" \
   && if [ -f "${SERVICE}/page/build.ts" ]; then npm ci --workspace="${SERVICE}" --no-audit --no-fund && node "${SERVICE}/page/build.ts"; fi

