@@ -22,6 +22,10 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
  */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
+/** Whether a navigation failed because of such a change. Chromium may show its page of errors before it names the reason. */
+const isChange = ({ message }: Error) =>
+  message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
+
 /** What a page goes on to complain of, in its console or by an error that nothing caught: the list grows. */
 export function watchErrors(page: Page): string[] {
   const errors: string[] = []
@@ -43,8 +47,11 @@ async function isLost(page: Page, address: string, shown: Locator): Promise<bool
     () => true,
     () => false,
   )
-  await page.goto(address).catch((error: Error) => {
-    if (!error.message.includes(networkChanged)) throw error
-  })
+  try {
+    await page.goto(address)
+  } catch (error) {
+    if (isChange(error as Error)) return true
+    throw error
+  }
   return Promise.race([lost, shown.waitFor().then(() => false)])
 }

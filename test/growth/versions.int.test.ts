@@ -12,7 +12,8 @@ describe('the code of a second version of OrderCreated', () => {
   after(() => copy?.remove())
 
   /** Only what depends on a changed file is looked at again. */
-  const compile = () => copy.run('tsc', ['--noEmit', '--incremental', '--tsBuildInfoFile', '.stack/types.json'])
+  const compile = () =>
+    copy.run('tsc', ['--noEmit', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', '.stack/types.json'])
 
   it('compiles and leaves all tests of the services and of the contract true when it is a schema and no more', async () => {
     const tests = ['{envelope-schema,order-service,payment-service}/test', 'service-kit/test/{operations,web}']

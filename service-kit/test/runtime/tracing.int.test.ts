@@ -11,7 +11,7 @@ import { portOf } from './support/port.ts'
 
 const tracedService = join(import.meta.dirname, 'support/traced-service.ts')
 /** Whose settings it has, but for its ports. */
-const folder = join(import.meta.dirname, '../../../order-service')
+const folder = join(import.meta.dirname, '../../../event-gateway')
 
 /** On a free port. */
 async function listening(answer: RequestListener = () => {}): Promise<Server> {
@@ -67,7 +67,7 @@ describe('a service with a collector of traces', () => {
     collector.closeAllConnections()
     collector.close()
     expect(received.map(({ path, key }) => [path, key])).to.deep.equal([['/v1/traces', 'a-secret']])
-    expect(received[0]?.body).to.contain('GET /v1/things').and.contain('order-service')
+    expect(received[0]?.body).to.contain('GET /v1/things').and.contain('event-gateway')
     expect(await output).not.to.contain('a-secret')
   })
 

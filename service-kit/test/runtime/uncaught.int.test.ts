@@ -4,7 +4,7 @@ import { expect } from 'chai'
 
 const buggyService = join(import.meta.dirname, 'support/buggy-service.ts')
 /** Whose settings it has. */
-const folder = join(import.meta.dirname, '../../../order-service')
+const folder = join(import.meta.dirname, '../../../event-gateway')
 
 describe('an error that nobody caught', () => {
   it('ends the service with its stack, and with nothing personal that hangs on it', () => {
