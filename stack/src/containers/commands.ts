@@ -6,7 +6,7 @@ import { partitions, services } from '../lib/services.ts'
 import { paint, timed } from '../lib/terminal.ts'
 import { compose, docker } from './docker.ts'
 import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
-import { composeFiles, readReplicaCounts, removeReplicas, writeReplicas } from './replicas.ts'
+import { composeFiles, readReplicaCounts, removeAdditions, writeAdditions } from './replicas.ts'
 import { dockerUp } from './up.ts'
 
 /** Removes the containers; volumes, and so all data, stay. */
@@ -19,7 +19,7 @@ export async function dockerDown(): Promise<void> {
 
 /** Removes the volumes of a project without containers, and forgets which replicas and store were asked for. Returns what it removed. */
 export async function dockerClean({ name, store }: Project): Promise<string[]> {
-  removeReplicas()
+  removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')
   const label = `label=com.docker.compose.project=${name}`
   const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
@@ -58,7 +58,7 @@ export async function dockerScale(service: string, times: string, signal: AbortS
     })
   }
   const onProgress = timed()
-  await writeReplicas({ ...readReplicaCounts(), [service]: count })
+  await writeAdditions({ ...readReplicaCounts(), [service]: count })
   const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', onProgress, signal })
   const members = await groupMembers(kafka, [service])
   onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { loopbacks } from '../lib/loopbacks.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { replaceFile } from '../lib/replace-file.ts'
 import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/services.ts'
@@ -9,7 +10,8 @@ import { postgresqlFile, readProject } from './project.ts'
 /** How many of a service there are, by service. */
 export type ReplicaCounts = Record<string, number>
 
-const replicasFile = join(localFolder, 'docker/replicas.json')
+/** What docker-compose.yml cannot say, because it depends on this machine or on `make scale`. */
+const additionsFile = join(localFolder, 'docker/additions.json')
 
 /** The containers that one replica of a service is: its pod, its sidecar, the service itself. */
 export function podOf(service: Service, number = 1): [pod: string, sidecar: string, service: string] {
@@ -18,7 +20,8 @@ export function podOf(service: Service, number = 1): [pod: string, sidecar: stri
 }
 
 interface ComposeService {
-  ports?: unknown
+  /** As docker-compose.yml has them, such as `127.0.0.1:5000:5000`. */
+  ports?: string[]
   build?: unknown
   network_mode?: string
   depends_on?: Record<string, unknown>
@@ -57,10 +60,24 @@ function replica({ ports, build, ...kept }: ComposeService, rename: (name: strin
   }
 }
 
-/** Writes the Compose file of further replicas, with the variables of docker-compose.yml still in it. */
-export async function writeReplicas(counts: ReplicaCounts, file = replicasFile): Promise<void> {
-  const model = await readModel(withoutReplicas())
-  replaceFile(file, `${JSON.stringify(replicaServices(model, counts), null, 2)}\n`)
+/**
+ * The published ports on ::1, too. A container with a port on an address that the machine lacks does not start, and Compose has no
+ * condition for it, so docker-compose.yml publishes on 127.0.0.1 alone.
+ */
+export function ipv6Ports({ services }: ComposeModel): ComposeModel {
+  const published = Object.entries(services).flatMap(([name, { ports = [] }]) => {
+    const own = ports.filter((port) => port.startsWith('127.0.0.1:'))
+    return own.length > 0 ? [[name, { ports: own.map((port) => port.replace('127.0.0.1', '[::1]')) }] as const] : []
+  })
+  return { services: Object.fromEntries(published) }
+}
+
+/** Writes the Compose file of further replicas and of ports on ::1, with the variables of docker-compose.yml still in it. */
+export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
+  const model = await readModel(withoutAdditions())
+  const { services } = replicaServices(model, counts)
+  const ports = loopbacks().includes('::1') ? ipv6Ports(model).services : {}
+  replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
 /** What Compose understands these files to say, variables still in it. */
@@ -82,22 +99,22 @@ export async function expectedContainers(): Promise<string[]> {
 
 /** How many of each service there should be: those that `make scale` asked for last, else those of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
-  if (!existsSync(replicasFile)) return ofServices(({ replicas }) => replicas)
-  const replicas = Object.keys((JSON.parse(readFileSync(replicasFile, 'utf8')) as ComposeModel).services)
+  if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
+  const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)
   const isReplicaOf = (name: string) => (other: string) => other.replace(/-\d+$/, '') === name
-  return ofServices(({ name }) => 1 + replicas.filter(isReplicaOf(name)).length)
+  return ofServices(({ name }) => 1 + added.filter(isReplicaOf(name)).length)
 }
 
-export function removeReplicas(): void {
-  rmSync(replicasFile, { force: true })
+export function removeAdditions(): void {
+  rmSync(additionsFile, { force: true })
 }
 
 /** The Compose files of `make up`. */
 export function composeFiles(): string[] {
-  return [...withoutReplicas(), ...(existsSync(replicasFile) ? [replicasFile] : [])]
+  return [...withoutAdditions(), ...(existsSync(additionsFile) ? [additionsFile] : [])]
 }
 
-function withoutReplicas(): string[] {
+function withoutAdditions(): string[] {
   const files = readProject()?.store === 'postgresql' ? [postgresqlFile] : []
   return ['docker-compose.yml', ...files].map((file) => join(repository, file))
 }

@@ -10,7 +10,7 @@ import { engineMissing } from './engine.ts'
 import { ensureImages } from './images.ts'
 import { addObservers } from './observe.ts'
 import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
-import { composeFiles, readReplicaCounts, writeReplicas } from './replicas.ts'
+import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 import { buildServiceImages } from './service-images.ts'
 
 export interface DockerUpOptions {
@@ -32,7 +32,7 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })
   // Made from the Compose files, which may have changed.
-  await writeReplicas(readReplicaCounts())
+  await writeAdditions(readReplicaCounts())
   const project = readProject() as Project
   for (const { name, standIn } of await ensureImages({ onProgress, signal }, stackImages(store))) {
     if (standIn) onProgress(`warning: ${name} is a stand-in: ${standIn}`)

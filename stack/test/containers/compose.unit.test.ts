@@ -4,7 +4,7 @@ import { isSecretName } from '@orderflow/service-kit/secret-names'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
-import { podOf, replicaServices } from '../../src/containers/replicas.ts'
+import { ipv6Ports, podOf, replicaServices } from '../../src/containers/replicas.ts'
 import { variableOf } from '../../src/containers/variables.ts'
 import { brokerSettings } from '../../src/kafka/broker-settings.ts'
 import { grafanaImage, jaegerImage, prometheusImage, serviceImage } from '../../src/lib/image-names.ts'
@@ -333,5 +333,19 @@ describe('replicas', () => {
 
   it('are none when a service runs once', () => {
     expect(replicaServices(model, { 'payment-service': 1 }).services).to.deep.equal({})
+  })
+})
+
+describe('ports of containers on ::1', () => {
+  it('are those that docker-compose.yml publishes on 127.0.0.1, by the same variables', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports)
+    const added = ipv6Ports({ services }).services
+    expect(Object.keys(added))
+      .to.have.members(published.map(([name]) => name))
+      .and.to.include('order-pod')
+    expect(added['order-pod']?.ports).to.deep.equal([
+      `[::1]:\${ORDER_HTTP_PORT:-5000}:5000`,
+      `[::1]:\${ORDER_HTTPS_PORT:-5001}:5001`,
+    ])
   })
 })
