@@ -74,7 +74,7 @@ function configOf({ parts }: (typeof tested)[number]): string {
     ...[...lists, ...read].flatMap(({ operation: { method, path } }) => [
       '[[operations]]',
       `include-name = "${method.toUpperCase()} ${path}"`,
-      `checks.positive_data_acceptance.${accepted(['2xx', '400', '403', '404', '413', '422', '429', '503'])}`,
+      `checks.positive_data_acceptance.${accepted(['2xx', '400', '403', '404', '409', '413', '422', '429', '503'])}`,
     ]),
   ].join('\n')
 }
