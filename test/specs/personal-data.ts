@@ -69,8 +69,11 @@ export function personalData(
 
     async function send(url: string, init: RequestInit): Promise<void> {
       const response = await fetch(url, init)
+      const type = response.headers.get('content-type') ?? ''
+      // A live view does not end.
+      if (type.startsWith('text/event-stream')) return await response.body?.cancel()
       const text = await response.text()
-      const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json')
+      const isProblem = type.startsWith('application/problem+json')
       if (isProblem) problems.push({ by: `${init.method ?? 'GET'} ${url}: ${response.status}`, text })
     }
 

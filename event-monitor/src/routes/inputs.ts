@@ -147,7 +147,11 @@ export const placeInput: Input<Place> = {
     }
     throw invalid([{ pointer: 'offset', detail: 'a place is a topic, the number of a partition and an offset' }])
   },
-  parameters: ['topic', 'partition', 'offset'].map((name) => ({ name, in: 'path', required: true, schema: text })),
+  parameters: Object.entries({
+    topic: text,
+    partition: { type: 'string', pattern: '^[0-9]{1,9}$' },
+    offset: { type: 'string', pattern: '^[0-9]{1,15}$' },
+  }).map(([name, schema]) => ({ name, in: 'path' as const, required: true, schema })),
   problems: [400, 404],
 }
 
@@ -156,10 +160,11 @@ export function bodyInput<T>(
   name: string,
   properties: Record<string, object>,
   read: (body: Record<string, unknown>) => T,
+  required: readonly string[] = [],
 ): Input<T> {
   return {
     read: ({ body }) => read(Object(body) as Record<string, unknown>),
-    body: { name, schema: { type: 'object', properties } },
+    body: { name, schema: { type: 'object', properties, ...(required.length > 0 && { required }) } },
     problems: [400, 413, 415],
   }
 }

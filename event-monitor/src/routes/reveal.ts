@@ -12,11 +12,12 @@ import { bodyInput, placeInput } from './inputs.ts'
 
 const reasonInput = bodyInput(
   'RevealRequest',
-  { reason: { type: 'string', minLength: 3, maxLength: 200 } },
+  { reason: { type: 'string', maxLength: 200, pattern: '\\S[\\s\\S]+\\S' } },
   ({ reason }) => {
     if (typeof reason === 'string' && reason.trim().length >= 3 && reason.length <= 200) return reason.trim()
     throw invalid([{ pointer: '/reason', detail: 'is 3 to 200 characters: it is recorded' }])
   },
+  ['reason'],
 )
 
 /** Personal values are never in the index: whoever may see them, sees them in the log, and it is recorded first. */

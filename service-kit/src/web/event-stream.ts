@@ -45,7 +45,12 @@ export function createStreams(): Streams {
     }: StreamDefinition<I>): Route {
       const operation = {
         ...{ method: 'get' as const, path, scope, summary, description, inputs: Object.values(input) },
-        ...{ answers: { 200: 'Messages, as `text/event-stream`.' }, body, refusals: [] },
+        ...{
+          answers: { 200: 'Messages, as `text/event-stream`.' },
+          body,
+          mediaType: 'text/event-stream',
+          refusals: [],
+        },
       }
       return {
         operation,

@@ -48,6 +48,8 @@ export interface Route {
     inputs: readonly Input<unknown>[]
     answers: Readonly<Record<string, string>>
     body: Model<unknown>
+    /** Of the answers; `application/json` without. */
+    mediaType?: string
     refusals: readonly string[]
   }
   handle(request: Request, response: Response): Promise<void>

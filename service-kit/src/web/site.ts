@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express'
+import type { RequestHandler } from 'express'
 import { headersOf } from './headers.ts'
 
 /** A file of a page, as it is answered. */
@@ -33,8 +33,10 @@ const yearSeconds = 365 * 24 * 60 * 60
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
-  return Router().get('/{*path}', (request, response, next) => {
-    const found = others.test(request.path) ? undefined : read(request.path, request.baseUrl)
+  // No route of Express, which would answer OPTIONS of every path of the API with the methods of a page.
+  return (request, response, next) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const found = isRead && !others.test(request.path) ? read(request.path, request.baseUrl) : undefined
     if (!found) return next()
     // Programs are told of no path, whether there is one or not; people get a page that says so.
     if (found.status === 404 && request.accepts(['json', 'html']) !== 'html') return next()
@@ -51,5 +53,5 @@ export function site({ policy, read }: Site): RequestHandler {
     const compressed = request.acceptsEncodings('br', 'identity') === 'br' ? br : undefined
     if (compressed) response.setHeader('content-encoding', 'br')
     response.status(found.status).end(compressed ?? bytes)
-  })
+  }
 }

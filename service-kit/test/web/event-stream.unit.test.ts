@@ -36,6 +36,12 @@ describe('an operation that answers with messages', () => {
     return { streams, web: webWith({ routes: [stream] }) }
   }
 
+  it('are documented as text/event-stream', async () => {
+    const { text } = await call(app().web, '/openapi.json')
+    const { get } = JSON.parse(text).paths['/v1/live']
+    expect(get.responses['200'].content).to.have.keys('text/event-stream')
+  })
+
   it('sends them as they come, and ends with its service', async () => {
     const { streams, web } = app()
     await withServer(web, async (url) => {

@@ -39,6 +39,11 @@ describe('a page of a service’s own', () => {
     expect(headers).to.include({ 'cache-control': 'no-cache', etag: '"6"', 'x-frame-options': 'DENY' })
   })
 
+  it('leaves OPTIONS of an operation to the operation', async () => {
+    const { status, headers } = await call(app, '/v1/things', { method: 'OPTIONS' })
+    expect([status, headers.allow]).to.deep.equal([204, 'POST, GET, HEAD, OPTIONS'])
+  })
+
   it('has files that nobody asks for twice, compressed for whoever takes it', async () => {
     await withServer(app, async (url) => {
       const { headers, body } = await fetch(`${url}/assets/a.js`, { headers: { 'accept-encoding': 'gzip, br' } })

@@ -68,13 +68,13 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 }
 
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
-  const { path, scope, summary, description, inputs, answers, body } = operation
+  const { path, scope, summary, description, inputs, answers, body, mediaType } = operation
   const request = inputs.find((input) => input.body)
   // Whatever makes something says where it is, also while it is not readable yet.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,
-    { description: meaning, ...headers, content: contentOf(referenceTo(body)) },
+    { description: meaning, ...headers, content: contentOf(referenceTo(body), mediaType ? [mediaType] : undefined) },
   ])
   return {
     summary,
@@ -126,8 +126,8 @@ export function problemAnswer(description: string): object {
   }
 }
 
-const contentOf = (schema: Schema, types: readonly string[] = ['application/json']) =>
-  Object.fromEntries(types.map((type) => [type, { schema }]))
+const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
+  Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))
 
 /** Of the bodies in both directions, with those that they refer to. */
 function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {
