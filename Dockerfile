@@ -1,16 +1,16 @@
 # The image of a service of services.json:
-#   docker build --build-arg SERVICE=... --target service .
+#   docker build --build-arg SERVICE=... --target service .    (SERVICE is the folder: order-service, packages/event-gateway)
 #
 #   service   the service; its sidecar is a container of its own (docker-compose.yml)
 #   release   service and sidecar in one container, for platforms that run one image an application
-#   setup     with SERVICE=stack: what Compose needs once before the services start
+#   setup     with SERVICE=packages/cli: what Compose needs once before the services start
 
 FROM node:24.21.0-bookworm-slim AS packages
 ARG SERVICE
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY envelope-schema/package.json envelope-schema/
-COPY service-kit/package.json service-kit/
+COPY packages/service-kit/package.json packages/service-kit/
 COPY ${SERVICE}/package.json ${SERVICE}/
 # Source maps and type declarations are half of the bytes, and nothing reads them here.
 RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
@@ -30,7 +30,7 @@ ARG SERVICE
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
 COPY envelope-schema /app/envelope-schema
-COPY service-kit /app/service-kit
+COPY packages/service-kit /app/packages/service-kit
 COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}
 COPY --from=page /app/${SERVICE}/dist /app/${SERVICE}/dist
@@ -51,7 +51,7 @@ ENTRYPOINT ["node", "src/commands/setup.ts", "/certificates"]
 FROM base AS service
 # Listens on $PORT where a platform sets it, else on the port of appsettings.json.
 ENV Web__Host=0.0.0.0
-# The heap limits are those of stack/src/processes/process-spec.ts.
+# The heap limits are those of packages/cli/src/processes/process-spec.ts.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "--initial-heap-size=128", "--max-old-space-size=1024", "src/main.ts"]
 
 FROM daprio/daprd:1.18.2 AS sidecar
@@ -60,10 +60,10 @@ FROM service AS release
 COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
-COPY release/image /app/release/image
+COPY packages/release/image /app/packages/release/image
 # The platform's router: it says in X-Forwarded-For whom a request comes from.
 ENV Web__Proxies=1
-ENTRYPOINT ["/app/release/image/start"]
+ENTRYPOINT ["/app/packages/release/image/start"]
 
 # What is built without --target.
 FROM service

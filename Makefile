@@ -1,9 +1,9 @@
-# The one place to start anything. stack/node brings Node and the npm packages when they are missing.
-run := stack/node
-stack := $(run) stack/src/cli.ts
+# The one place to start anything. packages/cli/node brings Node and the npm packages when they are missing.
+run := packages/cli/node
+stack := $(run) packages/cli/src/cli.ts
 bin := $(run) node_modules/.bin
 # Node's own tracing would show what is sent.
-release := env -u NODE_DEBUG $(run) release/src/cli.ts
+release := env -u NODE_DEBUG $(run) packages/release/src/cli.ts
 
 .DEFAULT_GOAL := help
 .PHONY: help
@@ -99,7 +99,7 @@ partitions: ## Add the partitions that services.json says and topics lack, while
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
-	@$(bin)/tsc --noEmit -p event-monitor/page
+	@$(bin)/tsc --noEmit -p packages/event-monitor/page
 	@$(stack) lint
 	@$(MAKE) --no-print-directory compat
 
@@ -114,19 +114,19 @@ unit: ## Lint, types and the unit tests, side by side (20 seconds)
 
 # The long ones first, here and below, so that all processes end at the same time.
 unit-tests: ## The unit tests alone
-	@$(bin)/mocha --parallel --jobs 3 '{test,chaos}/**/*.unit.test.ts' '*/test/**/*.unit.test.ts'
+	@$(bin)/mocha --parallel --jobs 3 '{test,tools}/**/*.unit.test.ts' '{*,packages/*}/test/**/*.unit.test.ts'
 
 test-local: ## The tests that start programs, and need no containers (6 minutes)
 	@$(stack) provision browser
-	@$(bin)/mocha --parallel --jobs 2 --ignore 'release/test/*.e2e.test.ts' --ignore 'event-monitor/test/page/**' \
+	@$(bin)/mocha --parallel --jobs 2 --ignore 'packages/release/test/*.e2e.test.ts' --ignore 'packages/event-monitor/test/page/**' \
 		--ignore 'test/{testcontainers,postgresql}.e2e.test.ts' --ignore 'test/{examples,growth,observe,security}/**' \
-		'{test,chaos}/**/*.{int,e2e}.test.ts' '*/test/**/*.{int,e2e}.test.ts'
+		'{test,tools}/**/*.{int,e2e}.test.ts' '{*,packages/*}/test/**/*.{int,e2e}.test.ts'
 
 # What the page is made of, and what its tests use.
-page_parts := event-monitor envelope-schema stack/src/browser.ts stack/src/provision/browser.ts package-lock.json ':!*.md'
+page_parts := packages/event-monitor envelope-schema packages/cli/src/browser.ts packages/cli/src/provision/browser.ts package-lock.json ':!*.md'
 
 test-page: ## The event monitor's page in a browser; not again where it passed and nothing of it has changed (2 minutes)
-	@$(run) test/unless-passed.ts 'the page of event-monitor' $(page_parts) -- $(bin)/mocha 'event-monitor/test/page/*.int.test.ts'
+	@$(run) test/unless-passed.ts 'the page of event-monitor' $(page_parts) -- $(bin)/mocha 'packages/event-monitor/test/page/*.int.test.ts'
 
 test-containers: ## The tests that need containers: images, network, MongoDB, kills, the commands of an operator (5 minutes)
 	@$(bin)/mocha test/testcontainers.e2e.test.ts
@@ -156,7 +156,7 @@ test-security: ## Look for weaknesses, with tools: code, history, operations, TL
 	@$(bin)/mocha 'test/security/*.e2e.test.ts'
 
 test-release: ## Rehearse whole releases, on a real registry and with real containers (10 minutes)
-	@$(bin)/mocha 'release/test/*.e2e.test.ts'
+	@$(bin)/mocha 'packages/release/test/*.e2e.test.ts'
 
 coverage: ## Run the unit tests and say which lines they reach
 	@$(run) test/measure/coverage.ts
@@ -165,15 +165,15 @@ mutation: ## Change the source in small ways and count what no unit test notices
 	@$(run) test/measure/mutation.ts $${PART-}
 
 model: ## Check the protocol's models, and that each guard is needed (2 minutes): [MODEL=Batch] [WITHOUT=Etag shows the counterexample]
-	@$(run) docs/model/main.ts $${MODEL-} $${WITHOUT:+"--without=$$WITHOUT"}
+	@$(run) tools/docs/model/main.ts $${MODEL-} $${WITHOUT:+"--without=$$WITHOUT"}
 
 chaos: ## Break everything at random under load and count what came of it: [MINUTES=10] [SEED=1] [RATE=200] [REPLICAS=2] [STORE=...]
-	@$(run) chaos/main.ts
+	@$(run) tools/chaos/main.ts
 
 format: ## Format all files and apply safe lint fixes
 	@$(bin)/biome check --write
 
-hashes: ## Write stack/hashes.json, what each download must be: after a change of versions
+hashes: ## Write packages/cli/hashes.json, what each download must be: after a change of versions
 	@$(stack) hashes
 
 sbom: ## Write what the system is made of (CycloneDX), and the licenses of what its images hold, to dist/
@@ -192,25 +192,25 @@ generate: ## Write what follows from services.json: components, subscriptions, p
 .PHONY: bench bench-report pictures
 
 bench: ## Measure, beside other ways to do the same (an hour): PART="post latency" for some parts, QUICK=1 to try it
-	@$(run) bench/main.ts $${PART-}
+	@$(run) tools/bench/main.ts $${PART-}
 
 bench-report: ## Write the figures of the last make bench into docs/performance.md
-	@$(run) bench/report.ts
+	@$(run) tools/bench/report.ts
 
 pictures: ## Make the README's pictures from a real run, on the ports of make up, which must be free
-	@$(run) docs/pictures/main.ts
+	@$(run) tools/docs/pictures/main.ts
 
 ##@ Releases to a hosting platform (docs/release.md)
 .PHONY: release-rehearsal release-topics
 
 release-rehearsal: ## Run a platform, registry, Kafka and MongoDB here, to try releases on
-	@$(run) release/test/rehearsal/main.ts
+	@$(run) packages/release/test/rehearsal/main.ts
 
 release-topics: ## Create the topics on the hosted Kafka that the services are set to: [SERVICE=order-service: whose settings]
 	@$(release) $@
 
 # Every service there is can be released: a folder more is a target more of each kind.
-released := $(patsubst %/package.json,%,$(patsubst %-service/package.json,%/package.json,$(wildcard *-service/package.json event-*/package.json)))
+released := $(patsubst %-service,%,$(notdir $(patsubst %/package.json,%,$(wildcard *-service/package.json packages/event-*/package.json))))
 
 $(addprefix export-,$(released)): ## Write config-vars.json and the steps of a release by hand
 

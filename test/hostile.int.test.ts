@@ -84,7 +84,7 @@ describe('any hostile record', () => {
       }
       for (const { key, value, headers } of [...world.stores.order.published, ...world.stores.payment.published]) {
         const texts = [key ?? '', ...Object.entries(headers).flat()]
-        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (service-kit/src/stream/topic-settings.ts).
+        // Protocol buffers hold no other texts, and the dead-letter topic no larger record (packages/service-kit/src/stream/topic-settings.ts).
         expect(texts.every((text) => text.isWellFormed())).to.equal(true)
         const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
         expect(size).to.be.below(1_000_000)
@@ -136,7 +136,7 @@ describe('any valid envelope that is wide, deep, long or repetitive, up to what 
       const wrong = ends.filter(({ isExpected }) => !isExpected)
       expect(stopped).to.deep.equal([])
       expect(wrong.map(({ role, end, record }) => `${role}-service ended as ${end}: ${record.title}`)).to.deep.equal([])
-      // What the dead-letter topic takes (service-kit/src/stream/topic-settings.ts).
+      // What the dead-letter topic takes (packages/service-kit/src/stream/topic-settings.ts).
       for (const { value } of world.log.records) expect(value.length).to.be.below(800_000)
     })
   }

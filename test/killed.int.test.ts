@@ -28,32 +28,32 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',
     '',
-    "import { stackTokens } from './stack/src/processes/secrets.ts'; stackTokens(folder)",
-    "import { stackTokens } from './stack/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
   ],
   [
     'a password of a stack',
-    "import { stackTokens } from './stack/src/processes/secrets.ts'; stackTokens(folder)",
-    "import { stackPassword } from './stack/src/processes/secrets.ts'; stackPassword(folder, 'test')",
-    "import { stackTokens } from './stack/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackPassword } from './packages/cli/src/processes/secrets.ts'; stackPassword(folder, 'test')",
+    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
   ],
   [
     'the key of a certificate',
     '',
-    "import { localCertificate } from './stack/src/lib/certificate.ts'; await localCertificate(folder)",
-    "import { localCertificate } from './stack/src/lib/certificate.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/cli/src/lib/certificate.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/cli/src/lib/certificate.ts'; await localCertificate(folder)",
   ],
   [
     'a new .env',
     '',
-    "import { ensureEnvFile } from './stack/src/containers/project.ts'; await ensureEnvFile(folder)",
-    "import { ensureEnvFile } from './stack/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
   ],
   [
     'a change of .env',
-    "import { ensureEnvFile } from './stack/src/containers/project.ts'; await ensureEnvFile(folder)",
-    "import { recordStore } from './stack/src/containers/project.ts'; recordStore('postgresql', folder)",
-    "import { ensureEnvFile } from './stack/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
+    "import { recordStore } from './packages/cli/src/containers/project.ts'; recordStore('postgresql', folder)",
+    "import { ensureEnvFile } from './packages/cli/src/containers/project.ts'; await ensureEnvFile(folder)",
   ],
   [
     'the config vars of a release',
@@ -102,7 +102,7 @@ describe('a command that is killed with -9 while it writes a secret', () => {
   it('keeps the password of PostgreSQL in its own file only', async function () {
     if (!existsSync('/usr/lib/postgresql')) return this.skip()
     const script =
-      "import { preparePostgresql } from './stack/src/processes/postgresql.ts'; await preparePostgresql(folder)"
+      "import { preparePostgresql } from './packages/cli/src/processes/postgresql.ts'; await preparePostgresql(folder)"
     const child = start(script)
     const isAtIt = () => files().some((name) => name.endsWith('PG_VERSION'))
     await eventually(isAtIt, 'initdb to begin')
@@ -136,7 +136,7 @@ kill -9 0
       const env = { ...process.env, ...variables, TMPDIR: temporary, PATH: `${bin}${delimiter}${process.env.PATH}` }
       const child = spawn(
         join(repository, `examples/${script}/publish.sh`),
-        [join(repository, 'examples/event.json')],
+        [join(repository, 'docs/examples/event.json')],
         {
           env,
           stdio: 'ignore',

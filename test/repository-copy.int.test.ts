@@ -13,9 +13,9 @@ describe('a copy of the repository', () => {
 
   it('has workspaces of its own, and the packages that are installed', async () => {
     const found = (name: string) => realpathSync(join(copy.folder, 'node_modules', name))
-    expect(found('@orderflow/service-kit')).to.equal(join(copy.folder, 'service-kit'))
+    expect(found('@orderflow/service-kit')).to.equal(join(copy.folder, 'packages/service-kit'))
     expect(found('express')).to.equal(join(repository, 'node_modules/express'))
-    expect((await copy.load<{ repository: string }>('stack/src/index.ts')).repository).to.equal(copy.folder)
+    expect((await copy.load<{ repository: string }>('packages/cli/src/index.ts')).repository).to.equal(copy.folder)
   })
 
   it('leaves out what git ignores', () => {

@@ -6,7 +6,7 @@ import { testedServices } from './support/tested-services.ts'
 
 const services = await testedServices()
 
-// That each has a folder with settings of its name and ports is in stack/test/generate/files.unit.test.ts.
+// That each has a folder with settings of its name and ports is in packages/cli/test/generate/files.unit.test.ts.
 describe('the services of services.json', () => {
   for (const { name, consumes, produces, parts, definition } of services) {
     it(`say the same of ${name} as it does: what it consumes is what it reacts to`, () => {

@@ -15,7 +15,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     kafka: [],
     cli: ['schemas', 'validation', 'personal', 'envelope', 'compat', 'kafka'],
   },
-  'service-kit/src': {
+  'packages/service-kit/src': {
     telemetry: [],
     auth: [],
     sidecar: ['telemetry'],
@@ -27,7 +27,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     operations: ['telemetry', 'sidecar', 'trust', 'state', 'stream', 'runtime'],
     testing: ['telemetry', 'sidecar', 'trust', 'stream', 'operations'],
   },
-  'stack/src': {
+  'packages/cli/src': {
     lib: [],
     kafka: ['lib'],
     postgresql: ['lib'],
@@ -53,13 +53,13 @@ const rooms: Record<string, Record<string, string[]>> = {
     ],
   },
   // What goes into an image knows nothing but the service there.
-  'event-monitor/page': {
+  'packages/event-monitor/page': {
     lib: ['../src/api'],
     data: ['../src/api', 'lib'],
     parts: ['../src/api', 'lib', 'data'],
     views: ['../src/api', 'lib', 'data', 'parts'],
   },
-  chaos: {
+  'tools/chaos': {
     clients: [],
     ledger: ['clients'],
     load: ['clients', 'ledger'],
@@ -68,8 +68,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  release: { image: [], src: ['image'], test: ['image', 'src'] },
-  'release/src': {
+  'packages/release': { image: [], src: ['image'], test: ['image', 'src'] },
+  'packages/release/src': {
     lib: [],
     record: ['lib'],
     settings: ['lib', 'record', '../image'],
@@ -148,7 +148,7 @@ describe('the structure of the code', () => {
   }
 
   it('keeps the domain of a service to itself and the contract', () => {
-    const domains = everyFile.filter(({ path }) => /^([^/]+-service|event-[^/]+)\/src\/domain\//.test(path))
+    const domains = everyFile.filter(({ path }) => /^([^/]+-service|packages\/event-[^/]+)\/src\/domain\//.test(path))
     const others = domains.flatMap(({ path, specifiers }) =>
       specifiers
         .filter((specifier) => specifier !== '@orderflow/envelope-schema')
@@ -159,7 +159,10 @@ describe('the structure of the code', () => {
   })
 
   it('keeps OpenTelemetry’s SDK in a file that is loaded only where there is a collector', () => {
-    const [sdk, loader] = ['service-kit/src/telemetry/traces/otel.ts', 'service-kit/src/runtime/start-tracing.ts']
+    const [sdk, loader] = [
+      'packages/service-kit/src/telemetry/traces/otel.ts',
+      'packages/service-kit/src/runtime/start-tracing.ts',
+    ]
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])
     const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))

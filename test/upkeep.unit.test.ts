@@ -8,7 +8,7 @@ const json = (file: string) => JSON.parse(read(file)) as Record<string, unknown>
 const workflows = globSync('.github/{workflows,actions}/**/*.yml', { cwd: repository })
 
 describe('what keeps the project up to date', () => {
-  it('has Renovate look at every version of stack/versions.json, and at the digest of every image', () => {
+  it('has Renovate look at every version of packages/cli/versions.json, and at the digest of every image', () => {
     interface Manager {
       managerFilePatterns: string[]
       matchStrings: string[]
@@ -19,7 +19,7 @@ describe('what keeps the project up to date', () => {
         .filter(({ managerFilePatterns }) => managerFilePatterns.includes(file))
         .flatMap(({ matchStrings }) => matchStrings)
         .flatMap((pattern) => [...read(file).matchAll(new RegExp(pattern, 'g'))].map(([found]) => found))
-    for (const file of ['stack/versions.json', 'stack/image-digests.json']) {
+    for (const file of ['packages/cli/versions.json', 'packages/cli/image-digests.json']) {
       const entries = Object.entries(json(file)).map(([name, value]) => `"${name}": "${value}"`)
       expect(seen(file), file).to.have.members(entries)
     }
@@ -52,7 +52,7 @@ describe('what keeps the project up to date', () => {
   })
 
   it('has one version of Node', () => {
-    const { node } = json('stack/versions.json')
+    const { node } = json('packages/cli/versions.json')
     expect(read('.node-version').trim()).to.equal(node)
     const [, minimum = ''] = /"node": ">=([\d.]+)"/.exec(read('package.json')) ?? []
     expect(String(node).localeCompare(minimum, undefined, { numeric: true })).to.be.at.least(0)

@@ -2,7 +2,7 @@ import type { Stores } from '../support/stores.ts'
 
 /**
  * The documents of a service that its list will never show, and what holes there are in the list: a document is stored after the slot that
- * it names, whatever is killed (service-kit/src/state/arrival-list.ts), and a lane's chunks are begun one after the other. Slots without
+ * it names, whatever is killed (packages/service-kit/src/state/arrival-list.ts), and a lane's chunks are begun one after the other. Slots without
  * a document are what a kill may leave. Read past Dapr.
  */
 export async function unlisted(stores: Stores, service: string): Promise<string[]> {

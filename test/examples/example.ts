@@ -1,4 +1,4 @@
-/** A folder of examples/, made to run. */
+/** A folder of docs/examples/, made to run. */
 export interface Example {
   language: string
   /** Publishes the event in a file. */

@@ -6,7 +6,7 @@ import type { Example } from './example.ts'
 
 /**
  * The example in the shell. On Debian, as root, kcat is installed where it is missing.
- * @param pythonPackages where those of examples/python are: its librdkafka serves a kcat whose own is too old for Kafka 4
+ * @param pythonPackages where those of docs/examples/python are: its librdkafka serves a kcat whose own is too old for Kafka 4
  */
 export async function kcatExample(folder: string, pythonPackages: string): Promise<Example> {
   const printed = (command = 'kcat') => runTool(command, ['-V'], { cwd: folder }).catch(() => undefined)

@@ -8,7 +8,7 @@ import { go, java, javaCommand, maven, type Provisioned, provisionTools, pythonP
 import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
 
-const folderOf = (language: string) => join(repository, 'examples', language)
+const folderOf = (language: string) => join(repository, 'docs/examples', language)
 const contentOf = (language: string, ...patterns: string[]) => {
   const hash = createHash('sha256')
   for (const file of globSync(patterns, { cwd: folderOf(language) }).sort()) {
@@ -18,11 +18,11 @@ const contentOf = (language: string, ...patterns: string[]) => {
 }
 
 const requirements = join(folderOf('python'), 'requirements.txt')
-const python = pythonPackages('example-python', requirements, 'examples/python: downloading 6 MB')
+const python = pythonPackages('example-python', requirements, 'docs/examples/python: downloading 6 MB')
 
 const golang: Provisioned = {
   folder: contentOf('go', '*.go', 'go.*'),
-  about: 'examples/go: downloading and building, about a minute',
+  about: 'docs/examples/go: downloading and building, about a minute',
   needs: [go],
   async make(folder, { signal }) {
     const env = { GOTOOLCHAIN: 'auto', GOWORK: 'off', GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' }
@@ -36,7 +36,7 @@ const golang: Provisioned = {
 
 const jvm: Provisioned = {
   folder: contentOf('java', 'pom.xml', 'src/**/*.java'),
-  about: 'examples/java: downloading 25 MB and building',
+  about: 'docs/examples/java: downloading 25 MB and building',
   needs: [java, maven],
   async make(folder, { signal }) {
     cpSync(join(folderOf('java'), 'src'), join(folder, 'src'), { recursive: true })

@@ -68,7 +68,7 @@ describe('the examples', () => {
     }
 
     const byCurl = (file: string) =>
-      run(join(repository, 'examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
+      run(join(repository, 'docs/examples/curl/publish.sh'), [file], { GATEWAY: urlOf(stack, 'event-gateway') })
 
     it('publish orders that are paid: curl, with one event, a list and lines', async () => {
       const [one, two, three] = [full(), full(), full()]

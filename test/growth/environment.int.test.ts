@@ -6,16 +6,16 @@ import { cacheFolder, repository } from '@orderflow/stack'
 import { expect } from 'chai'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
-const unitTest = 'stack/test/kafka/kafka-connection.unit.test.ts'
+const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
 
-describe('make and stack/node, in an environment of the caller', () => {
+describe('make and packages/cli/node, in an environment of the caller', () => {
   let copy: RepositoryCopy
   let usual: NodeJS.ProcessEnv
   let expected: Awaited<ReturnType<typeof outcomes>>
   before(async () => {
     copy = copyRepository()
     const { PATH = '', HOME } = process.env
-    // What stack/node has put there for this process it finds again.
+    // What packages/cli/node has put there for this process it finds again.
     const own = (path: string) => path.startsWith(cacheFolder()) || path.endsWith('node_modules/.bin')
     usual = {
       PATH: PATH.split(delimiter)
@@ -42,7 +42,7 @@ describe('make and stack/node, in an environment of the caller', () => {
   async function outcomes(env: NodeJS.ProcessEnv) {
     const [status, unit] = await Promise.all([
       run(env, 'make', '--no-print-directory', 'status'),
-      run(env, 'stack/node', 'node_modules/.bin/mocha', unitTest),
+      run(env, 'packages/cli/node', 'node_modules/.bin/mocha', unitTest),
     ])
     return {
       status: `${status.code} ${status.stdout}`,
@@ -110,7 +110,12 @@ describe('make and stack/node, in an environment of the caller', () => {
     // Settings, such as safe.directory, are the caller's.
     const kept = ['GIT_CONFIG', 'GIT_CONFIG_PARAMETERS', 'GIT_CONFIG_COUNT']
     const env = Object.fromEntries(names.map((name: string) => [name, 'x']))
-    const { stdout } = await run({ ...usual, ...env }, 'stack/node', '-p', 'JSON.stringify(Object.keys(process.env))')
+    const { stdout } = await run(
+      { ...usual, ...env },
+      'packages/cli/node',
+      '-p',
+      'JSON.stringify(Object.keys(process.env))',
+    )
     expect(JSON.parse(stdout).filter((name: string) => names.includes(name))).to.have.members(kept)
   })
 
@@ -126,7 +131,7 @@ describe('make and stack/node, in an environment of the caller', () => {
     const valuesOf = async (env: object) => {
       const names = Object.keys(env)
       const script = `JSON.stringify(Object.fromEntries(${JSON.stringify(names)}.map((name) => [name, process.env[name]])))`
-      return JSON.parse((await run({ ...usual, ...env }, 'stack/node', '-p', script)).stdout)
+      return JSON.parse((await run({ ...usual, ...env }, 'packages/cli/node', '-p', script)).stdout)
     }
     expect(await valuesOf(network)).to.deep.equal(network)
     const debugged = {
@@ -139,11 +144,11 @@ describe('make and stack/node, in an environment of the caller', () => {
 
   it('begin with a shell that takes nothing from the environment: every bash script of this machine', () => {
     const scripts = [
-      'stack/node',
+      'packages/cli/node',
       '.ci/run',
-      'release/image/start',
-      'examples/curl/publish.sh',
-      'examples/kcat/publish.sh',
+      'packages/release/image/start',
+      'docs/examples/curl/publish.sh',
+      'docs/examples/kcat/publish.sh',
     ]
     for (const script of scripts) {
       const [first] = readFileSync(join(repository, script), 'utf8').split('\n')
@@ -187,7 +192,7 @@ describe('make and stack/node, in an environment of the caller', () => {
       npm_config_version: 'true',
     }
     expect(await outcomes(env)).to.deep.equal(expected)
-    const packages = (await run(usual, 'stack/node', '-p', "require('esbuild').version")).stdout
+    const packages = (await run(usual, 'packages/cli/node', '-p', "require('esbuild').version")).stdout
     expect(packages).to.match(/^\d/)
   })
 })

@@ -20,10 +20,10 @@ describe('docs/new-service.md', () => {
       'components/trust/publishers.json',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
-      'event-monitor/services.json',
+      'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',
-      'stack/observe/prometheus.yml',
+      'packages/cli/observe/prometheus.yml',
     ])
     const own = added.filter((path) => path.startsWith(`${name}/src/`))
     const counts = own.map((path) => readFileSync(join(copy.folder, path), 'utf8').trimEnd().split('\n').length)

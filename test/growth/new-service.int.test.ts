@@ -23,10 +23,10 @@ describe('make new-service', () => {
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'envelope-schema/asyncapi.json',
-      'event-monitor/services.json',
+      'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',
-      'stack/observe/prometheus.yml',
+      'packages/cli/observe/prometheus.yml',
     ])
     const others = added.filter((path) => !path.startsWith('gift-card-service/'))
     expect(others).to.deep.equal(['components/subscriptions.gift-card-service.yaml'])
@@ -42,7 +42,7 @@ describe('make new-service', () => {
     const tests = [
       'gift-card-service/test/*.unit.test.ts',
       'test/services.unit.test.ts',
-      'stack/test/generate/*.test.ts',
+      'packages/cli/test/generate/*.test.ts',
     ]
     const [check, run] = await Promise.all([copy.run('make', ['-s', 'check']), copy.run('mocha', tests)])
     expect(check.code, check.stdout + check.stderr).to.equal(0)

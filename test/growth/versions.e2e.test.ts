@@ -38,7 +38,7 @@ describe('a second version of OrderCreated', () => {
   let log: Awaited<ReturnType<typeof openLog>>
   before(async () => {
     copy = copyRepository()
-    const { startStack } = await copy.load<typeof import('@orderflow/stack')>('stack/src/index.ts')
+    const { startStack } = await copy.load<typeof import('@orderflow/stack')>('packages/cli/src/index.ts')
     ports = await freePorts()
     stack = await startStack({ folder: testFolder('versions'), ports, detached: false })
     operate = operatorOf(stack, ports, copy.folder)

@@ -16,7 +16,7 @@ describe('the code of a second version of OrderCreated', () => {
     copy.run('tsc', ['--noEmit', '--pretty', 'false', '--incremental', '--tsBuildInfoFile', '.stack/types.json'])
 
   it('compiles and leaves all tests of the services and of the contract true when it is a schema and no more', async () => {
-    const tests = ['{envelope-schema,order-service,payment-service}/test', 'service-kit/test/{operations,web}']
+    const tests = ['{envelope-schema,order-service,payment-service}/test', 'packages/service-kit/test/{operations,web}']
     const files = tests.map((folder) => `${folder}/**/*.unit.test.ts`)
     const [compiled, tested] = await Promise.all([compile(), copy.run('mocha', files)])
     expect(compiled).to.include({ code: 0, stdout: '' })

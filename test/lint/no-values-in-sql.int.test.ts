@@ -36,17 +36,17 @@ describe('the lint rule about values in SQL', () => {
 
   it('refuses a value in the text of a statement', () => {
     for (const text of refused) {
-      const [message = '', ...others] = problems([text], 'event-monitor/src/sample.ts')
+      const [message = '', ...others] = problems([text], 'packages/event-monitor/src/sample.ts')
       expect(message, text).to.contain('must not be written into the text of an SQL statement').and.contain('Bind it')
       expect(others).to.deep.equal([])
     }
   })
 
   it('accepts parameters, and texts that are not SQL', () => {
-    expect(problems(accepted, 'event-monitor/src/sample.ts')).to.deep.equal([])
+    expect(problems(accepted, 'packages/event-monitor/src/sample.ts')).to.deep.equal([])
   })
 
   it('accepts values in the SQL of tests', () => {
-    expect(problems(refused, 'event-monitor/test/sample.ts')).to.deep.equal([])
+    expect(problems(refused, 'packages/event-monitor/test/sample.ts')).to.deep.equal([])
   })
 })

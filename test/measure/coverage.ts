@@ -9,8 +9,16 @@ import { measuringTools } from './tools.ts'
 const worthNaming = 80
 const folder = 'reports/coverage'
 
-const tests = ['*/test/**/*.unit.test.ts', '{test,chaos}/**/*.unit.test.ts']
-const measured = ['--all', '--include', '*/src/**/*.ts', '--exclude', '**/*.gen.ts', '--exclude', '**/template/**']
+const tests = ['{*,packages/*}/test/**/*.unit.test.ts', '{test,tools}/**/*.unit.test.ts']
+const measured = [
+  '--all',
+  '--include',
+  '{*,packages/*}/src/**/*.ts',
+  '--exclude',
+  '**/*.gen.ts',
+  '--exclude',
+  '**/template/**',
+]
 const reports = ['text-summary', 'json-summary', 'lcov'].flatMap((reporter) => ['--reporter', reporter])
 const places = ['--reports-dir', folder, '--temp-directory', `${folder}/tmp`]
 const mocha = ['node_modules/.bin/mocha', '--reporter', 'dot', ...tests]

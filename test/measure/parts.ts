@@ -6,8 +6,20 @@ export const parts = {
     // It tests the schemas, not the source, and loads the generator of the types.
     others: ['envelope-schema/test/schemas.unit.test.ts'],
   },
-  domains: { mutate: ['{*-service,event-*}/src/domain/**/*.ts'], tests: '{*-service,event-*}/test/*.unit.test.ts' },
-  state: { mutate: ['service-kit/src/state/**/*.ts'], tests: 'service-kit/test/state/*.unit.test.ts' },
-  trust: { mutate: ['service-kit/src/trust/**/*.ts'], tests: 'service-kit/test/trust/*.unit.test.ts' },
-  stream: { mutate: ['service-kit/src/stream/**/*.ts'], tests: 'service-kit/test/stream/*.unit.test.ts' },
+  domains: {
+    mutate: ['{*-service,packages/event-*}/src/domain/**/*.ts'],
+    tests: '{*-service,packages/event-*}/test/*.unit.test.ts',
+  },
+  state: {
+    mutate: ['packages/service-kit/src/state/**/*.ts'],
+    tests: 'packages/service-kit/test/state/*.unit.test.ts',
+  },
+  trust: {
+    mutate: ['packages/service-kit/src/trust/**/*.ts'],
+    tests: 'packages/service-kit/test/trust/*.unit.test.ts',
+  },
+  stream: {
+    mutate: ['packages/service-kit/src/stream/**/*.ts'],
+    tests: 'packages/service-kit/test/stream/*.unit.test.ts',
+  },
 } as const

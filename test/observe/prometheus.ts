@@ -66,7 +66,7 @@ export function prometheusAt(url: string) {
 
 export type PrometheusApi = ReturnType<typeof prometheusAt>
 
-/** Seconds that stand for the windows and waits of stack/observe/alerts.yml in a test: each still longer than the one before it. */
+/** Seconds that stand for the windows and waits of packages/cli/observe/alerts.yml in a test: each still longer than the one before it. */
 const shorter: Record<string, string> = {
   '30s': '2s',
   '1m': '3s',

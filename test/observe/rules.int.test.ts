@@ -5,7 +5,7 @@ import { repository } from '@orderflow/stack'
 import { promtool, promtoolFile, provisionTools } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 
-const folder = join(repository, 'stack/observe')
+const folder = join(repository, 'packages/cli/observe')
 
 /** What it printed; its exit says whether all was well. */
 async function run(...args: string[]): Promise<string> {
@@ -13,7 +13,7 @@ async function run(...args: string[]): Promise<string> {
   return stdout + stderr
 }
 
-describe('stack/observe', () => {
+describe('packages/cli/observe', () => {
   before(async function () {
     // Building it takes minutes, once.
     this.timeout(20 * 60_000)

@@ -6,15 +6,15 @@ import { expect } from 'chai'
 import { leaveOut } from '../support/not-run.ts'
 import { bringTools, type Ended, gitleaks, run, semgrep } from './support/tools.ts'
 
-const rules = 'stack/security/rules/rules.yml'
+const rules = 'packages/cli/security/rules/rules.yml'
 
 await bringTools()
 
 describe('the code', () => {
   it('does nothing of what it must not, by rules that find what they are for', async () => {
-    const tested = await semgrep(['--test', '--config', rules, 'stack/security/rules/rules.js'])
+    const tested = await semgrep(['--test', '--config', rules, 'packages/cli/security/rules/rules.js'])
     expect(tested.output).to.match(/(\d+)\/\1: ✓ All tests passed/)
-    const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'stack/security', '.'])
+    const { code, output } = await semgrep(['--error', '--config', rules, '--exclude', 'packages/cli/security', '.'])
     expect(output).to.match(/Ran \d+ rules on [1-9]\d\d+ files: 0 findings/)
     expect(code).to.equal(0)
   })

@@ -12,7 +12,7 @@ const ofSelfSigned = ['cert_chain_of_trust', 'cert_revocation']
 /** What is said of the machine that scans: it cannot try ciphers of GOST, which nobody offers whose list does not have them. */
 const ofTheScanner = ['engine_problem']
 
-/** Connections that a port keeps (service-kit/src/runtime/listener.ts). */
+/** Connections that a port keeps (packages/service-kit/src/runtime/listener.ts). */
 const kept = 4_000
 
 /** What the listeners of running services bear, and what a scanner says of them. */

@@ -10,7 +10,7 @@ export interface TestedStore {
   replicas: [StoreSidecar, StoreSidecar]
 }
 
-/** What the state room relies on, whichever store is behind the sidecar (service-kit/src/state). */
+/** What the state room relies on, whichever store is behind the sidecar (packages/service-kit/src/state). */
 export function storeContract(tested: () => TestedStore): void {
   let one: StoreSidecar
   let other: StoreSidecar

@@ -41,7 +41,10 @@ export function declaredIn(folder: string): Pick<Package, 'name' | 'dependencies
 
 /** The packages of the repository: every folder with a package.json. */
 export function readPackages(): Package[] {
-  const folders = readdirSync(repository).filter((folder) => existsSync(join(repository, folder, 'package.json')))
+  const parents = ['.', 'packages', 'tools'].flatMap((parent) =>
+    readdirSync(join(repository, parent)).map((name) => join(parent, name)),
+  )
+  const folders = parents.filter((folder) => existsSync(join(repository, folder, 'package.json')))
   return folders.map((folder) => ({ folder, ...declaredIn(folder), files: readFiles(folder) }))
 }
 

@@ -13,7 +13,7 @@ export function checkoutOfRepository(): RepositoryCopy {
       continue
     copyPackages(installed, own)
   }
-  // The two files that npm and stack/node write in place: of these packages' own, and for no other lock file than the copy's.
+  // The two files that npm and packages/cli/node write in place: of these packages' own, and for no other lock file than the copy's.
   for (const [name, source] of [
     ['.package-lock.json', join(repository, 'node_modules/.package-lock.json')],
     ['.installed-lock.json', join(copy.folder, 'package-lock.json')],

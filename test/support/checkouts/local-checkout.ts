@@ -47,7 +47,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
     make,
     parts,
     async start(...variables) {
-      const own = await copy.load<typeof import('@orderflow/stack/parts')>('stack/src/parts.ts')
+      const own = await copy.load<typeof import('@orderflow/stack/parts')>('packages/cli/src/parts.ts')
       // What make up starts goes on when it ends, and must not when this process does.
       await own.claimFolder(folder)
       const up = await make('up', ...variables)

@@ -81,7 +81,7 @@ function linkPackages(folder: string): void {
   for (const name of readdirSync(installed)) {
     if (name !== '@orderflow' && name !== lastInstalled) symlinkSync(join(installed, name), join(own, name))
   }
-  // They are not those of another lock file than the copy's, and nothing has to be installed (stack/node).
+  // They are not those of another lock file than the copy's, and nothing has to be installed (packages/cli/node).
   copyFileSync(join(folder, 'package-lock.json'), join(own, lastInstalled))
   for (const name of readdirSync(join(installed, '@orderflow'))) {
     symlinkSync(readlinkSync(join(installed, '@orderflow', name)), join(own, '@orderflow', name))

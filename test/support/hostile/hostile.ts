@@ -167,7 +167,7 @@ const headerValue = fc.oneof(
   anyBytes(40),
 )
 
-/** A topic takes 256 KiB a batch (service-kit/src/stream/topic-settings.ts): what is larger its publisher is told of, and nobody else. */
+/** A topic takes 256 KiB a batch (packages/service-kit/src/stream/topic-settings.ts): what is larger its publisher is told of, and nobody else. */
 const maxValueBytes = 250_000
 
 /** Names that each service handles, by topic, as it says itself; no reaction is called here. */

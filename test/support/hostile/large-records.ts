@@ -21,7 +21,7 @@ export interface LargeRecord extends HostileRecord {
   first?: HostileRecord
 }
 
-/** A record with key and headers has to fit, too (service-kit/src/stream/topic-settings.ts: 262,144 bytes). */
+/** A record with key and headers has to fit, too (packages/service-kit/src/stream/topic-settings.ts: 262,144 bytes). */
 const maxValueBytes = 261_900
 const minValueBytes = 1_024
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env -S bash -p
+# Publishes an event to orderevents: ./publish.sh event.json
+set -euo pipefail
+
+if [ $# -ne 1 ]; then
+  echo 'usage: publish.sh event.json' >&2
+  exit 2
+fi
+if ! command -v kcat >/dev/null; then
+  echo 'kcat is missing: apt-get install kcat' >&2
+  exit 1
+fi
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+if ! "$root/packages/cli/node" "$root/envelope-schema/src/cli/main.ts" validate "$1" >&2; then
+  echo 'not published' >&2
+  exit 1
+fi
+# Without KAFKA_USER, Kafka is one that asks nobody: that of make up STACK=local.
+settings=(-b "${KAFKA_BROKERS:-localhost:9092}" -X message.timeout.ms=10000)
+if [ -n "${KAFKA_USER-}" ]; then
+  # confluentinc/librdkafka#4895: older ones send a nonce that Kafka 4 refuses, and do not say why.
+  library=$(kcat -V | sed -n 's/.*librdkafka \([0-9.]*[0-9]\).*/\1/p')
+  if [ "$(printf '%s\n' 2.6.1 "$library" | sort -V | head -n 1)" != 2.6.1 ]; then
+    echo "not published: this kcat has librdkafka $library, and a user and password take 2.6.1 or newer" >&2
+    exit 1
+  fi
+  # By a pipe: every program of the machine sees arguments, and a file would stay when this is killed.
+  : "${KAFKA_PASSWORD:?is not set}"
+  exec 3< <(printf 'sasl.username=%s\nsasl.password=%s\n' "$KAFKA_USER" "$KAFKA_PASSWORD")
+  settings+=(-F /dev/fd/3 -X security.protocol=SASL_SSL -X sasl.mechanism=SCRAM-SHA-512)
+  settings+=(-X "ssl.ca.location=${KAFKA_CA:?is not set}")
+fi
+# A file that is named is one record; standard input would be one for each line.
+if ! kcat "${settings[@]}" -q -P -t orderevents "$1"; then
+  echo 'not published' >&2
+  exit 1
+fi
+echo 'published to orderevents'

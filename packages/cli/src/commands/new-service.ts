@@ -1,0 +1,80 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { postgresqlFile } from '../containers/project.ts'
+import { StackError } from '../lib/error.ts'
+import { repository } from '../lib/paths.ts'
+import { runTool } from '../lib/run-tool.ts'
+import { services } from '../lib/services.ts'
+import { print } from '../lib/terminal.ts'
+import { nextPorts, withService } from '../new-service/registry.ts'
+import { serviceFiles } from '../new-service/template.ts'
+
+/**
+ * `make new-service`: writes a service that reacts to paymentevents, and its entry in services.json with all that follows from it.
+ * @throws {StackError} `usage` when the name will not do or is taken
+ */
+export async function newService(name: string): Promise<void> {
+  const ports = nextPorts()
+  const files = serviceFiles(name, ports)
+  if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
+    throw new StackError('usage', `${name} is there already`, { nextStep: 'take another name' })
+  }
+  const registry = join(repository, 'services.json')
+  const registered = withService(readFileSync(registry, 'utf8'), name, ports)
+
+  for (const [path, text] of files) {
+    const file = join(repository, name, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  writeFileSync(registry, registered)
+  await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
+  // In a process of its own: this one has read services.json as it was.
+  await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
+  await link(name)
+
+  for (const path of files.keys()) print(`written: ${name}/${path}`)
+  print(`written: components/subscriptions.${name}.yaml`)
+  for (const path of changed) print(`changed: ${path}`)
+  print()
+  print(
+    `${name} gets the events of paymentevents. It will be at http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
+  )
+  print('next: make up; docs/new-service.md goes on from there')
+  print(`undo: ${undo(name)}`)
+}
+
+const changed = [
+  'services.json',
+  'components/trust/publishers.json',
+  'packages/event-monitor/services.json',
+  'docker-compose.yml',
+  postgresqlFile,
+  '.devcontainer/devcontainer.json',
+  'packages/cli/observe/prometheus.yml',
+  'envelope-schema/asyncapi.json',
+  'package-lock.json',
+]
+
+const undo = (name: string) =>
+  `git checkout ${changed.join(' ')} && git clean -fd ${name} components/subscriptions.${name}.yaml`
+
+/** Makes the new folder a workspace. It needs no package that is not here, so npm asks nobody. */
+async function link(name: string): Promise<void> {
+  try {
+    await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
+  } catch (cause) {
+    throw new StackError(
+      'provision-failed',
+      `${name} is written, and npm could not make it a workspace: ${(cause as Error).message}`,
+      {
+        nextStep: `npm install; or undo it: ${undo(name)}`,
+        cause,
+      },
+    )
+  }
+  // What packages/cli/node looks at: the packages are those of this lock file.
+  copyFileSync(join(repository, 'package-lock.json'), join(repository, 'node_modules/.installed-lock.json'))
+}
+
+const run = (command: string, ...args: string[]) => runTool(command, args, { cwd: repository })

@@ -1,0 +1,148 @@
+import { join } from 'node:path'
+import { StackError } from '../lib/error.ts'
+import { type ComposeStore, stackImages } from '../lib/image-names.ts'
+import { cacheFolder } from '../lib/paths.ts'
+import { withLock } from '../lib/pid-lock.ts'
+import { buildImage } from '../offline/build-image.ts'
+import { recipeHash } from '../offline/recipe-hash.ts'
+import { recipeOf } from '../offline/recipes.ts'
+import { canAptGet } from '../provision/apt.ts'
+import type { ProvisionOptions } from '../provision/options.ts'
+import { needsOf, requireTools } from '../provision/provision.ts'
+import { docker } from './docker.ts'
+import { pull } from './pull.ts'
+
+const recipeLabel = 'orderflow.recipe'
+const standInLabel = 'orderflow.stand-in'
+const lockTimeoutMs = 60 * 60 * 1000
+
+/** An image that is on this machine. */
+export interface PresentImage {
+  name: string
+  /** Pulled from its registry, or built here from packages/cli/src/offline/images. */
+  origin: 'registry' | 'recipe'
+  /** What stands in for the real thing, if anything does. */
+  standIn: string | undefined
+}
+
+interface FailedPull {
+  name: string
+  reason: string
+}
+
+interface InspectedImage extends PresentImage {
+  id: string
+  /** Not built from an older recipe. */
+  isCurrent: boolean
+}
+
+/**
+ * Makes sure these images are there: those that are missing are pulled, and built here when that fails. An image built from
+ * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
+ * @throws {StackError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
+ */
+export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
+  if ((await missingOf(names)).length > 0) {
+    await withImagesLock(options, async () => {
+      const failed = await pullAll(await missingOf(names), options)
+      for (const { name, reason } of failed.slice(0, 1))
+        options.onProgress(`warning: ${name} cannot be pulled: ${reason}`)
+      await build(
+        failed.map(({ name }) => name),
+        options,
+      )
+    })
+  }
+  return [...(await inspect(names)).values()]
+}
+
+function withImagesLock<Result>({ onProgress }: ProvisionOptions, work: () => Promise<Result>): Promise<Result> {
+  const onWait = (pid: number) => onProgress(`images: process ${pid} is bringing them, waiting for it`)
+  return withLock(join(cacheFolder(), 'images.lock'), { timeoutMs: lockTimeoutMs, onWait }, work)
+}
+
+/**
+ * Pulls those of the stack's images that are missing. Answers why not all are real ones then, undefined when they are.
+ */
+export async function pullStackImages(options: ProvisionOptions, store?: ComposeStore): Promise<string | undefined> {
+  const names = stackImages(store)
+  const present = await inspect(names)
+  const standIns = [...present.values()].filter(({ standIn }) => standIn)
+  if (standIns.length > 0)
+    return standIns.map(({ name, standIn }) => `${name} is a stand-in here (${standIn})`).join(', ')
+  const missing = names.filter((name) => !present.has(name))
+  if (missing.length === 0) return undefined
+  const [failed] = await withImagesLock(options, () => pullAll(missing, options))
+  return failed && `${failed.name} cannot be pulled: ${failed.reason}`
+}
+
+/** What to know of the stack's images before `make up` runs in containers: those that are not here, and stand-ins. */
+export async function imageNotes(store?: ComposeStore): Promise<string[]> {
+  const names = stackImages(store)
+  const present = await inspect(names)
+  return names.flatMap((name) => {
+    const image = present.get(name)
+    if (!image) return [`${name} is not here: make up pulls it`]
+    return image.standIn ? [`${name} is a stand-in here (${image.standIn}): only STACK=docker uses it`] : []
+  })
+}
+
+/** Those that have to be brought, in the order in which one is made from another. */
+async function missingOf(names: string[]): Promise<string[]> {
+  const present = await inspect(names)
+  return names.filter((name) => !present.get(name)?.isCurrent)
+}
+
+/** Side by side. Returns what could not be pulled, in the same order. */
+async function pullAll(names: string[], options: ProvisionOptions): Promise<FailedPull[]> {
+  const failures = await Promise.all(names.map((name) => pull(name, options)))
+  return names.flatMap((name, index) => {
+    const reason = failures[index]
+    return reason === undefined ? [] : [{ name, reason }]
+  })
+}
+
+async function build(names: string[], options: ProvisionOptions): Promise<void> {
+  const recipes = names.map(recipeOf)
+  await requireTools(recipes.flatMap((recipe) => [...recipe.needs, ...needsOf(recipe.parts)]))
+  for (const [index, recipe] of recipes.entries()) {
+    const name = names[index] as string
+    if (recipe.from.length === 0 && !canAptGet()) throw noImages(names)
+    const [before] = (await inspect([name])).values()
+    const labels = { [recipeLabel]: hashOf(name), ...(recipe.standIn && { [standInLabel]: recipe.standIn }) }
+    await buildImage(name, recipe, labels, options)
+    // Without its name it would only take up room. One that a container still uses stays.
+    if (before?.origin === 'recipe') await docker('image', 'rm', before.id).catch(() => {})
+  }
+}
+
+function noImages(names: string[]): StackError {
+  return new StackError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
+    nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
+  })
+}
+
+const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
+
+/** Those of the images that are on this machine. */
+async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
+  const found = await Promise.all(names.map(inspectOne))
+  return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
+}
+
+async function inspectOne(name: string): Promise<InspectedImage | undefined> {
+  const printed = await docker('image', 'inspect', '--format', '{{json .}}', name).catch((error: Error) => {
+    if (/no such image/i.test(error.message)) return undefined
+    throw error
+  })
+  if (!printed) return undefined
+  const { Id, Config } = JSON.parse(printed) as { Id: string; Config: { Labels: Record<string, string> | null } }
+  const recipe = Config.Labels?.[recipeLabel]
+  return {
+    name,
+    origin: recipe ? 'recipe' : 'registry',
+    standIn: Config.Labels?.[standInLabel],
+    id: Id,
+    isCurrent: !recipe || recipe === hashOf(name),
+  }
+}

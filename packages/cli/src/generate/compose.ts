@@ -1,0 +1,174 @@
+import { podOf } from '../containers/replicas.ts'
+import { kafkaPasswords, variableOf } from '../containers/variables.ts'
+import { brokerSecurity } from '../kafka/broker-security.ts'
+import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
+import { serviceImage } from '../lib/image-names.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { doesConsume, entryOf, type Service, services, storedServices } from '../lib/services.ts'
+import { podsOf } from '../observe/prometheus-config.ts'
+import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
+import { watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+
+/**
+ * docker-compose.yml with its generated parts written anew: what stands between `# from NAME` and `# to here`. All else in it is
+ * written by hand.
+ */
+export function composeFile(text: string): string {
+  const parts = {
+    'packages/cli/src/kafka': brokerPart(),
+    'packages/cli/src/containers/variables.ts': passwordsPart(),
+    'services.json': services.map(servicePart).join(''),
+  }
+  return Object.entries(parts).reduce((changed, [source, content]) => replacePart(changed, source, content), text)
+}
+
+function replacePart(text: string, source: string, content: string): string {
+  const begin = text.indexOf(`# from ${source}`)
+  const from = text.indexOf('\n', begin) + 1
+  const to = text.lastIndexOf('\n', text.indexOf('# to here', from)) + 1
+  if (begin < 0 || to <= 0)
+    throw new Error(`docker-compose.yml has no part "# from ${source}" that ends with "# to here"`)
+  return text.slice(0, from) + content + text.slice(to)
+}
+
+/** Where the broker listens: inside the network, for programs on this machine, and on its own loopback. */
+const listeners = {
+  clients: { INSIDE: ':19092', HOST: ':9092' },
+  broker: 'localhost:9094',
+  controller: 'localhost:9093',
+}
+
+function brokerPart(): string {
+  const secrets = {
+    // The two that others need, too, are asked for there.
+    password: `\${KAFKA_BROKER_PASSWORD}`,
+    certificate: `\${KAFKA_CERTIFICATE}`,
+    key: fromEnv('KAFKA_KEY'),
+  }
+  const settings = Object.entries({ ...brokerSettings, ...brokerSecurity(listeners, secrets) })
+  const variables = [
+    ['KAFKA_HEAP_OPTS', brokerHeap] as const,
+    ['KAFKA_JVM_PERFORMANCE_OPTS', brokerMachine.join(' ')] as const,
+    ...settings.map(([setting, value]) => [brokerVariable(setting), value] as const),
+  ]
+  return variables.map(([variable, value]) => `      ${variable}: ${scalar(value)}\n`).join('')
+}
+
+/** Variables are texts to Compose, and YAML takes many a text for something else. */
+function scalar(value: string | number | boolean): string {
+  if (typeof value === 'boolean') return `"${value}"`
+  return typeof value === 'number' || /^[a-z][\w.-]*$/i.test(value) ? String(value) : `'${value}'`
+}
+
+function passwordsPart(): string {
+  return Object.values(kafkaPasswords)
+    .map((variable) => `      ${variable}: ${fromEnv(variable)}\n`)
+    .join('')
+}
+
+/** A value that Compose takes from `.env`, and without which it does nothing. */
+const fromEnv = (variable: string) => `\${${variable}:?is not set; see .env.example}`
+
+function servicePart(service: Service): string {
+  const { name, folder, role, http, https, hasStore } = service
+  const [pod, sidecar] = podOf(service)
+  const secret = (what: 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD') =>
+    fromEnv(variableOf(service, what))
+  const published = `\${${variableOf(service, 'HTTP_PORT')}:-${http}}:${http}`
+  const publishedTls = `\${${variableOf(service, 'HTTPS_PORT')}:-${https}}:${https}`
+  return `
+  ${pod}:
+    <<: *pod
+    image: ${serviceImage(name)}
+    # By which Prometheus finds all replicas.
+    networks: { default: { aliases: [${podsOf(service)}] } }
+    ports:
+      - 127.0.0.1:${published}
+      - 127.0.0.1:${publishedTls}
+
+  ${sidecar}:
+    <<: *sidecar
+    network_mode: service:${pod}
+    depends_on:
+      ${pod}: { condition: service_started, restart: true }
+      setup: { condition: service_completed_successfully }
+    environment:
+      <<: [${hasStore ? '*component-settings' : '*stream-settings'}, *trace-settings]
+      OTEL_SERVICE_NAME: ${sidecar}
+      Stream__SaslUsername: ${name}
+      Stream__SaslPassword: &${role}-kafka-password ${secret('KAFKA_PASSWORD')}
+      APP_API_TOKEN: &${role}-app-token ${secret('APP_TOKEN')}
+      DAPR_API_TOKEN: &${role}-dapr-token ${secret('DAPR_TOKEN')}
+    command:
+${sidecarCommand(service, 'mongodb')}
+  ${name}:
+    <<: *service
+    image: ${serviceImage(name)}
+    build: { context: ., target: service, args: { SERVICE: ${folder} } }
+    network_mode: service:${pod}
+    depends_on:
+      ${pod}: { condition: service_started, restart: true }
+      ${sidecar}: { condition: service_started }
+    environment:
+      <<: [*stream-settings, *auth-settings, ${isKnownBySignature(service) ? '*trust-settings, ' : ''}*trace-settings]
+      Telemetry__TracePage: \${Telemetry__TracePage-}
+      Telemetry__MonitorPage: ${monitorPage()}
+      Stream__SaslUsername: ${name}
+      Stream__SaslPassword: *${role}-kafka-password
+      APP_API_TOKEN: *${role}-app-token
+      DAPR_API_TOKEN: *${role}-dapr-token
+      # For Prometheus${hasStore ? ' and the monitor, which are other containers' : ', which is another container'}; not published.
+      Metrics__Host: 0.0.0.0${hasStore ? `\n      DryRun__Token: ${secret('DRY_RUN_TOKEN')}` : ''}
+      # By which other containers call it.
+      Web__Hosts: ${podsOf(service)},${pod},\${Web__Hosts-}
+      Web__Proxies: \${Web__Proxies:-0}
+      Web__CertificateFile: /certificates/localhost.crt
+      Web__KeyFile: /certificates/localhost.key
+      # Published on loopback only, so all come from this machine, and through the bridge from one address.
+      Limits__AddressPerMinute: "0"${service.watches ? watchPart() : ''}
+    healthcheck:
+      # Ready: ${hasStore ? 'its sidecar, the store behind it and Kafka answer, and its consumer group consumes' : 'its sidecar and Kafka answer'}.
+      # By bash: to start Node every other second would cost a tenth of a core.
+      test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; exec 3<>/dev/tcp/127.0.0.1/${http} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $$status = 200 ] && : >/dev/shm/ready"]
+      <<: *probe
+`
+}
+
+/** Where people see what happens: from this machine, unless `.env` says where else. */
+function monitorPage(): string {
+  const watcher = services.find(({ watches }) => watches)
+  const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
+  return `\${Telemetry__MonitorPage-${usual}}`
+}
+
+/**
+ * Of a service that watches the others: where they are, what they know it by, a volume for what it saw (those of all services, and one more), and
+ * a quarter of what another container gets of the processor while both need it.
+ */
+function watchPart(): string {
+  const addresses = services.map((one) => `${one.name}=http://${podsOf(one)}:${one.http}`).join()
+  const dryRuns = storedServices.map((one) => {
+    const { metrics } = entryOf(defaultPorts.services, one.name)
+    return `${one.name}=http://${podsOf(one)}:${metrics} ${fromEnv(variableOf(one, 'DRY_RUN_TOKEN'))}`
+  })
+  return `
+      Monitor__Addresses: ${addresses}
+      Monitor__DryRuns: ${dryRuns.join()}
+      ${Object.entries(watcherMalloc).map(([name, value]) => `${name}: "${value}"`)}
+    entrypoint: [node, ${watcherLimits.map((one) => `"${one}"`).join(', ')}, src/main.ts]
+    cpu_shares: 256
+    volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
+}
+
+/** Whether it signs what it says, or asks others for it: who does neither has no keys to lose. */
+function isKnownBySignature(service: Service): boolean {
+  return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
+}
+
+/** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */
+export function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
+  const { name } = service
+  const resources = resourcesOf('/components', service, store)
+  const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, { metrics: '0.0.0.0' })
+  return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
+}

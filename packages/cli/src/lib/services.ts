@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StackError } from './error.ts'
+import { repository } from './paths.ts'
+
+/**
+ * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several lanes;
+ * `background` what may take longer and come in larger batches (docs/adr/0011).
+ */
+export type Urgency = 'prompt' | 'background'
+
+/** What `services.json` says of a service. Its name is its App.Name, its Dapr app-id and, if it consumes anything, its consumer group. */
+export interface Service {
+  name: string
+  /** From the repository: the folder of the service's name, or the package that services.json names. */
+  folder: string
+  /** The name without `-service`: its sidecar, pod, variables and database file are called after it. */
+  role: string
+  /** Loopback ports: public http and https, and where its sidecar calls it. */
+  http: number
+  https: number
+  channel: number
+  /** How many there are in containers, unless `make scale` asked for another number. */
+  replicas: number
+  consumes: Record<string, Urgency>
+  /** Topics that it publishes to. */
+  produces: string[]
+  /** Names of the events that it publishes as itself, by topic; none where it only hands on what others say. */
+  publishes: Record<string, string[]>
+  /** Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none. */
+  hasStore: boolean
+  /** Whether it reads all topics by itself, in no consumer group, and sends dead letters back. */
+  watches: boolean
+}
+
+/**
+ * How a stack runs: as processes, once on one machine; or in containers, here or on a host, where a service may have replicas. Each
+ * replica needs partitions to take part (docs/operations.md).
+ */
+export type Surroundings = 'processes' | 'containers'
+
+interface Registry {
+  partitions: Record<Surroundings, number>
+  lanes: number
+  outside: string[]
+  services: Record<
+    string,
+    Omit<Service, 'name' | 'folder' | 'role' | 'produces' | 'publishes' | 'hasStore' | 'watches'> & {
+      produces: Service['publishes']
+      package?: string
+      watches?: true
+    }
+  >
+}
+
+const registry = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as Registry
+
+/** The services of the system, in the order in which they start: the one place that says which there are. */
+export const services: readonly Service[] = Object.entries(registry.services).map(([name, service]) => ({
+  ...service,
+  name,
+  folder: service.package ?? name,
+  role: name.replace(/-service$/, ''),
+  produces: Object.keys(service.produces),
+  publishes: service.produces,
+  hasStore: doesConsume(service),
+  watches: service.watches ?? false,
+}))
+
+/** Whether a service has a subscription, and so a consumer group. */
+export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
+  return Object.keys(consumes).length > 0
+}
+
+/** Those that keep something. */
+export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
+
+/** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
+export const { partitions, lanes: laneCount } = registry
+
+/** Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our services' alone. */
+export const { outside: outsideTopics } = registry
+
+/** What a service's sidecar is called, as a process and as a container. */
+export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
+
+/** @throws {StackError} `usage` naming all services, when none is called so */
+export function serviceNamed(name: string | undefined): Service {
+  const found = services.find((service) => service.name === name)
+  if (found) return found
+  throw new StackError('usage', name ? `there is no service ${name}` : 'which service?', {
+    nextStep: `SERVICE is one of ${services.map((service) => service.name).join(', ')}`,
+  })
+}
+
+/** What a record that has an entry for each service (or process) has for one. */
+export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: string): Entry {
+  const entry = record[name]
+  if (entry === undefined) throw new Error(`there is nothing for ${name} among ${Object.keys(record).join(', ')}`)
+  return entry
+}
+
+/** A record with an entry for each service. */
+export function ofServices<Entry>(make: (service: Service, place: number) => Entry): Record<string, Entry> {
+  return Object.fromEntries(services.map((service, place) => [service.name, make(service, place)]))
+}

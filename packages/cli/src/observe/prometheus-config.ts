@@ -1,0 +1,84 @@
+import { defaultPorts, type StackPorts } from '../lib/ports.ts'
+import { entryOf, type Service, services } from '../lib/services.ts'
+
+/** What Prometheus scrapes: the services, their sidecars, and the exporter. */
+const jobs = ['services', 'sidecars', 'exporter'] as const
+type Job = (typeof jobs)[number]
+
+/** Where it finds what is of a job: a part of prometheus.yml. */
+type Discovery = Record<Job, string>
+
+/** Seconds from one scrape to the next. The shortest window of packages/cli/observe/alerts.yml holds thirty; at five seconds it cost 0.8 %. */
+const usualInterval = 10
+
+/** Of a sidecar's metrics those that the dashboard shows, and how it is itself: all of them are several times as many. */
+const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|start).+'
+
+/**
+ * The text of prometheus.yml.
+ * @param rules paths of rule files
+ */
+function configText(discovery: Discovery, rules: string, seconds: number): string {
+  return `# Made by packages/cli/src/observe/prometheus-config.ts.
+global:
+  scrape_interval: ${seconds}s
+  # A service that asks a broker which hangs takes three seconds to say that it is not ready.
+  scrape_timeout: ${Math.min(seconds, 4)}s
+  evaluation_interval: ${seconds}s
+rule_files: [${rules}]
+scrape_configs:
+${jobs.map((job) => `  - job_name: ${job}\n${discovery[job]}${extraOf(job)}`).join('')}`
+}
+
+const extraOf = (job: Job) =>
+  job === 'sidecars'
+    ? `    metric_relabel_configs:
+      - { source_labels: [__name__], regex: '${keptOfSidecars}', action: keep }
+`
+    : ''
+
+/** Lines of all services, one after the other. */
+const ofEach = (lineOf: (service: Service) => string) =>
+  services.map((service) => `      - ${lineOf(service)}\n`).join('')
+
+/** For processes of this machine. */
+export function localConfig(ports: StackPorts, rules: string, seconds = usualInterval): string {
+  const at = (portOf: (service: Service) => number) =>
+    `    static_configs:\n${ofEach(
+      (service) => `{ targets: ['127.0.0.1:${portOf(service)}'], labels: { service: ${service.name} } }`,
+    )}`
+  return configText(
+    {
+      services: at(({ name }) => entryOf(ports.services, name).metrics),
+      sidecars: at(({ name }) => entryOf(ports.services, name).daprMetrics),
+      exporter: `    static_configs: [{ targets: ['127.0.0.1:${ports.exporter}'] }]\n`,
+    },
+    rules,
+    seconds,
+  )
+}
+
+/** The name by which all pods of a service are found in the containers' network. */
+export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
+
+/** For containers, where a service has as many pods as there are replicas now. */
+export function containersConfig(): string {
+  const names = ofEach((service) => {
+    return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`
+  })
+  const at = (portOf: (service: Service) => number) => {
+    const found = ofEach((service) => {
+      return `{ names: [${podsOf(service)}], type: A, port: ${portOf(service)}, refresh_interval: 5s }`
+    })
+    return `    dns_sd_configs:\n${found}    relabel_configs:\n${names}`
+  }
+  return configText(
+    {
+      services: at(({ name }) => entryOf(defaultPorts.services, name).metrics),
+      sidecars: at(({ name }) => entryOf(defaultPorts.services, name).daprMetrics),
+      exporter: `    static_configs: [{ targets: ['exporter:${defaultPorts.exporter}'] }]\n`,
+    },
+    'alerts.yml',
+    usualInterval,
+  )
+}

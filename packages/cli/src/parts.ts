@@ -1,0 +1,65 @@
+// The parts a stack is made of, for those who run some of them beside programs of their own (test/, tools/bench/, tools/chaos/, release/).
+
+export {
+  ensureAccess,
+  readPublishers,
+  removePublisher,
+  setPublisher,
+} from './kafka/access.ts'
+export { brokerSecurity } from './kafka/broker-security.ts'
+export { brokerRules, brokerVariable } from './kafka/broker-settings.ts'
+export { localKafka, securedKafka, streamSettings } from './kafka/connection.ts'
+export { membersOf } from './kafka/lanes.ts'
+export { positionsOf } from './kafka/positions.ts'
+export {
+  groupMembers,
+  groupMissing,
+  kafkaMissing,
+  type Missing,
+  membersMissing,
+  serviceMissing,
+} from './kafka/readiness.ts'
+export { transactionDenial } from './kafka/transactions.ts'
+export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/users.ts'
+export { javaCommand } from './lib/java.ts'
+export { loopbacks } from './lib/loopbacks.ts'
+export { daprdFile, versions } from './lib/paths.ts'
+export { bodyOf, pemOf } from './lib/pem.ts'
+export { localPorts } from './lib/ports.ts'
+export { readProcessTable, residentBytes } from './lib/process-table.ts'
+export { timed } from './lib/terminal.ts'
+export { startPrometheus } from './observe/prometheus.ts'
+export { streamMetrics } from './observe/stream-metrics.ts'
+export { postgresqlUri } from './postgresql/connection.ts'
+export { ensureDatabases, inDatabase, serviceDatabases } from './postgresql/databases.ts'
+export { daprdFlags } from './processes/daprd-flags.ts'
+export { ensureRunning } from './processes/ensure.ts'
+export { prepareKafka } from './processes/kafka.ts'
+export { buildPages } from './processes/page.ts'
+export {
+  createPlan,
+  databaseFile,
+  dataFolder,
+  type LocalStore,
+  type Plan,
+  processNames,
+  processNamesWith,
+  storeOf,
+} from './processes/plan.ts'
+export { localPostgresql, preparePostgresql } from './processes/postgresql.ts'
+export { type PostgresqlServer, startPostgresql } from './processes/postgresql-server.ts'
+export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
+export { daprdArguments, type ProcessSpec, postgresqlSpec, processSpecs } from './processes/process-spec.ts'
+export { processState, recordedNames } from './processes/run-record.ts'
+export { runningStack } from './processes/running-stack.ts'
+export { componentSettings } from './processes/settings.ts'
+export { stopStack } from './processes/stop.ts'
+export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
+export { waitUntil } from './processes/wait.ts'
+export type { Provisioned, ProvisionOptions } from './provision/options.ts'
+export { promtool, promtoolFile } from './provision/prometheus.ts'
+export { provision, provisionTools } from './provision/provision.ts'
+export { pythonPackages } from './provision/python.ts'
+export { gitleaksTool, schemathesisTool, semgrepTool } from './provision/security.ts'
+export { ensureTlc } from './provision/tlc.ts'
+export { go, java, maven, npm } from './provision/tools.ts'

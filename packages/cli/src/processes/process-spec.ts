@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import { javaCommand } from '../lib/java.ts'
+import { bracketed, loopbacks } from '../lib/loopbacks.ts'
+import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
+import type { ServicePorts } from '../lib/ports.ts'
+import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
+import { daprdFlags, resourcesOf } from './daprd-flags.ts'
+import { kafkaCommand } from './kafka.ts'
+import { databaseFile, dataFolder, type LocalStore, type Plan, type ProcessName } from './plan.ts'
+import { localPostgresql, postgresqlCommand } from './postgresql.ts'
+import type { ServiceTokens } from './secrets.ts'
+import { componentSettings } from './settings.ts'
+import { traceVariables } from './trace-variables.ts'
+
+export interface ProcessSpec {
+  name: ProcessName
+  command: string
+  args: string[]
+  /** Laid over what it inherits (`inheritedEnvironment`). */
+  env: Record<string, string>
+  /** What it listens on, by use. */
+  ports: Record<string, number>
+}
+
+/** How each process of the stack is started, by its name. */
+export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
+  const { kafka, kafkaController } = plan.ports
+  const broker: ProcessSpec = {
+    name: 'kafka',
+    command: javaCommand(),
+    args: kafkaCommand(plan),
+    env: {},
+    ports: { broker: kafka, controller: kafkaController },
+  }
+  const database = plan.store === 'postgresql' ? [postgresqlSpec(plan.folder, plan.ports.postgresql)] : []
+  const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
+  return Object.fromEntries([broker, ...database, ...others].map((spec) => [spec.name, spec]))
+}
+
+/** How the PostgreSQL server of a folder is started. */
+export function postgresqlSpec(folder: string, port: number): ProcessSpec {
+  const [command, ...args] = postgresqlCommand(folder, port)
+  return { name: 'postgresql', command, args, env: {}, ports: { server: port } }
+}
+
+/**
+ * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine (make bench PART=latency). Without the
+ * second it collects its old ones several times a second, since the buffers of each batch count as their growth. The third leaves room
+ * for three of the largest bulk deliveries (packages/service-kit/src/stream/app-channel.ts).
+ */
+const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
+
+/** Of a service that watches the others: most of what it remembers is in its threads, which have limits of their own (packages/event-monitor/src/index/monitor-index.ts). */
+export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
+
+/**
+ * And of its buffers: larger ones go back to the system when they are let go. By itself glibc keeps those of up to 32 MiB for the next
+ * that may come, and so all that a first read took (docs/performance.md).
+ */
+export const watcherMalloc = { MALLOC_MMAP_THRESHOLD_: '262144' }
+
+function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): ProcessSpec {
+  const { http, https, channel, metrics, daprHttp, daprGrpc } = entryOf(plan.ports.services, name)
+  return {
+    name,
+    command: process.execPath,
+    args: [...(watches ? watcherLimits : heapLimits), join(repository, folder, 'src/main.ts')],
+    env: {
+      // glibc gives every thread an arena of its own: 15 MB a service for nothing.
+      MALLOC_ARENA_MAX: '2',
+      // Stripping the types takes a third of a start's time and 20 MB: once per version of the sources is enough.
+      NODE_COMPILE_CACHE: compileCacheFolder,
+      ...tokenVariables(entryOf(plan.tokens, name)),
+      ...(hasStore && { DryRun__Token: entryOf(plan.tokens, name).dryRun }),
+      ...streamVariables(plan, folder),
+      ...authVariables(process.env),
+      ...traceVariables(plan, name, process.env),
+      Web__HttpPort: String(http),
+      Web__HttpsPort: String(https),
+      Web__CertificateFile: plan.certificate.certificate,
+      Web__KeyFile: plan.certificate.key,
+      AppChannel__Port: String(channel),
+      Metrics__Port: String(metrics),
+      Sidecar__HttpPort: String(daprHttp),
+      Sidecar__GrpcPort: String(daprGrpc),
+      ...monitorPage(plan, process.env),
+      ...(watches && watchVariables(plan)),
+    },
+    ports: { http, https, channel, metrics },
+  }
+}
+
+/** Where people see what happens, unless the environment says where else: each service's page links there. */
+function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
+  if (env.Telemetry__MonitorPage !== undefined) return {}
+  const watcher = services.find(({ watches }) => watches)
+  return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
+}
+
+/** Where a service that watches the others keeps what it saw, and where it asks them. */
+function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
+  const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
+    asked.map((one) => `${one.name}=${textOf(one)}`).join()
+  return {
+    ...watcherMalloc,
+    Monitor__Folder: join(dataFolder(folder), 'monitor'),
+    Monitor__Addresses: each(services, ({ name }) => `http://127.0.0.1:${entryOf(ports.services, name).http}`),
+    Monitor__DryRuns: each(storedServices, ({ name }) => {
+      return `http://127.0.0.1:${entryOf(ports.services, name).metrics} ${entryOf(tokens, name).dryRun}`
+    }),
+  }
+}
+
+/** A closed stack knows the keys of `make api-key`, besides what the environment says. */
+function authVariables({
+  Auth__Mode: mode,
+  Auth__ApiKeys: keys = apiKeysFile,
+}: NodeJS.ProcessEnv): Record<string, string> {
+  return mode === 'closed' ? { Auth__ApiKeys: keys } : {}
+}
+
+function sidecarSpec(plan: Plan, service: Service): ProcessSpec {
+  const ports = entryOf(plan.ports.services, service.name)
+  return {
+    name: sidecarOf(service),
+    command: daprdFile(),
+    args: daprdArguments(service, ports, plan.store),
+    env: {
+      ...componentSettings(join(repository, service.folder), process.env),
+      ...tokenVariables(entryOf(plan.tokens, service.name)),
+      ...streamVariables(plan, service.folder),
+      ...traceVariables(plan, sidecarOf(service), process.env),
+      ...(service.hasStore && { State__ConnectionString: connectionString(plan, service) }),
+    },
+    ports: {
+      http: ports.daprHttp,
+      grpc: ports.daprGrpc,
+      'internal grpc': ports.daprInternalGrpc,
+      metrics: ports.daprMetrics,
+    },
+  }
+}
+
+function connectionString({ folder, store, ports }: Plan, service: Service): string {
+  return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
+}
+
+/** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
+function streamVariables(plan: Plan, folder: string): Record<string, string> {
+  const settings = componentSettings(join(repository, folder), process.env)
+  const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
+  return { ...Object.fromEntries(stream), Stream__Brokers: `127.0.0.1:${plan.ports.kafka}` }
+}
+
+function tokenVariables({ app, dapr }: ServiceTokens): Record<string, string> {
+  return { APP_API_TOKEN: app, DAPR_API_TOKEN: dapr }
+}
+
+/** Arguments of daprd for a sidecar on this machine. Its metrics and its port for other sidecars take one address. */
+export function daprdArguments(
+  service: Pick<Service, 'name' | 'hasStore'>,
+  ports: ServicePorts,
+  store: LocalStore,
+): string[] {
+  const resources = resourcesOf(join(repository, 'components'), service, store)
+  const api = loopbacks().map(bracketed).join()
+  return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, execFile } from 'node:child_process'
+import { on } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { repository, versions } from '../src/lib/paths.ts'
+import { hashes } from '../src/provision/hashes.ts'
+import { removeFolders, temporaryFolder } from './support.ts'
+
+const run = promisify(execFile)
+const systemTools = [
+  'bash',
+  'cat',
+  'cmp',
+  'dirname',
+  'env',
+  'gzip',
+  'ln',
+  'mkdir',
+  'mv',
+  'rm',
+  'sed',
+  'sh',
+  'sleep',
+  'tar',
+  'uname',
+]
+
+/** Packs what packages/cli/node asks for as npm would, once the test lets it: a Node that is a link to ours. */
+const fakeNpm = `#!/bin/sh
+for package; do :; done
+echo "$package" >> "$NPM_CALLS"
+until [ -e "$HOME/goes-on" ]; do sleep 0.05; done
+mkdir -p package/bin
+ln -s "${process.execPath}" package/bin/node
+tar -czf node.tgz package
+rm -r package
+`
+
+/** A Node that is too old; the hash of any file is what the test says. */
+const oldNode = `#!/bin/sh
+[ "$1" = -p ] || exit 1
+echo "\${HASH#sha512-}"
+`
+const { arch } = process
+const hash = hashes[`node-linux-${arch}@${versions.node}`]
+
+describe('packages/cli/node', () => {
+  let folder: string
+  let bin: string
+
+  const startWith = (HASH: string | undefined, ...args: string[]) => {
+    const env = {
+      HASH,
+      PATH: bin,
+      HOME: folder,
+      ORDERFLOW_CACHE: join(folder, 'cache'),
+      NPM_CALLS: join(folder, 'calls'),
+    }
+    return run(join(repository, 'packages/cli/node'), args, { env })
+  }
+  const start = (...args: string[]) => startWith(hash, ...args)
+  const script = (name: string, content: string) => {
+    writeFileSync(join(bin, name), content)
+    chmodSync(join(bin, name), 0o755)
+  }
+
+  const letNpmGoOn = () => writeFileSync(join(folder, 'goes-on'), '')
+  /** Until it has said that another call is at it already. */
+  async function untilItWaits({ stderr }: ChildProcess): Promise<void> {
+    for await (const [said] of on(stderr as Readable, 'data')) if (/waiting for process \d+/.test(String(said))) return
+  }
+
+  beforeEach(() => {
+    folder = temporaryFolder()
+    bin = join(folder, 'bin')
+    mkdirSync(bin)
+    for (const tool of systemTools) {
+      const found = (process.env.PATH ?? '').split(delimiter).find((path) => existsSync(join(path, tool)))
+      symlinkSync(join(found ?? '/bin', tool), join(bin, tool))
+    }
+  })
+  afterEach(removeFolders)
+
+  it('uses the machine’s Node when it is new enough, and passes arguments on as they are', async () => {
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const { stdout } = await start('-p', 'process.argv[1]', 'with a space')
+    expect(stdout).to.equal('with a space\n')
+    expect(existsSync(join(folder, 'cache'))).to.equal(false)
+  })
+
+  it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
+    script('node', oldNode)
+    script('npm', fakeNpm)
+    const starts = [start('-p', '6*7'), start('-p', '6*7')]
+    await Promise.race(starts.map(({ child }) => untilItWaits(child)))
+    letNpmGoOn()
+    const results = await Promise.all(starts)
+    expect(results.map(({ stdout }) => stdout)).to.deep.equal(['42\n', '42\n'])
+    await start('-p', '1')
+    const calls = readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n')
+    expect(calls).to.have.length(1)
+    expect(calls[0]).to.match(new RegExp(`^node-linux-(x64|arm64)@${versions.node}$`))
+  })
+
+  it('runs nothing of a Node that is not the one it was pinned to', async () => {
+    script('node', oldNode)
+    script('npm', fakeNpm)
+    letNpmGoOn()
+    const failure = await startWith('sha512-other', '-v').catch((error: { stderr: string }) => error)
+    const message = `error: node-linux-${arch}@${versions.node} is sha512-other, and packages/cli/hashes.json says ${hash}\n`
+    expect(failure).to.have.property('stderr').that.includes(message)
+    expect(existsSync(join(folder, 'cache', `node-${versions.node}`))).to.equal(false)
+  })
+
+  it('says how to install npm when there is none', async () => {
+    const failure = await start('-v').catch((error: { stderr: string }) => error)
+    expect(failure)
+      .to.have.property('stderr')
+      .that.matches(/^error: needs Node\.js 18 or newer with npm: not found; install/)
+  })
+})

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+import { services } from '../../src/lib/services.ts'
+import { processNames } from '../../src/processes/plan.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+const cli = (args: string[], env = {}) =>
+  promisify(execFile)(process.execPath, [join(repository, 'packages/cli/src/cli.ts'), ...args], {
+    env: { ...process.env, ...env },
+  })
+    .then(({ stdout }) => ({ code: 0, stdout, stderr: '' }))
+    .catch((error: { code: number; stdout: string; stderr: string }) => error)
+
+const serviceNames = services.map(({ name }) => name).join(', ')
+
+describe('the command line', () => {
+  afterEach(removeFolders)
+  const refused: [args: string[], env: object, stderr: string][] = [
+    [
+      ['fly'],
+      {},
+      'error: unknown command fly\n' +
+        'next: one of up, observe, down, status, logs, clean, scale, restart, partitions, retention, api-key, demo, publish, publisher, acls, dead-letters, rebuild, generate, lint, hashes, sbom, new-service, doctor, provision, engine, images\n',
+    ],
+    [['restart'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
+    [['rebuild'], {}, `error: which service?\nnext: SERVICE is one of ${serviceNames}\n`],
+    [
+      ['dead-letters', 'list'],
+      { Stream__Brokers: '127.0.0.1:1' },
+      'error: the topics cannot be listed at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n' +
+        'next: is Kafka running (make up), and Stream__Brokers right?\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'podman' },
+      'error: STACK=podman is not supported\nnext: STACK is local or docker, or left out\n',
+    ],
+    [
+      ['up'],
+      { STORE: 'mysql' },
+      'error: STORE=mysql is not supported\n' +
+        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
+    ],
+    [
+      ['up'],
+      { STACK: 'local', STORE: 'mongodb' },
+      'error: STORE=mongodb is not supported as processes (STACK=local)\n' +
+        'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
+    ],
+    [['publish'], {}, 'error: which file?\nnext: make publish FILE=event.json\n'],
+    [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
+  ]
+  for (const [args, env, stderr] of refused) {
+    it(`refuses "${args.join(' ')}" ${Object.entries(env).join()} with the next step`, async () => {
+      expect(await cli(args, env)).to.include({ code: 1, stderr })
+    })
+  }
+
+  it('refuses to publish what is not a valid event, naming every problem', async () => {
+    const file = join(temporaryFolder(), 'event.json')
+    writeFileSync(file, '[]')
+    const result = await cli(['publish', file])
+    expect(result).to.have.property('code', 1)
+    expect(result.stderr).to.match(/^error: this is not a valid event:\n {2}the document must be an object/)
+    expect(result.stderr).to.include('RAW=1')
+  })
+})

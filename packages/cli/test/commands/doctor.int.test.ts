@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+/** The command on a machine that has these programs, each of which prints a text and ends well, and nothing else. */
+function doctor(programs: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
+  const folder = temporaryFolder()
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\necho '${text}'\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  const variables = { PATH: bin, HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache'), CHROMIUM_PATH: '/none', ...env }
+  return new Promise<{ code: number; lines: string[]; stderr: string }>((resolve) => {
+    const args = [join(repository, 'packages/cli/src/cli.ts'), 'doctor']
+    execFile(process.execPath, args, { env: variables }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), lines: stdout.split('\n'), stderr }),
+    )
+  })
+}
+
+describe('make doctor', () => {
+  afterEach(removeFolders)
+
+  it('names all that a bare machine lacks, for each use, and fails since nothing can run', async () => {
+    const { code, lines, stderr } = await doctor({})
+    expect(stderr).to.equal('')
+    expect(code).to.equal(1)
+    expect(lines).to.include.members([
+      'make up, in containers: lacks npm, Docker engine, Docker Compose',
+      'make up, as processes: lacks npm, Java, Go, Maven',
+      'make observe, of processes: lacks Go, npm',
+      'make test: lacks npm, Java, Go, Maven, Chromium, git, curl, Python with pip',
+    ])
+  })
+
+  it('shows what it found, names the command that brings the rest, and is content when one way to run is there', async () => {
+    const { code, lines } = await doctor({
+      'apt-get': '',
+      npm: '10.8.2',
+      java: 'openjdk version "21.0.8" 2025-07-15',
+      go: 'go version go1.22.2 linux/amd64',
+      mvn: 'Apache Maven 3.8.7',
+    })
+    expect(code).to.equal(0)
+    expect(lines).to.include('make up, as processes: ready')
+    expect(lines.find((line) => line.startsWith('Go '))).to.match(/1\.21 +1\.22$/)
+    expect(lines[lines.indexOf('make test: lacks Chromium, git, curl, Python with pip') + 1]).to.match(
+      /^ {4}(sudo )?apt-get install -y chromium-headless-shell git curl python3-pip$/,
+    )
+  })
+
+  it('refuses an INSTALL that is neither yes nor no', async () => {
+    const { code, stderr } = await doctor({}, { INSTALL: 'perhaps' })
+    expect(code).to.equal(1)
+    expect(stderr).to.contain('INSTALL (perhaps) is neither a yes nor a no')
+  })
+})

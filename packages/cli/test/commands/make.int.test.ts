@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+
+/** The arguments that a target hands to packages/cli/src/cli.ts, a program that prints them taking its place. */
+function argumentsOf(target: string, variables: Record<string, string>): string[] {
+  const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+  const printed = execFileSync('make', ['-s', target, "stack=printf '%s\\n'", ...given], {
+    cwd: repository,
+    env: { PATH: process.env.PATH },
+  })
+  return printed.toString().split('\n').slice(0, -1)
+}
+
+describe('make', () => {
+  const id = '8faf08da'
+  const group = 'handler-error/order-service'
+  const cases: [target: string, variables: Record<string, string>, args: string[]][] = [
+    ['dead-letters', {}, []],
+    ['dead-letters', { LIST: group }, ['list', group]],
+    ['dead-letters', { SHOW: id }, ['show', id]],
+    ['dead-letters', { SHOW: id, VALUES: '1' }, ['show', id, '--values=1']],
+    ['dead-letters', { RESEND: group }, ['resend', group]],
+    ['dead-letters', { RESEND: 'all', DRY_RUN: '1' }, ['resend', 'all', '--dry-run=1']],
+    ['dead-letters', { RESEND: id, EDIT: '1', DRY_RUN: '1' }, ['resend', id, '--dry-run=1', '--edit=1']],
+    ['dead-letters', { RESEND: id, FILE: 'e.json' }, ['resend', id, '--file', 'e.json']],
+    [
+      'dead-letters',
+      { RESEND: id, FILE: 'e.json', ATTEMPT: 'orderevents/2/17' },
+      ['resend', id, '--file', 'e.json', '--attempt', 'orderevents/2/17'],
+    ],
+    ['dead-letters', { RESEND: 'a b', DRY_RUN: '' }, ['resend', 'a b']],
+    // What a word means is for the command to say (dead-letters/arguments.ts).
+    ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],
+    ['dead-letters', { RESEND: 'all', DRY_RUN: 'a b' }, ['resend', 'all', '--dry-run=a b']],
+    ['rebuild', {}, ['']],
+    ['restart', { SERVICE: 'payment-service' }, ['payment-service']],
+    ['restart', {}, ['']],
+    ['partitions', {}, []],
+    ['retention', {}, []],
+    ['retention', { DAYS: '30' }, ['30']],
+    ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
+    [
+      'rebuild',
+      { SERVICE: 'payment-service', TO: '2026-11-21T11:00Z', FROM: '2026-11-21T10:00Z', TOPIC: 'orderevents' },
+      ['payment-service', '--topic', 'orderevents', '--from', '2026-11-21T10:00Z', '--to', '2026-11-21T11:00Z'],
+    ],
+  ]
+  for (const [target, variables, args] of cases) {
+    const said = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+    it(`${[target, ...said].join(' ')} runs ${target} with "${args.join(' ')}"`, () => {
+      expect(argumentsOf(target, variables)).to.deep.equal([target, ...args])
+    })
+  }
+})

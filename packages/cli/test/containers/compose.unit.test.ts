@@ -1,0 +1,354 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { postgresqlFile } from '../../src/containers/project.ts'
+import { ipv6Ports, podOf, replicaServices } from '../../src/containers/replicas.ts'
+import { variableOf } from '../../src/containers/variables.ts'
+import { brokerSettings } from '../../src/kafka/broker-settings.ts'
+import { grafanaImage, jaegerImage, prometheusImage, serviceImage } from '../../src/lib/image-names.ts'
+import { jaegerVariables } from '../../src/lib/jaeger.ts'
+import { repository, versions } from '../../src/lib/paths.ts'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { entryOf, services as registered, sidecarOf, storedServices } from '../../src/lib/services.ts'
+import { postgresqlSettings } from '../../src/postgresql/settings.ts'
+import { daprdFlags, resourcesOf } from '../../src/processes/daprd-flags.ts'
+
+interface Service {
+  image: string
+  ports?: string[]
+  command?: string[]
+  environment?: Record<string, unknown>
+  profiles?: string[]
+  entrypoint?: string[]
+  [key: string]: unknown
+}
+
+const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
+const { services } = parse(text, { merge: true }) as { services: Record<string, Service> }
+const ofOthers = ['kafka', 'mongo', 'jaeger', 'prometheus', 'grafana']
+const ours = Object.keys(services).filter((name) => !ofOthers.includes(name))
+
+describe('docker-compose.yml', () => {
+  it('has the versions of packages/cli/versions.json', () => {
+    expect(services.kafka?.image).to.equal(`apache/kafka:${versions.kafka}`)
+    expect(services.jaeger?.image).to.equal(jaegerImage)
+    expect(services.prometheus?.image).to.equal(prometheusImage)
+    expect(services.grafana?.image).to.equal(grafanaImage)
+    for (const service of registered) {
+      expect(services[sidecarOf(service)]?.image).to.equal(`daprio/daprd:${versions.dapr}`)
+    }
+    const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8')
+    expect(dockerfile).to.contain(`FROM node:${versions.node}-bookworm-slim AS`)
+    expect(dockerfile).to.contain(`FROM daprio/daprd:${versions.dapr} AS`)
+  })
+
+  it('publishes ports on loopback only', () => {
+    const published = Object.values(services).flatMap(({ ports = [] }) => ports)
+    expect(published).to.have.length(5 + 2 * registered.length)
+    for (const port of published) expect(port).to.match(/^127\.0\.0\.1:\$\{\w+_PORT:-\d+\}:\d+$/)
+  })
+
+  it('has a default for ports and for no secret', () => {
+    const withDefault = [...text.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name ?? '')
+    expect(withDefault.filter((name) => !/_PORT$|_PROTOCOL$|^(Auth|Web)__/.test(name))).to.deep.equal([])
+    expect(withDefault).not.to.include('Auth__ApiKeys')
+  })
+
+  it('runs our own containers without privilege and without writing to their images', () => {
+    for (const name of ours) {
+      expect(services[name], name).to.deep.include({ user: '10001:10001', read_only: true, cap_drop: ['ALL'] })
+      expect(services[name]?.security_opt, name).to.deep.equal(['no-new-privileges:true'])
+    }
+  })
+
+  it('tells a service how to reach Kafka, and only its sidecar how to reach the store, if it has one', () => {
+    for (const registeredService of registered) {
+      const { name } = registeredService
+      const [service, sidecar] = [services[name], services[sidecarOf(registeredService)]]
+      expect(service?.environment?.Stream__Brokers, name).to.equal('kafka:19092')
+      expect(service?.environment, name).not.to.include.keys('State__ConnectionString')
+      const settings = Object.entries(sidecar?.environment ?? {}).filter(([key]) => key.startsWith('Stream__'))
+      expect(service?.environment, name).to.include(Object.fromEntries(settings))
+      expect('State__ConnectionString' in (sidecar?.environment ?? {}), name).to.equal(registeredService.hasStore)
+      const folders = (sidecar?.command ?? []).filter((flag) => flag.startsWith('--resources-path='))
+      expect(folders, name).to.have.length(registeredService.hasStore ? 2 : 1)
+    }
+  })
+
+  it('starts what observes only when it is asked for, each in a profile', () => {
+    const profiles = Object.entries(services).flatMap(([name, { profiles: own }]) => (own ? [[name, own]] : []))
+    expect(Object.fromEntries(profiles)).to.deep.equal({
+      jaeger: ['observe'],
+      exporter: ['observe'],
+      prometheus: ['observe'],
+      grafana: ['grafana'],
+    })
+    for (const name of ['jaeger', 'prometheus', 'grafana']) {
+      expect(services[name], name).to.deep.include({ read_only: true, cap_drop: ['ALL'] })
+    }
+  })
+
+  it('takes from .env what services need behind a reverse proxy', () => {
+    for (const { name } of registered) {
+      const { Web__Proxies, Web__Hosts, Telemetry__MonitorPage } = services[name]?.environment ?? {}
+      expect(Web__Proxies).to.equal(`\${Web__Proxies:-0}`)
+      expect(Web__Hosts).to.match(/,\$\{Web__Hosts-\}$/)
+      expect(Telemetry__MonitorPage).to.match(/^\$\{Telemetry__MonitorPage-http:\/\/localhost:/)
+    }
+  })
+
+  it('has services and sidecars record nothing unless .env says where to, each under its own name', () => {
+    const settings = Object.keys(jaegerVariables('jaeger', defaultPorts)).filter((name) => name.startsWith('OTEL_'))
+    for (const service of registered) {
+      const [own, sidecar] = [services[service.name]?.environment, services[sidecarOf(service)]?.environment]
+      for (const environment of [own, sidecar]) {
+        expect(environment).to.include({ OTEL_EXPORTER_OTLP_ENDPOINT: `\${OTEL_EXPORTER_OTLP_ENDPOINT-}` })
+        expect(environment).to.include.keys(settings)
+      }
+      expect(own).to.include({ Telemetry__TracePage: `\${Telemetry__TracePage-}` })
+      expect(sidecar).to.include({ OTEL_SERVICE_NAME: sidecarOf(service) })
+    }
+  })
+
+  it('makes the exporter a user of Kafka of its own, which knows no store and no key', () => {
+    const { environment = {}, entrypoint = [] } = services.exporter ?? {}
+    expect(environment).to.include({ Stream__SaslUsername: 'exporter', Stream__DisableTls: 'false' })
+    expect(environment.Stream__SaslPassword).to.match(/^\$\{KAFKA_EXPORTER_PASSWORD:/)
+    for (const name of Object.keys(environment)) expect(name).to.match(/^Stream__/)
+    expect(existsSync(join(repository, 'packages/cli', entrypoint[1] ?? ''))).to.equal(true)
+  })
+
+  it('lets Prometheus reach the metrics of each service and sidecar, by a name that all replicas have, and publishes none', () => {
+    for (const service of registered) {
+      const [pod] = podOf(service)
+      expect(services[pod]?.networks, pod).to.deep.equal({ default: { aliases: [`${service.role}-pods`] } })
+      expect(services[service.name]?.environment).to.include({ Metrics__Host: '0.0.0.0' })
+      expect(services[sidecarOf(service)]?.command).to.include('--metrics-listen-address=0.0.0.0')
+      const { metrics, daprMetrics } = entryOf(defaultPorts.services, service.name)
+      for (const port of services[pod]?.ports ?? [])
+        expect(port).not.to.match(new RegExp(`:(${metrics}|${daprMetrics})$`))
+    }
+  })
+
+  it('puts the secrets of .env only into variables that are hidden by their name', () => {
+    const secrets = /\$\{\w*(PASSWORD|TOKEN|SIGNING_KEYS|HEADERS)\b/
+    const withSecret = ours.flatMap((name) =>
+      Object.entries(services[name]?.environment ?? {}).filter(([, value]) => secrets.test(String(value))),
+    )
+    const names = [...new Set(withSecret.map(([name]) => name))]
+    expect(names).to.include.members(['Stream__SaslPassword', 'Monitor__DryRuns', 'Trust__SigningKeys'])
+    expect(names.filter((name) => !isSecretName(name))).to.deep.equal([])
+  })
+
+  it('lets the monitor alone ask who consumes for dry runs: where its metrics are, by a token of its own', () => {
+    const watchers = registered.filter(({ watches }) => watches).map(({ name }) => name)
+    for (const [name, { environment = {} }] of Object.entries(services)) {
+      const own = registered.find((service) => service.name === name)
+      const token = own?.hasStore ? [variableOf(own, 'DRY_RUN_TOKEN')] : []
+      const known = JSON.stringify(environment).match(/\w+_DRY_RUN_TOKEN/g) ?? []
+      const tokens = storedServices.map((service) => variableOf(service, 'DRY_RUN_TOKEN'))
+      expect(known, name).to.have.members(watchers.includes(name) ? tokens : token)
+    }
+    const asked = String(services[watchers[0] ?? '']?.environment?.Monitor__DryRuns).split(',')
+    const wanted = storedServices.map((service) => {
+      const { metrics } = entryOf(defaultPorts.services, service.name)
+      const token = `\${${variableOf(service, 'DRY_RUN_TOKEN')}:?is not set; see .env.example}`
+      return `${service.name}=http://${service.role}-pods:${metrics} ${token}`
+    })
+    expect(asked).to.deep.equal(wanted)
+    for (const { name, folder } of storedServices) {
+      const own = JSON.parse(readFileSync(join(repository, folder, 'appsettings.json'), 'utf8'))
+      expect(own.Metrics.Port, name).to.equal(entryOf(defaultPorts.services, name).metrics)
+    }
+  })
+
+  it('gives services that sign or ask for it, and nobody else, the keys that they sign with, and whom they trust as this checkout has it', () => {
+    for (const { name } of registered) {
+      expect(services[name]?.volumes, name).to.include('./components/trust:/app/components/trust:ro')
+    }
+    const told = Object.entries(services).filter(([, { environment }]) => environment?.Trust__SigningKeys)
+    for (const [, { environment }] of told) expect(environment?.Trust__SigningKeys).to.match(/^\$\{SIGNING_KEYS:\?/)
+    // Who neither says anything of its own nor listens has nothing to sign, and nobody to ask.
+    const signers = registered.filter(
+      ({ hasStore, watches, publishes }) => hasStore || watches || Object.values(publishes).flat().length > 0,
+    )
+    expect(told.map(([name]) => name)).to.have.members(signers.map(({ name }) => name))
+  })
+
+  it('makes each service, with its sidecar, a user of Kafka by its own name and password, over TLS', () => {
+    for (const service of registered) {
+      const password = variableOf(service, 'KAFKA_PASSWORD')
+      for (const name of [service.name, sidecarOf(service)]) {
+        const { environment = {} } = services[name] ?? {}
+        expect(environment, name).to.include({ Stream__SaslUsername: service.name, Stream__DisableTls: 'false' })
+        expect(environment.Stream__SaslPassword, name).to.match(new RegExp(`^\\$\\{${password}:`))
+        expect(environment.Stream__CaCert, name).to.match(/^-----BEGIN CERTIFICATE-----\n\$\{KAFKA_CERTIFICATE:/)
+        const foreign = Object.keys(environment).filter((key) => key.startsWith('KAFKA_'))
+        expect(foreign, name).to.deep.equal([])
+      }
+      expect(services.setup?.environment, service.name).to.include.keys(password)
+    }
+  })
+
+  it('has Kafka ask everybody who comes by the network, and listen for what has no TLS on its own loopback only', () => {
+    const { environment: kafka = {}, ports = [] } = services.kafka ?? {}
+    const protocols = new Map(
+      String(kafka.KAFKA_LISTENER_SECURITY_PROTOCOL_MAP)
+        .split(',')
+        .map((pair) => pair.split(':') as [string, string]),
+    )
+    const listeners = String(kafka.KAFKA_LISTENERS)
+      .split(',')
+      .map((text) => text.split('://') as [string, string])
+    expect(listeners.map(([name]) => name)).to.have.members([...protocols.keys()])
+    for (const [name, address] of listeners) {
+      const asks =
+        protocols.get(name) === 'SASL_SSL' &&
+        kafka[`KAFKA_LISTENER_NAME_${name}_SASL_ENABLED_MECHANISMS`] === 'SCRAM-SHA-512'
+      expect(asks || address.startsWith('localhost:'), name).to.equal(true)
+      expect(protocols.get(name), name).to.match(/^SASL_/)
+    }
+    expect(ports.map((port) => port.split(':').at(-1))).to.deep.equal(['9092'])
+    expect(kafka.KAFKA_ALLOW_EVERYONE_IF_NO_ACL_FOUND).to.equal('false')
+    expect(kafka.KAFKA_SUPER_USERS).to.not.contain('ANONYMOUS')
+  })
+
+  it('never asks a registry for an image that is made here, of which whoever owned the name would be given the secrets', () => {
+    const made = Object.entries(services).filter(([, { image }]) => image.includes('orderflow'))
+    expect(made.map(([name]) => name).sort()).to.deep.equal(ours.filter((name) => !name.endsWith('-sidecar')).sort())
+    for (const [name, { image, pull_policy }] of made) {
+      // Docker takes what stands before the slash for a registry when it is localhost, and this machine has none.
+      expect(image, name).to.match(/^localhost\/orderflow-[a-z-]+$/)
+      expect(pull_policy, name).to.equal('never')
+    }
+  })
+
+  it('has a name for every image that is made here', () => {
+    for (const { name } of registered) expect(services[name]?.image).to.equal(serviceImage(name))
+    expect(services.setup?.image).to.equal(serviceImage('setup'))
+  })
+})
+
+describe('docker-compose.postgresql.yml', () => {
+  const besides = readFileSync(join(repository, postgresqlFile), 'utf8')
+  const customTags = [{ tag: '!reset', resolve: () => null }]
+  const added = (parse(besides, { merge: true, customTags }) as { services: Record<string, Service | null> }).services
+
+  it('has PostgreSQL in the place of MongoDB, published on loopback only', () => {
+    expect(Object.keys(services)).to.include('mongo')
+    expect(added.mongo).to.equal(null)
+    expect(added.postgresql?.ports).to.deep.equal([`127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432`])
+  })
+
+  it('tells setup and every sidecar, and nobody else, how to reach it', () => {
+    const told = Object.entries(added).filter(([, service]) => service?.environment?.State__ConnectionString)
+    expect(told.map(([name]) => name)).to.have.members(['setup', ...storedServices.map(sidecarOf)])
+    for (const service of storedServices) {
+      const theirs = services[sidecarOf(service)]?.command?.map((flag) => flag.replace('mongodb', 'postgresql'))
+      expect(added[sidecarOf(service)]?.command).to.deep.equal(theirs)
+    }
+  })
+
+  it('has a default for ports and for no secret', () => {
+    const withDefault = [...besides.matchAll(/\$\{(\w+):-/g)].map(([, name]) => name)
+    expect(withDefault).to.deep.equal(['POSTGRESQL_PORT'])
+    for (const [, rest] of besides.matchAll(/\$\{POSTGRESQL_PASSWORD(.)/g)) expect(rest).to.equal(':')
+  })
+})
+
+describe('the pool of a sidecar', () => {
+  it('fits into what a PostgreSQL server of the stack allows, for twelve sidecars and some operators', () => {
+    const { spec } = parse(readFileSync(join(repository, 'components/postgresql/statestore.yaml'), 'utf8'))
+    const [pool] = spec.metadata.flatMap(({ name, value }: { name: string; value: string }) =>
+      name === 'maxConns' ? [Number(value)] : [],
+    )
+    expect(pool).to.be.within(32, 64)
+    expect(pool * 12).to.be.below(postgresqlSettings.max_connections)
+  })
+})
+
+describe('the sidecar of a release', () => {
+  it('is started as those of containers are, but for its ports and where its files are', () => {
+    const start = readFileSync(join(repository, 'packages/release/image/start'), 'utf8')
+    const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
+    const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
+      flag,
+      value,
+    ])
+    const [first] = registered
+    const ports = entryOf(defaultPorts.services, first?.name ?? '')
+    const wanted = daprdFlags(first?.name ?? '', ports, resourcesOf('/app/components', { hasStore: false }, 'mongodb'))
+    const folder = resourcesOf('/app/components', { hasStore: true }, 'mongodb').folders[1]
+    expect(start).to.contain(`[ -z "$State__Store" ] || sidecar_flags+=(--resources-path ${folder})`)
+    const isOwn = ([flag = '']: (string | undefined)[]) => flag.endsWith('-port') || flag === 'app-id'
+    expect(found.filter(isOwn).map(([flag]) => flag)).to.deep.equal(wanted.filter(isOwn).map(([flag]) => flag))
+    const rest = found.filter((pair) => !isOwn(pair) && pair[0] !== 'dapr-graceful-shutdown-seconds')
+    expect(rest).to.deep.equal(wanted.filter((pair) => !isOwn(pair)))
+  })
+})
+
+describe('the broker', () => {
+  const read = (path: string) => readFileSync(join(repository, path), 'utf8')
+  const files = [
+    'packages/release/test/rehearsal/kafka.ts',
+    'packages/cli/src/offline/images/kafka/docker/server.properties',
+  ]
+  /** A hosted broker refuses less than 6 s. */
+  const other = ['group.min.session.timeout.ms']
+
+  for (const file of files) {
+    it(`has the settings of the local one in ${file}, where that has them`, () => {
+      const settings = Object.entries(brokerSettings).filter(([name]) => !other.includes(name))
+      for (const [name, value] of settings) {
+        const [, found] =
+          new RegExp(`^\\s*'?${name.replaceAll('.', '\\.')}'?\\s*[:=]\\s*'?([^',\\s]+)`, 'm').exec(read(file)) ?? []
+        if (found !== undefined) expect(found, name).to.equal(String(value))
+      }
+    })
+  }
+})
+
+describe('replicas', () => {
+  const model = {
+    services: {
+      'payment-pod': { image: 'p', pull_policy: 'never', ports: ['1:1'] },
+      'payment-sidecar': { network_mode: 'service:payment-pod', depends_on: { 'payment-pod': {}, setup: {} } },
+      'payment-service': {
+        build: {},
+        network_mode: 'service:payment-pod',
+        depends_on: { 'payment-pod': {}, 'payment-sidecar': {} },
+      },
+    },
+  }
+
+  it('are pods, sidecars and services of their own, with no published port', () => {
+    expect(replicaServices(model, { 'payment-service': 2 }).services).to.deep.equal({
+      'payment-pod-2': { image: 'p', pull_policy: 'never' },
+      'payment-sidecar-2': { network_mode: 'service:payment-pod-2', depends_on: { 'payment-pod-2': {}, setup: {} } },
+      'payment-service-2': {
+        network_mode: 'service:payment-pod-2',
+        depends_on: { 'payment-pod-2': {}, 'payment-sidecar-2': {} },
+      },
+    })
+  })
+
+  it('are none when a service runs once', () => {
+    expect(replicaServices(model, { 'payment-service': 1 }).services).to.deep.equal({})
+  })
+})
+
+describe('ports of containers on ::1', () => {
+  it('are those that docker-compose.yml publishes on 127.0.0.1, by the same variables', () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports)
+    const added = ipv6Ports({ services }).services
+    expect(Object.keys(added))
+      .to.have.members(published.map(([name]) => name))
+      .and.to.include('order-pod')
+    expect(added['order-pod']?.ports).to.deep.equal([
+      `[::1]:\${ORDER_HTTP_PORT:-5000}:5000`,
+      `[::1]:\${ORDER_HTTPS_PORT:-5001}:5001`,
+    ])
+  })
+})

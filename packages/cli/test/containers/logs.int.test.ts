@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+const script = `
+import { dockerLogs } from ${JSON.stringify(join(repository, 'packages/cli/src/containers/commands.ts'))}
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+await dockerLogs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {
+  console.error(code + ': ' + message)
+  process.exitCode = 1
+})
+`
+
+/** Starts the logs of containers, with this in place of docker. */
+function start(docker: string) {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${docker}`)
+  chmodSync(join(folder, 'docker'), 0o755)
+  const env = { PATH: `${folder}${delimiter}${process.env.PATH}` }
+  return spawn(process.execPath, ['--input-type=module', '-e', script], { env })
+}
+
+/** Prints until nobody reads, and then fails as docker compose does. */
+const endless = "trap '' PIPE; while echo kafka-1 2>/dev/null; do sleep 0.05; done; exit 255"
+
+describe('logs of containers', () => {
+  afterEach(removeFolders)
+
+  it('end well when nobody reads on', async () => {
+    const child = start(endless)
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    expect(await once(child, 'close')).to.deep.equal([0, null])
+  })
+
+  it('end well with Ctrl-C', async () => {
+    const child = start(`trap 'exit 130' INT; ${endless}`)
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    expect(await once(child, 'close')).to.deep.equal([0, null])
+  })
+
+  it('are an error when docker compose cannot show them', async () => {
+    const child = start('exit 1')
+    child.stdout.resume()
+    const [[code], [text]] = await Promise.all([once(child, 'close'), once(child.stderr, 'data')])
+    expect(code).to.equal(1)
+    expect(String(text)).to.equal('compose-failed: docker compose logs ended with 1\n')
+  })
+})

@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventTypes } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import { parse, parseAllDocuments } from 'yaml'
+import { generatedFiles } from '../../src/generate/files.ts'
+import { lanes } from '../../src/kafka/lanes.ts'
+import { topics } from '../../src/kafka/topics.ts'
+import { repository } from '../../src/lib/paths.ts'
+import { defaultPorts } from '../../src/lib/ports.ts'
+import { partitions, services } from '../../src/lib/services.ts'
+
+const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
+const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())
+
+describe('what follows from services.json', () => {
+  for (const [path, text] of generatedFiles()) {
+    it(`is up to date in ${path}; make generate writes it`, () => {
+      expect(existsSync(join(repository, path)) ? read(path) : undefined).to.equal(text)
+    })
+  }
+
+  it('has a folder with the settings of each service, and every folder of a service is in services.json', () => {
+    const own = services.map(({ folder }) => folder).filter((folder) => !folder.startsWith('packages/'))
+    expect(readdirSync(repository).filter((name) => name.endsWith('-service'))).to.have.members(own)
+    for (const { name, folder, http, https, channel, hasStore } of services) {
+      const { metrics, daprHttp, daprGrpc } = defaultPorts.services[name] ?? {}
+      const settings = JSON.parse(read(folder, 'appsettings.json'))
+      expect(settings.App.Name).to.equal(name)
+      expect(settings.Web, name).to.include({ HttpPort: http, HttpsPort: https })
+      expect(settings.AppChannel.Port, name).to.equal(channel)
+      expect(settings.Metrics, name).to.deep.equal({ Host: 'localhost', Port: metrics })
+      expect(settings.Sidecar, name).to.include({ HttpPort: daprHttp, GrpcPort: daprGrpc })
+      expect(settings.State.Store, name).to.equal(hasStore ? 'statestore' : '')
+      expect(settings.Stream.PubSub, name).to.equal(['pubsub', ...lanes].join())
+    }
+  })
+})
+
+describe('components/trust/publishers.json', () => {
+  it('has the AppId of each service, and the names of what it publishes', () => {
+    const { outside, services: published } = JSON.parse(read('components/trust/publishers.json'))
+    const named = services.map(({ name, folder, publishes }) => [
+      JSON.parse(read(folder, 'appsettings.json')).App.Id,
+      { name, publishes },
+    ])
+    expect(published).to.deep.equal(Object.fromEntries(named))
+    for (const topic of outside) expect(topics.containers.map(({ name }) => name)).to.include(topic)
+  })
+
+  it('has events that a schema knows', () => {
+    const known = eventTypes.map((type) => type.split('@')[0])
+    for (const { publishes } of services) expect(known).to.include.members(Object.values(publishes).flat())
+  })
+})
+
+describe('the topics', () => {
+  it('are what services consume and produce, each with its consumers, and one for dead letters of each', () => {
+    const events = topics.containers.filter(({ name }) => !name.endsWith('.dead'))
+    const dead = topics.containers.filter(({ name }) => name.endsWith('.dead'))
+    expect(dead.map(({ name }) => name)).to.deep.equal(events.map(({ name }) => `${name}.dead`))
+    for (const { consumerGroups, partitions } of dead) expect([consumerGroups, partitions]).to.deep.equal([[], 1])
+    const consumed = services.flatMap(({ name, consumes }) =>
+      Object.keys(consumes).map((topic) => `${topic} to ${name}`),
+    )
+    const waitedFor = events.flatMap(({ name, consumerGroups }) => consumerGroups.map((group) => `${name} to ${group}`))
+    expect(waitedFor.sort()).to.deep.equal(consumed.sort())
+    for (const { produces } of services) expect(events.map(({ name }) => name)).to.include.members(produces)
+  })
+
+  it('have the same names and limits as processes and in containers, and differ in partitions alone', () => {
+    const withOther = topics.processes.map(({ name, ...spec }) => ({
+      ...spec,
+      name,
+      partitions: name.endsWith('.dead') ? 1 : partitions.containers,
+    }))
+    expect(withOther).to.deep.equal(topics.containers)
+  })
+})
+
+describe('components/', () => {
+  it('subscribes each service to what it consumes, by lanes when it is prompt', () => {
+    for (const { name, consumes } of services) {
+      const file = `subscriptions.${name}.yaml`
+      const documents = existsSync(join(repository, 'components', file)) ? documentsOf('components', file) : []
+      const found = documents.map(({ scopes, spec }) => {
+        expect(scopes).to.deep.equal([name])
+        return `${spec.topic} through ${spec.pubsubname}`
+      })
+      const wanted = Object.entries(consumes).flatMap(([topic, urgency]) =>
+        (urgency === 'prompt' ? lanes : ['pubsub']).map((component) => `${topic} through ${component}`),
+      )
+      expect(found).to.deep.equal(wanted)
+    }
+  })
+
+  it('has Kafka components that differ in name and client id only, each with its retries', () => {
+    const components = documentsOf('components/kafka.yaml')
+    const names = components.map(({ metadata }) => metadata.name)
+    expect(names).to.deep.equal(['pubsub', ...lanes])
+    const alike = components.map(({ metadata, ...other }) =>
+      JSON.stringify(other).replace(`{appID}${metadata.name.slice('pubsub'.length)}"}`, '{appID}"}'),
+    )
+    expect(new Set(alike).size).to.equal(1)
+    expect(Object.keys(parse(read('components/resiliency.yaml')).spec.targets.components)).to.deep.equal(names)
+    expect(documentsOf('packages/release/boot-check/kafka.yaml').map(({ metadata }) => metadata.name)).to.deep.equal(
+      names,
+    )
+  })
+
+  it('names no subscription twice, since a sidecar reads those of all services', () => {
+    const files = readdirSync(join(repository, 'components')).filter((file) => file.startsWith('subscriptions.'))
+    const names = files.flatMap((file) => documentsOf('components', file).map(({ metadata }) => metadata.name))
+    expect(new Set(names).size).to.equal(names.length)
+  })
+
+  it('lets the broker, not the sidecar, say that a message is too large', () => {
+    const sidecarLimit = Number(/name: maxMessageBytes\s+value: "(\d+)"/.exec(read('components/kafka.yaml'))?.[1])
+    const limits = topics.containers.map((topic) => Number(topic.configs['max.message.bytes']))
+    expect(sidecarLimit).to.be.greaterThan(Math.max(...limits))
+  })
+
+  it('has resiliency as the only document of its file, since daprd reads no other', () => {
+    expect(read('components/resiliency.yaml')).to.not.match(/^---$/m)
+  })
+
+  it('has no connection string or credential in it', () => {
+    const files = readdirSync(join(repository, 'components'), { recursive: true, encoding: 'utf8' })
+    for (const name of files.filter((file) => file.endsWith('.yaml'))) {
+      expect(read('components', name)).to.not.match(/name: (brokers|connectionString|sasl\w*)\s+value:/)
+    }
+  })
+
+  it('has each state store in a folder of its own', () => {
+    for (const store of ['sqlite', 'mongodb', 'postgresql']) {
+      expect(readdirSync(join(repository, 'components', store))).to.deep.equal(['statestore.yaml'])
+      const { metadata, spec } = parse(read('components', store, 'statestore.yaml'))
+      expect([metadata.name, spec.type]).to.deep.equal(['statestore', `state.${store}`])
+    }
+  })
+})

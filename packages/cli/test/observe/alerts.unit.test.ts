@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { repository } from '../../src/lib/paths.ts'
+
+interface Rule {
+  alert?: string
+  labels?: { severity: string }
+  annotations?: { summary: string; runbook: string }
+}
+
+const read = (path: string) => readFileSync(join(repository, path), 'utf8')
+const { groups } = parse(read('packages/cli/observe/alerts.yml')) as { groups: { rules: Rule[] }[] }
+const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined)
+const { tests } = parse(read('packages/cli/observe/alerts.test.yml')) as {
+  tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[]
+}
+const tried = tests.flatMap(({ alert_rule_test: all }) => all)
+const manual = read('docs/observability.md')
+
+describe('each alert', () => {
+  it('says how urgent it is, what is wrong, and where it stands what to do', () => {
+    expect(alerts).to.have.length.above(8)
+    for (const { alert = '', labels, annotations } of alerts) {
+      expect(labels?.severity, alert).to.match(/^(page|ticket)$/)
+      expect(annotations?.summary, alert).to.match(/\w/)
+      expect(annotations?.runbook, alert).to.equal(`docs/observability.md#${alert.toLowerCase()}`)
+      expect(manual, alert).to.contain(`\n### ${alert}\n`)
+    }
+  })
+
+  it('is tried by promtool, when it shall fire and when it shall not', () => {
+    for (const { alert } of alerts) {
+      const own = tried.filter(({ alertname }) => alertname === alert)
+      expect(
+        own.some(({ exp_alerts: expected = [] }) => expected.length > 0),
+        `${alert} fires`,
+      ).to.equal(true)
+      expect(
+        own.some(({ exp_alerts: expected = [] }) => expected.length === 0),
+        `${alert} does not`,
+      ).to.equal(true)
+    }
+  })
+
+  it('is tried on a stack that is broken for it', () => {
+    const broken = read('test/observe/metrics.e2e.test.ts')
+    for (const { alert = '' } of alerts) expect(broken, alert).to.contain(`'${alert}'`)
+  })
+})

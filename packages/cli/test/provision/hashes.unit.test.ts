@@ -1,0 +1,39 @@
+import { expect } from 'chai'
+import { pinned } from '../../src/commands/hashes.ts'
+import { StackError } from '../../src/lib/error.ts'
+import { versions } from '../../src/lib/paths.ts'
+import { checkHash, hashes } from '../../src/provision/hashes.ts'
+
+describe('packages/cli/hashes.json', () => {
+  const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]
+  for (const name of [...pinned.go, ...pinned.npm, ...pinned.maven, ...jars]) {
+    it(`says what ${name} must be (if not: make hashes)`, () => expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
+  }
+
+  it('holds nothing of other versions', () => {
+    const packages = Object.keys(hashes).filter((name) => !name.endsWith('.jar'))
+    expect(packages).to.have.members([...pinned.go, ...pinned.npm, ...pinned.maven])
+    expect(Object.keys(hashes).filter((name) => /^kafka\D/.test(name) && !name.includes(versions.kafka))).to.deep.equal(
+      [],
+    )
+  })
+})
+
+describe('a download', () => {
+  const [name = ''] = pinned.npm
+
+  it('passes as what it was pinned to', () => checkHash(name, hashes[name] ?? ''))
+
+  it('is refused with both hashes when it is anything else', () => {
+    expect(() => checkHash(name, 'sha512-other'))
+      .to.throw(StackError, `${name} is sha512-other, and packages/cli/hashes.json says ${hashes[name]}`)
+      .with.property('code', 'wrong-hash')
+  })
+
+  it('is refused when nothing is known about it', () => {
+    expect(() => checkHash('new.jar', 'sha512-any'))
+      .to.throw(StackError, 'says nothing about it')
+      .with.property('nextStep')
+      .that.matches(/^make hashes,/)
+  })
+})

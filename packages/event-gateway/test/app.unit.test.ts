@@ -1,0 +1,391 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
+import { createApiKey } from '@orderflow/service-kit/api-keys'
+import { type Answer, FakeSidecar, publisherOf, send, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+import type { Outcome } from '../src/domain/outcome.ts'
+import type { Judged } from '../src/routes/model.ts'
+import { service } from '../src/service.ts'
+import { envelope, full, legacy } from './envelopes.ts'
+import { trustFile } from './trust-file.ts'
+
+const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
+const json = { 'content-type': 'application/json' }
+const lines = { 'content-type': 'application/x-ndjson' }
+
+interface Told {
+  title?: string
+  detail?: string
+  items: Outcome[]
+}
+
+/** Ids that every receiver derives from these bytes and key. */
+function derivedIds(text: string, key: string) {
+  const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
+    value: Buffer.from(text),
+    key: Buffer.from(key),
+  })
+  return { Id, CorrelationId, TraceId }
+}
+
+describe('event-gateway', () => {
+  let sidecar: FakeSidecar
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+  })
+
+  const appWith = (env: Record<string, string> = {}) =>
+    createApp(service, {
+      settings: readSettings(service, { ...tokens, ...env }),
+      log: createLog('event-gateway', 'silent'),
+      sidecar,
+      now: () => new Date(),
+      newId: () => crypto.randomUUID(),
+    })
+  const request = <T = Told>(
+    path: string,
+    body: string | object,
+    headers: Record<string, string> = {},
+    app = appWith(),
+  ) =>
+    withServer(app.web, (url) =>
+      send<T>(url + path, {
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    )
+  const publish = (...args: Parameters<typeof request> extends [string, ...infer Rest] ? Rest : never) =>
+    request('/v1/events/orderevents', ...args)
+  const published = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
+  const outcomesOf = ({ body }: Answer<Told>) =>
+    body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
+
+  describe('where nobody is asked', () => {
+    it('publishes an envelope in the bytes that came, with the ids that receivers derive, by its OrderId, unsigned', async () => {
+      const event = envelope()
+      const text = JSON.stringify(event).replace('"Total":10', '"Total": 10.00,"more": [12345678901234567890]')
+      const { Id, TraceId } = derivedIds(text, event.Payload.OrderId)
+      const { status, body } = await publish(` ${text}\n`)
+      expect([status, body.items]).to.deep.equal([
+        202,
+        [{ index: 0, outcome: 'accepted', id: Id, variant: 'reduced', errors: [], warnings: [] }],
+      ])
+      const ids = `"Id":"${Id}","CorrelationId":"${TraceId}","TraceId":"${TraceId}",`
+      expect(published()).to.deep.equal([text.replace('{', `{${ids}`)])
+      expect(sidecar.published[0]).to.deep.include({ topic: 'orderevents', key: event.Payload.OrderId, headers: {} })
+    })
+
+    it('publishes a list in one call, and tells of each in its place', async () => {
+      const reduced = envelope()
+      const all = [full(), reduced, full()]
+      const reducedIds = derivedIds(JSON.stringify(reduced), reduced.Payload.OrderId)
+      const answer = await publish(all)
+      expect([answer.status, outcomesOf(answer)]).to.deep.equal([202, ['accepted', 'accepted', 'accepted']])
+      expect(answer.body.items.map(({ id, variant }) => [id, variant])).to.deep.equal([
+        [all[0]?.['Id' as keyof (typeof all)[0]], 'full'],
+        [reducedIds.Id, 'reduced'],
+        [all[2]?.['Id' as keyof (typeof all)[0]], 'full'],
+      ])
+      expect(published().map((text) => JSON.parse(text))).to.deep.equal([all[0], { ...reducedIds, ...reduced }, all[2]])
+      expect(sidecar.calls.publish).to.equal(1)
+    })
+
+    it('publishes lines, and tells which of them are wrong', async () => {
+      const good = JSON.stringify(full())
+      const answer = await publish(`${good}\n\n{"AppId":\n${good}\n`, lines)
+      expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused not-json', 'accepted']])
+      expect(answer.body.items.map(({ index, line }) => [index, line])).to.deep.equal([
+        [0, 1],
+        [1, 3],
+        [2, 4],
+      ])
+      expect(published()).to.deep.equal([good, good])
+    })
+
+    it('refuses what is wrong in a list and publishes the rest, saying what the contract says', async () => {
+      const answer = await publish([full(), envelope({ Name: 'OrderCreatd' }), envelope({}, { Total: '10' }), 1])
+      expect(answer.status).to.equal(207)
+      expect(outcomesOf(answer)).to.deep.equal([
+        'accepted',
+        'refused unknown-event',
+        'refused invalid-payload',
+        'refused not-an-envelope',
+      ])
+      expect(answer.body.items[1]?.errors).to.deep.equal([
+        { pointer: '/Name', message: 'is not a known event', hint: 'write OrderCreated' },
+      ])
+      expect(answer.body.items[2]?.errors[0]).to.deep.equal({
+        pointer: '/Payload/Total',
+        message: 'must be a number, not a string',
+        hint: 'send it without quotes: 12.5, not "12.5"',
+      })
+      expect(published()).to.have.length(1)
+    })
+
+    it('answers 400 with the list when nothing of it is right', async () => {
+      const answer = await publish([{ ...envelope(), AppId: undefined }])
+      expect([answer.status, outcomesOf(answer), published()]).to.deep.equal([400, ['refused not-an-envelope'], []])
+      expect(answer.body.items[0]?.errors).to.deep.equal([{ pointer: '/AppId', message: 'is missing' }])
+    })
+
+    it('takes in an event that no schema here knows, as the stream does, and says so', async () => {
+      const { status, body } = await publish(envelope({ Name: 'Observed' }, {}))
+      expect([status, body.items[0]?.warnings[0]?.pointer]).to.deep.equal([202, '/Name'])
+    })
+
+    it('lets nobody speak as a service of ours, signed or not', async () => {
+      const [order, payment] = [publisherOf('orderevents'), publisherOf('paymentevents')]
+      const answer = await publish([
+        full({ AppId: order.id, AppName: order.name }),
+        full({ AppId: order.id.toUpperCase() }),
+        full({ AppName: payment.name }),
+        full({ AppName: 'event-gateway' }),
+      ])
+      expect([answer.status, new Set(outcomesOf(answer)), published()]).to.deep.equal([
+        403,
+        new Set(['refused untrusted']),
+        [],
+      ])
+      expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which speaks for itself/)
+    })
+
+    it('lets nobody write what is not for others to write', async () => {
+      const closed = await request('/v1/events/paymentevents', full())
+      expect([closed.status, closed.body.detail]).to.deep.equal([
+        403,
+        'Only a service of ours writes this one. Others write orderevents.',
+      ])
+      for (const topic of ['orderevents.dead', 'nothing', '__consumer_offsets']) {
+        expect((await request(`/v1/events/${topic}`, full())).status, topic).to.equal(404)
+      }
+      expect(published()).to.deep.equal([])
+    })
+
+    it('holds a listed application to its entry', async () => {
+      const file = trustFile('taken-in', {
+        [legacy.id]: { name: legacy.name, topics: { orderevents: ['OrderCancelled'] } },
+      })
+      const answer = await publish(full(), {}, appWith({ Trust__File: file }))
+      expect([answer.status, answer.body.items[0]?.errors[0]?.message]).to.deep.equal([
+        403,
+        `AppId ${legacy.id} is listed in trust.json and does not publish OrderCreated to orderevents by it: if it should be taken in, change that, restart the services and send it again`,
+      ])
+    })
+
+    it('hands on the trace of the request, unless the envelope is of another', async () => {
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+      const own = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
+      await publish([envelope(), full({ TraceId: own }), full()], { traceparent })
+      expect(sidecar.published.map(({ headers }) => headers.traceparent)).to.deep.equal([
+        traceparent,
+        traceparent,
+        undefined,
+      ])
+    })
+  })
+
+  describe('when publishing fails', () => {
+    const lost = () => new SidecarError('publish', new Error('no answer'))
+
+    it('says that nobody knows, and what sending it again would do', async () => {
+      sidecar.failures.publish.push(lost())
+      const answer = await publish([full(), envelope(), {}])
+      expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
+      expect(outcomesOf(answer)).to.deep.equal(['unknown', 'unknown', 'refused not-an-envelope'])
+      expect(answer.body.items[0]?.retry).to.match(/by its Id it is the same event/)
+      expect(answer.body.items[1]?.retry).to.match(/by its Id it is the same event/)
+      expect(answer.body.detail).to.match(
+        /^Of 3 envelopes 0 are in the log, 1 are refused, 0 were not sent, and of 2 nobody knows/,
+      )
+    })
+
+    it('is the same event when it is sent again with its Idempotency-Key, alone or among others', async () => {
+      const key = { 'idempotency-key': 'a' }
+      const event = envelope()
+      sidecar.failures.publish.push(lost())
+      const first = await publish([envelope(), event, event], key)
+      expect(first.body.items[1]?.retry).to.match(/the same event/)
+      const again = await publish([event, event], key)
+      const ids = (answer: Answer<Told>) => answer.body.items.map(({ id }) => id)
+      expect(ids(again)).to.deep.equal(ids(first).slice(1))
+      expect(new Set(ids(first)).size).to.equal(3)
+      expect(ids(await publish(event, { 'idempotency-key': 'b' }))).not.to.deep.equal(ids(again).slice(0, 1))
+      const [value = '', copy] = published()
+      const { Id, CorrelationId, TraceId, ...sent } = JSON.parse(value)
+      expect([Id, CorrelationId, sent]).to.deep.equal([ids(again)[0], TraceId, event])
+      expect(value.endsWith(JSON.stringify(event).slice(1))).to.equal(true)
+      // The same bytes twice in one body are two events.
+      expect(JSON.parse(copy ?? '').TraceId).not.to.equal(TraceId)
+      expect(again.body.items[0]?.variant).to.equal('reduced')
+    })
+
+    it('gives an envelope what it lacks and nothing else', async () => {
+      const event = full()
+      await publish([event, { ...event, TraceId: undefined }], { 'idempotency-key': 'a' })
+      const [whole, completed] = published()
+      expect(whole).to.equal(JSON.stringify(event))
+      expect(JSON.parse(completed ?? '')).to.deep.equal({ ...event, TraceId: event.CorrelationId })
+    })
+
+    it('tells what the broker refuses from what it did not answer', async () => {
+      sidecar.failures.publish.push(new SidecarError('publish', new Error('too large'), 'refused'))
+      const answer = await publish(full())
+      expect([answer.status, outcomesOf(answer)]).to.deep.equal([400, ['refused not-taken']])
+    })
+  })
+
+  describe('where callers are asked who they are', () => {
+    const keyOf = (name: string, tenant = '', scopes = ['events:write']) =>
+      createApiKey({ name, scopes, tenant }, new Date())
+    const keys = { own: keyOf('legacy'), rotated: keyOf('legacy'), other: keyOf('shop'), acme: keyOf('legacy', 'acme') }
+    const entry = { name: legacy.name, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
+    const closed = (entries: object, unlisted: 'taken-in' | 'set-aside' = 'taken-in') =>
+      appWith({
+        Auth__Mode: 'closed',
+        Auth__ApiKeys: JSON.stringify(Object.values(keys).map(({ record }) => record)),
+        Trust__File: trustFile(unlisted, entries),
+      })
+    const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name].key}` })
+    const told = async (event: object, name: keyof typeof keys, entries: object = { [legacy.id]: entry }) => {
+      const { status, body } = await publish(event, as(name), closed(entries))
+      return `${status} ${body.items[0]?.errors[0]?.message ?? ''}`
+    }
+
+    it('takes an application’s events with its key, also while it is being replaced', async () => {
+      for (const name of ['own', 'rotated'] as const) expect(await told(full(), name), name).to.equal('202 ')
+      expect(published()).to.have.length(2)
+    })
+
+    it('takes them with no other key, and with none', async () => {
+      expect(await told(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
+      expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
+      const { apiKey: _, ...keyless } = entry
+      expect(await told(full(), 'own', { [legacy.id]: keyless })).to.match(
+        /^403 .*without an apiKey that may speak for it/,
+      )
+      expect(published()).to.deep.equal([])
+    })
+
+    it('takes no application that is not listed, also where the stream does, and nothing beyond an entry', async () => {
+      expect(await told(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
+      expect(await told(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
+      expect(
+        await told(envelope({ Name: 'OrderCancelled', Payload: { OrderId: crypto.randomUUID() } }), 'own'),
+      ).to.match(/^403 .*does not publish OrderCancelled/)
+      expect(published()).to.deep.equal([])
+    })
+
+    it('takes a TenantID that the file or the key has, and no other', async () => {
+      const named = { [legacy.id]: { ...entry, tenants: ['north', 'acme'] } }
+      const cases: [tenant: string | undefined, key: keyof typeof keys, entries: object | undefined, status: number][] =
+        [
+          [undefined, 'own', undefined, 202],
+          ['north', 'own', undefined, 403],
+          ['north', 'own', named, 202],
+          ['south', 'own', named, 403],
+          [undefined, 'own', named, 403],
+          ['acme', 'acme', undefined, 202],
+          ['acme', 'acme', named, 202],
+          ['north', 'acme', named, 403],
+          [undefined, 'acme', undefined, 403],
+        ]
+      for (const [TenantID, name, entries, status] of cases) {
+        expect(
+          await told(full(TenantID === undefined ? {} : { TenantID }), name, entries),
+          `${TenantID} ${name}`,
+        ).to.match(new RegExp(`^${status}`))
+      }
+    })
+
+    it('publishes what of a list is its sender’s, and nothing else', async () => {
+      const all = [full(), full({ AppId: crypto.randomUUID() }), full()]
+      const answer = await publish(all, as('own'), closed({ [legacy.id]: entry }))
+      expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
+      expect(published()).to.have.length(2)
+    })
+  })
+
+  describe('asked to judge', () => {
+    const judge = (body: string | object, query = '', headers = {}) =>
+      request<{ mode: string; items: Judged[] }>(`/v1/envelopes/validate${query}`, body, headers)
+
+    it('says of each envelope what is wrong with it, as publisher or receiver, and publishes none', async () => {
+      const { status, body } = await judge([full(), envelope()])
+      expect([status, body.mode]).to.deep.equal([200, 'publisher'])
+      expect(body.items.map(({ valid, variant }) => [valid, variant])).to.deep.equal([
+        [true, 'full'],
+        [false, 'reduced'],
+      ])
+      const received = await judge([full(), envelope()], '?mode=receiver')
+      expect(received.body.items.map(({ valid }) => valid)).to.deep.equal([true, true])
+      expect(published()).to.deep.equal([])
+    })
+
+    it('tells the line of each', async () => {
+      const { body } = await judge(`\n${JSON.stringify(full())}\n{`, '', lines)
+      expect(body.items.map(({ line, valid, code }) => [line, valid, code])).to.deep.equal([
+        [2, true, undefined],
+        [3, false, 'not-json'],
+      ])
+    })
+  })
+
+  it('publishes to all topics that others may write, and to no other', () => {
+    const file = new URL('../../../components/trust/publishers.json', import.meta.url)
+    const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: string[] }
+    expect(service.produces).to.have.members(outside)
+  })
+
+  it('shows the contract’s schemas to everybody, under the paths of their ids', async () => {
+    const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
+    await withServer(closed.web, async (url) => {
+      const { schemas } = (await (await fetch(`${url}/schemas`)).json()) as { schemas: string[] }
+      expect(schemas).to.include.members(['/schemas/common.json', '/schemas/events/OrderCreated.1.json'])
+      for (const path of schemas) {
+        const answer = await fetch(url + path)
+        expect([answer.status, answer.headers.get('content-type')]).to.deep.equal([200, 'application/schema+json'])
+        expect(new URL(((await answer.json()) as { $id: string }).$id).pathname).to.equal(path)
+      }
+    })
+  })
+
+  it('shows what there is to say as an AsyncAPI document, and as a page that may run its own script alone', async () => {
+    const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
+    await withServer(closed.web, async (url) => {
+      const document = (await (await fetch(`${url}/asyncapi.json`)).json()) as { channels: object }
+      expect(document.channels).to.have.all.keys('orderevents', 'paymentevents')
+      const page = await fetch(`${url}/asyncapi`)
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8')
+      const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(await page.text()) ?? []
+      const hash = createHash('sha256').update(script).digest('base64')
+      expect(page.headers.get('content-security-policy')).to.include(`script-src 'sha256-${hash}'`)
+    })
+  })
+
+  it('leads to all of it from below a path prefix at a proxy', async () => {
+    const { web } = appWith({ Web__Proxies: '1' })
+    const headers = { 'x-forwarded-prefix': '/publish' }
+    await withServer(web, async (url) => {
+      const pathsOf = async (path: string, links: RegExp) => {
+        const text = await (await fetch(url + path, { headers })).text()
+        return Array.from(
+          text.matchAll(links),
+          ([, link = '']) => new URL(link, `${url}/publish${path === '/openapi.json' ? '/docs/' : path}`).pathname,
+        )
+      }
+      const linked = await pathsOf('/asyncapi', /href="(?!#)([^"]+)"/g)
+      // Where the description is shown: on the page of the operations.
+      const described = await pathsOf('/openapi.json', /\]\((?!https?:)([^)]+)\)/g)
+      const listed = await pathsOf('/schemas', /"(\/[^"]+)"/g)
+      expect(linked).to.deep.equal(['/publish/asyncapi.json'])
+      expect(described).to.deep.equal(['asyncapi', 'asyncapi.json', 'schemas'].map((name) => `/publish/${name}`))
+      expect(listed).to.include('/publish/schemas/common.json')
+      for (const path of [...linked, ...described, ...listed]) {
+        expect((await fetch(url + path.replace('/publish', ''), { headers })).status, path).to.equal(200)
+      }
+    })
+  })
+})

@@ -1,0 +1,210 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { deadLetterTopic } from '@orderflow/envelope-schema'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-settings'
+import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
+import type { Admin } from '@platformatic/kafka'
+import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
+import type { WatchedService } from '../services.ts'
+
+/** What the broker and services say of themselves. */
+export interface Seen {
+  at: string
+  kafka: HealthView['kafka']
+  services: ServiceHealth[]
+  groups: GroupLag[]
+  topics: TopicHealth[]
+  settings: string[]
+}
+
+const timeoutMs = 2_500
+/** What was seen holds this long. */
+const freshMs = 2_000
+/** Whoever asks waits no longer than this for something newer than what was seen last, */
+const patienceMs = 500
+/** unless that is older than this. */
+const staleMs = 5_000
+/** A rate over longer than this is none of now. */
+const rateMs = 30_000
+
+/**
+ * Looks when somebody asks, and not otherwise: services ask the broker whether they are ready. By one connection to the broker: to log in
+ * costs it more than to answer.
+ */
+export class Lookout {
+  readonly #kafka: KafkaConnection
+  readonly #watched: readonly WatchedService[]
+  readonly #now: () => Date
+  readonly #wait: (ms: number) => Promise<unknown>
+  #admin: Admin | undefined
+  #seen: Seen | undefined
+  #looking: Promise<void> | undefined
+
+  constructor(
+    kafka: KafkaConnection,
+    watched: readonly WatchedService[],
+    now: () => Date,
+    wait: (ms: number) => Promise<unknown> = (ms) => delay(ms, undefined, { ref: false }),
+  ) {
+    this.#kafka = kafka
+    this.#watched = watched
+    this.#now = now
+    this.#wait = wait
+  }
+
+  /** What there is to be seen, as of two seconds ago or later; as of five, where a look takes its time. */
+  async see(): Promise<Seen> {
+    const before = this.#seen
+    const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
+    if (before && age < freshMs) return before
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    await (age < staleMs ? Promise.race([this.#looking, this.#wait(patienceMs)]) : this.#looking)
+    return this.#seen as Seen
+  }
+
+  async close(): Promise<void> {
+    const closing = this.#admin
+    this.#admin = undefined
+    await closing?.close().catch(() => {})
+  }
+
+  async #look(): Promise<void> {
+    const at = this.#now().toISOString()
+    // Nothing is heard while it is loaded, the first time: that must not be of the time that services have to answer in.
+    await import('@platformatic/kafka')
+    const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
+    this.#seen = { at, services, ...stream }
+  }
+
+  async #lookAtKafka(at: string): Promise<Stream & Pick<Seen, 'settings'>> {
+    try {
+      const admin = await this.#open()
+      const stream = await streamAt(at, admin, this.#watched, this.#seen)
+      const used = this.#watched.flatMap(({ consumes, publishes }) => [...consumes, ...Object.keys(publishes)])
+      const names = used.flatMap((topic) => [topic, deadLetterTopic(topic)])
+      const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
+      return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
+    } catch (error) {
+      // What a broker was before it broke off says nothing of the one that comes back.
+      void this.close()
+      const { topics = [], groups = [], settings = [] } = this.#seen ?? {}
+      return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
+    }
+  }
+
+  async #open(): Promise<Admin> {
+    const { Admin } = await import('@platformatic/kafka')
+    const options = { clientId: 'event-monitor', retries: 0, connectTimeout: 2_000, requestTimeout: timeoutMs }
+    this.#admin ??= new Admin({ ...options, ...this.#kafka })
+    return this.#admin
+  }
+}
+
+async function lookAtService({ name, url }: WatchedService): Promise<ServiceHealth> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
+    const { missing = {}, redelivered = [] } = (await response.json()) as Partial<Ready>
+    const reason = Object.entries(missing)
+      .map(([part, why]) => `${part}: ${why}`)
+      .join('; ')
+    const sidecar = 'sidecar' in missing ? 'down' : 'up'
+    return { name, url, state: response.ok ? 'ready' : 'not-ready', reason: reason || null, sidecar, redelivered }
+  } catch (error) {
+    const reason = (error as Error).name === 'TimeoutError' ? 'it does not answer in time' : 'nothing answers there'
+    return { name, url, state: 'unreachable', reason, sidecar: 'unknown', redelivered: [] }
+  }
+}
+
+/** What a service answers at `/readyz` (packages/service-kit/src/web/health.ts). */
+interface Ready extends Pick<ServiceHealth, 'redelivered'> {
+  missing: Record<string, string>
+}
+
+type Stream = Pick<Seen, 'kafka' | 'groups' | 'topics'>
+
+async function streamAt(
+  at: string,
+  admin: Admin,
+  watched: readonly WatchedService[],
+  before: Seen | undefined,
+): Promise<Stream> {
+  const [{ ListOffsetTimestamps }, { describeLog, offsetsAt, partitionKey }] = await Promise.all([
+    import('@platformatic/kafka'),
+    import('../ingest/partitions.ts'),
+  ])
+  const { topics: counts, brokers, controllerId, led } = await describeLog(admin)
+  const [firsts, ends] = await Promise.all([
+    offsetsAt(admin, led, ListOffsetTimestamps.EARLIEST),
+    offsetsAt(admin, led, ListOffsetTimestamps.LATEST),
+  ])
+  const offsetsIn = ({ found }: typeof ends, topic: string, count: number) =>
+    Array.from({ length: count }, (_, partition) => found.get(partitionKey({ topic, partition }))?.toString() ?? null)
+  const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
+  const views = [...counts].sort().map(([topic, count]): TopicHealth => {
+    const [oldestOffset, endOffset] = [offsetsIn(firsts, topic, count), offsetsIn(ends, topic, count)]
+    const last = before?.topics.find((one) => one.topic === topic)?.endOffset ?? endOffset
+    return {
+      topic,
+      partitions: count,
+      oldestOffset,
+      endOffset,
+      perSecond: passedMs > 0 && passedMs <= rateMs ? Math.round((arrived(last, endOffset) * 1_000) / passedMs) : 0,
+      isDead: topic.endsWith('.dead'),
+    }
+  })
+  const listed = brokers.map(({ nodeId: id, host, port }) => ({
+    id,
+    address: `${host}:${port}`,
+    isController: id === controllerId,
+  }))
+  const { groups, error } = await groupsOf(admin, watched, views)
+  return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
+}
+
+/** How many offsets were taken since. A partition that could not be read then or now is left out. */
+const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
+  now.reduce((total, end, partition) => {
+    const last = before[partition] ?? null
+    return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
+  }, 0)
+
+/** The lag of groups in partitions that can be read, and which group cannot. */
+async function groupsOf(
+  admin: Admin,
+  watched: readonly WatchedService[],
+  topics: readonly TopicHealth[],
+): Promise<{ groups: GroupLag[]; error: string | null }> {
+  const consumers = watched.filter(({ consumes }) => consumes.length > 0)
+  const errors: string[] = []
+  const stretches = await Promise.all(
+    consumers.map(async ({ name: group, consumes }) => {
+      try {
+        const [found] = await admin.listConsumerGroupOffsets({ groups: [group] })
+        return topics
+          .filter(({ topic }) => consumes.includes(topic))
+          .flatMap(({ topic, oldestOffset, endOffset }) =>
+            endOffset.flatMap((end, partition) => {
+              const own = found?.topics.find(({ name }) => name === topic)?.partitions
+              const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
+              const first = oldestOffset[partition] ?? null
+              if (end === null || first === null) return []
+              const oldest = BigInt(first)
+              return [{ group, topic, partition, next: committed < oldest ? oldest : committed, end: BigInt(end) }]
+            }),
+          )
+      } catch (error) {
+        errors.push(`the offsets of group ${group} cannot be read: ${(error as Error).message}`)
+        return []
+      }
+    }),
+  )
+  const all = stretches.flat()
+  const unread = await unreadIn(admin, all)
+  const groups = all.map(({ group, topic, partition, next, end }, index) => {
+    const { count: lag, isAtMost } = unread[index] as Unread
+    return { group, topic, partition, position: String(next), end: String(end), lag, isAtMost }
+  })
+  return { groups, error: errors.join('; ') || null }
+}

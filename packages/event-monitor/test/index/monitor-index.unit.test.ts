@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { openIndex } from '../../src/index/monitor-index.ts'
+
+describe('an index whose log cannot be read', () => {
+  let folder: string
+  // Whoever connects is cut off.
+  const kafka = createServer((socket) => socket.destroy())
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'monitor-index-'))
+    kafka.listen(0, '127.0.0.1')
+    await once(kafka, 'listening')
+  })
+  after(() => {
+    kafka.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('says why, and answers what it has', async () => {
+    const told: (string | null)[] = []
+    const { port } = kafka.address() as { port: number }
+    const heard = Promise.withResolvers<void>()
+    const index = openIndex(
+      {
+        kafka: { bootstrapBrokers: [`127.0.0.1:${port}`] },
+        trust: {
+          File: '../../components/trust/trust.json',
+          Publishers: '../../components/trust/publishers.json',
+          SigningKeys: '',
+          SignedSince: '',
+        },
+        positionIdsBefore: '',
+        root: new URL('../..', import.meta.url).href,
+        folder,
+        segmentEvents: 1_000,
+        keepEvents: 10_000,
+        keepMs: 1_000,
+      },
+      {
+        onFailure: heard.reject,
+        onPartition() {},
+        onTrouble(reason) {
+          told.push(reason)
+          heard.resolve()
+        },
+      },
+    )
+    await index.start()
+    try {
+      await heard.promise
+      expect(told).to.have.length(1)
+      expect(told[0]).to.be.a('string').and.not.be.empty
+      expect(index.truth()).to.include({ isConnected: false, indexLag: null, kept: 0 })
+    } finally {
+      await index.close()
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
+import { expect } from 'chai'
+import { buildPage, bundlePage, type Manifest } from '../../page/build.ts'
+import { pagePolicy, readPage } from '../../src/page-files.ts'
+
+describe('the files of the page', () => {
+  let folder = ''
+  let manifest: Manifest
+  const read = (path: string) => readFileSync(join(folder, path))
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'page-'))
+    manifest = await buildPage(folder)
+  })
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('are at most 60 KiB for the first view, compressed, and the editor is none of it', () => {
+    const bytes = manifest.firstView.reduce((sum, path) => sum + read(`${path}.br`).length, 0)
+    expect(bytes).to.be.within(20_000, 60 * 1024)
+    expect(manifest.firstView.some((path) => path.includes('code-editor'))).to.equal(false)
+    expect(manifest.firstView.filter((path) => /strip-chart|live|main/.test(path))).to.have.length(4)
+  })
+
+  it('are the same for the same source', async () => {
+    const { files, firstView } = await bundlePage()
+    expect(firstView).to.deep.equal(manifest.firstView)
+    expect([...files.keys()]).to.deep.equal(manifest.files.map(({ path }) => path))
+    for (const [path, bytes] of files) expect(read(path).equals(bytes), path).to.equal(true)
+  })
+
+  it('are each compressed, too, and in the manifest', () => {
+    for (const { path } of manifest.files)
+      expect(brotliDecompressSync(read(`${path}.br`)).equals(read(path)), path).to.equal(true)
+    const written = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => /\.\w+$/.test(name) && !name.endsWith('.br'),
+    )
+    expect(written.map((name) => `/${name}`)).to.have.members([
+      ...manifest.files.map(({ path }) => path),
+      '/manifest.json',
+    ])
+  })
+
+  it('are named by their content where they may be kept for ever, and the page itself may not', () => {
+    const kept = manifest.files.filter(({ immutable }) => immutable)
+    for (const { path } of kept) expect(path).to.match(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(js|css|svg)$/)
+    expect(manifest.files.filter(({ immutable }) => !immutable).map(({ path }) => path)).to.have.members([
+      '/index.html',
+      '/licenses.txt',
+    ])
+  })
+
+  it('hold nothing that the policy forbids: no script or style within the page, no other host', () => {
+    const html = String(read('/index.html'))
+    expect(html).not.to.match(/<script(?![^>]* src=)|<style|style=|\son\w+=|https?:/)
+    expect(pagePolicy).not.to.match(/unsafe|https?:|\*/)
+    for (const { path } of manifest.files.filter((each) => each.path.endsWith('.css'))) {
+      expect(String(read(path))).not.to.match(/url\(|@import/)
+    }
+  })
+
+  it('tell the licenses of what others wrote', () => {
+    const licenses = String(read('/licenses.txt'))
+    for (const name of ['preact', '@preact/signals-core', 'uplot', '@codemirror/view', '@lezer/lr', 'style-mod']) {
+      expect(licenses).to.match(new RegExp(`^${name} \\d`, 'm'))
+    }
+  })
+
+  it('are answered by path: views with the page, what is none with the page, too, and assets only when they are there', () => {
+    const answer = readPage(folder)
+    for (const path of [
+      '/',
+      '/c/1',
+      '/e/orderevents/0/1',
+      '/id/1',
+      '/dead',
+      '/dead/1',
+      '/missing',
+      '/health',
+      '/audit',
+    ]) {
+      expect(answer(path)?.status, path).to.equal(200)
+      expect(answer(path)?.file.type).to.equal('text/html; charset=utf-8')
+    }
+    expect(answer('/nowhere')).to.include({ status: 404 })
+    expect(answer('/index.html')).to.include({ status: 200 })
+    expect(answer('/assets/none.js')).to.equal(undefined)
+    const script = manifest.firstView.find((path) => path.endsWith('.js')) ?? ''
+    expect(answer(script)?.file).to.include({ type: 'text/javascript; charset=utf-8', immutable: true })
+  })
+
+  it('are found by the page from each of its paths, or below the prefix that a proxy sends', () => {
+    const answer = readPage(folder)
+    const filesOf = (path: string, prefix?: string) => {
+      const { file } = answer(path, prefix) ?? {}
+      const links = String(file?.bytes).matchAll(/(?:href|src)="([^"]+)"/g)
+      return new Set(Array.from(links, ([, link = '']) => new URL(link, `https://shop.example/a/b${path}`).pathname))
+    }
+    const assets = filesOf('/', '/a/b')
+    expect(assets.size).to.be.above(3)
+    for (const asset of assets) expect(answer(asset.replace('/a/b', '')), asset).to.include({ status: 200 })
+    for (const path of ['/', '/index.html', '/dead', '/dead/1', '/e/orderevents/0/1', '/nowhere/at/all/'])
+      expect(filesOf(path), path).to.deep.equal(assets)
+    // Without its last slash, too, where the proxy says what the prefix is.
+    expect(filesOf('', '/a/b')).to.deep.equal(assets)
+    expect(answer('/')?.file.etag).not.to.equal(answer('/dead/1')?.file.etag)
+  })
+
+  it('are asked for, when nobody built them', () => {
+    expect(() => readPage(join(folder, 'none'))).to.throw('run packages/cli/node packages/event-monitor/page/build.ts')
+  })
+})

@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { LiveBatch, LiveMessages, Problem } from '../../../src/api/index.ts'
+import { type PageFile, pagePolicy, type readPage } from '../../../src/page-files.ts'
+import { type Answers, answerTo, sampleAnswers } from './answers.ts'
+
+/** What a page asked a monitor for, but for its files. */
+export interface Asked {
+  method: string
+  path: string
+  query: URLSearchParams
+  body: unknown
+  headers: IncomingMessage['headers']
+}
+
+/** A monitor without Kafka or index: it serves a page that was built, and answers as a test has it. */
+export class FakeMonitor {
+  answers: Answers = sampleAnswers()
+  asked: Asked[] = []
+  /** Answered in place of what else would be, by the beginning of a path. */
+  problems = new Map<string, Problem>()
+  /** Keys by their scopes, where it asks who somebody is; null where it asks nobody. */
+  keys: Record<string, string[]> | null = null
+  url = ''
+  readonly #streams = new Set<ServerResponse>()
+  readonly #server = createServer((request, response) => void this.#answer(request, response))
+  #sequence = 0
+  #timer: ReturnType<typeof setInterval> | undefined
+  readonly #page: ReturnType<typeof readPage>
+
+  readonly #prefix: string
+
+  /** @param prefix the only path below which it answers, as behind a proxy that strips it */
+  constructor(page: ReturnType<typeof readPage>, prefix = '') {
+    this.#page = page
+    this.#prefix = prefix
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#prefix}`
+    this.#timer = setInterval(() => this.batch({}), 1000)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  /** As before every test. */
+  reset(): void {
+    this.answers = sampleAnswers()
+    this.asked = []
+    this.problems.clear()
+    this.keys = null
+  }
+
+  get viewers(): number {
+    return this.#streams.size
+  }
+
+  send<Name extends keyof LiveMessages>(name: Name, message: LiveMessages[Name]): void {
+    for (const stream of this.#streams) stream.write(`event: ${name}\ndata: ${JSON.stringify(message)}\n\n`)
+  }
+
+  batch(some: Partial<LiveBatch>): void {
+    this.#sequence += 1
+    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.truth
+    this.send('batch', {
+      sequence: this.#sequence,
+      at: new Date().toISOString(),
+      received: 0,
+      matched: 0,
+      invalid: 0,
+      rows: [],
+      added: { topic: [], type: [], publisher: [], validity: [] },
+      lost: { batches: 0, received: 0, matched: 0 },
+      truth: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
+      ...some,
+    })
+  }
+
+  /** As a network does. */
+  cutStreams(): void {
+    for (const stream of this.#streams) stream.destroy()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url: sent = '/' } = request
+    if (!sent.startsWith(`${this.#prefix}/`)) return json(response, 404, {})
+    const url = new URL(sent.slice(this.#prefix.length), 'http://localhost')
+    if (!url.pathname.startsWith('/v1/')) return this.#file(url.pathname, response)
+    const body = request.method === 'POST' ? JSON.parse((await text(request)) || 'null') : undefined
+    const { method = 'GET', headers } = request
+    this.asked.push({ method, path: url.pathname, query: url.searchParams, body, headers })
+    const problem =
+      this.#denial(headers.authorization) ?? [...this.problems].find(([start]) => url.pathname.startsWith(start))?.[1]
+    if (problem) return json(response, problem.status, problem)
+    if (url.pathname === '/v1/live') return this.#stream(response)
+    const answer = answerTo(this.answers, url.pathname, url.searchParams, body)
+    if (answer !== undefined) return json(response, 200, answer)
+    json(response, 404, { type: 'not-found', title: 'There is no such thing', status: 404 })
+  }
+
+  /** As packages/service-kit/src/web/authenticate.ts answers. */
+  #denial(authorization = ''): Problem | undefined {
+    if (this.keys === null) return undefined
+    const scopes = this.keys[authorization.replace('Bearer ', '')]
+    const known = { type: 'unauthenticated', title: 'Nobody is known by this request', status: 401 }
+    if (!authorization) return { ...known, detail: 'Send Authorization: Bearer with a token or a key.' }
+    if (!scopes) return { ...known, detail: 'The key is not known here. It may have been revoked.' }
+    if (scopes.includes('events:read')) return undefined
+    const detail = `It needs the scope events:read, and has ${scopes.join(' ')}.`
+    return { type: 'insufficient-scope', title: 'The token or key may not do this', status: 403, detail }
+  }
+
+  #stream(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    this.#streams.add(response)
+    response.on('close', () => this.#streams.delete(response))
+    response.write(
+      `event: hello\ndata: ${JSON.stringify({ truth: this.answers.truth, batchMs: 100, maxRows: 20 })}\n\n`,
+    )
+  }
+
+  #file(path: string, response: ServerResponse): void {
+    const found = this.#page(path)
+    if (!found) json(response, 404, {})
+    else response.writeHead(found.status, headersOf(found.file)).end(found.file.br ?? found.file.bytes)
+  }
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+const headersOf = ({ type, br, etag, immutable }: PageFile) => ({
+  'content-type': type,
+  ...(br && { 'content-encoding': 'br' }),
+  etag,
+  'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+  'content-security-policy': pagePolicy,
+  'x-content-type-options': 'nosniff',
+})

@@ -1,0 +1,41 @@
+import type { Truth } from '../../src/api/truth.ts'
+import { openIndex } from '../../src/index/monitor-index.ts'
+
+// Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.
+
+const [port = '', folder = ''] = process.argv.slice(2)
+const index = openIndex(
+  {
+    kafka: { bootstrapBrokers: [`127.0.0.1:${port}`] },
+    trust: {
+      File: '../../components/trust/trust.json',
+      Publishers: '../../components/trust/publishers.json',
+      SigningKeys: '',
+      SignedSince: '',
+    },
+    positionIdsBefore: '',
+    root: new URL('../..', import.meta.url).href,
+    folder,
+    segmentEvents: 4_000,
+    keepEvents: 1_000_000,
+    keepMs: 7 * 24 * 60 * 60 * 1_000,
+  },
+  {
+    onFailure(error) {
+      throw error
+    },
+    onTrouble() {},
+    onPartition() {},
+  },
+)
+await index.start()
+/** What the index reports about itself, and how many events its reader finds. */
+export interface Report extends Truth {
+  found: number
+  error: string | null
+}
+
+setInterval(async () => {
+  const { total: found } = await index.ask('events', {}, 1)
+  process.send?.({ ...index.truth(), found, error: index.state().error } satisfies Report)
+}, 100)

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { ReleaseError } from '../lib/error.ts'
+import type { Output } from '../lib/output.ts'
+import { readPrivate, releaseFolder, shown } from '../record/private-file.ts'
+import { type ConfigVars, secretsOf } from '../settings/config-vars.ts'
+import { ask } from '../settings/prompt.ts'
+import { type Resolved, resolveConfigVars } from '../settings/resolve-config-vars.ts'
+import type { Service } from '../settings/services.ts'
+
+export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string {
+  return join(releaseFolder(env), service.appName, 'config-vars.json')
+}
+
+/**
+ * A service's config vars from the environment, an earlier export and `appsettings.json`, in this order. At a terminal the
+ * operator is asked for what is missing or wrong. From here on `out` hides the secrets.
+ */
+export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<Resolved> {
+  const earlier = readPrivate<ConfigVars>(configVarsFile(service, env)) ?? {}
+  let resolved = await resolveConfigVars(service, env, earlier)
+  const answers: ConfigVars = {}
+  while (process.stdin.isTTY && process.stderr.isTTY) {
+    // An answer may lead to another question: an issuer to its audience.
+    const asked = Object.keys(answers).length
+    await askFor(resolved, answers)
+    if (Object.keys(answers).length === asked) break
+    resolved = await resolveConfigVars(service, { ...env, ...answers }, earlier)
+  }
+  out.hide(secretsOf(resolved.vars))
+  return resolved
+}
+
+/** @throws {ReleaseError} `settings` with a line for each config var that is missing or wrong */
+export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<ConfigVars> {
+  const { vars, problems } = await gatherConfigVars(service, env, out)
+  if (problems.length === 0) return vars
+  const list = problems.map((problem) => `  - ${problem}`).join('\n')
+  throw new ReleaseError('settings', `config vars of ${service.appName} are not usable:\n${list}`, {
+    nextStep: `set them as environment variables, or in ${shown(configVarsFile(service, env))}, and run this again`,
+  })
+}
+
+/** Asks for what is missing or wrong and was not asked for yet; the answers are added to those before. */
+async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
+  const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
+  for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
+}

@@ -1,0 +1,30 @@
+import { join } from 'node:path'
+import { services as registered, repository } from '@orderflow/stack'
+
+export interface Service {
+  /** What `make` calls it: the "order" of release-order. */
+  name: string
+  /** Its App.Name and its Dapr app-id. */
+  appName: string
+  /** Its folder in the repository. */
+  folder: string
+  /** How many of it a release starts where none ran. */
+  replicas: number
+}
+
+/** Those of `services.json`, in its order. */
+export const services: readonly Service[] = registered.map(({ name: appName, role: name, folder, replicas }) => ({
+  name,
+  appName,
+  folder,
+  replicas,
+}))
+
+export function findService(name: string): Service | undefined {
+  return services.find((service) => service.name === name)
+}
+
+/** Its folder on this machine. */
+export function folderOf(service: Service): string {
+  return join(repository, service.folder)
+}

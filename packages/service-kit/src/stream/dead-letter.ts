@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { deadLetterTopic, deterministicId } from '@orderflow/envelope-schema'
+import type { OutgoingEvent } from '../sidecar/sidecar.ts'
+import { signatureHeader } from '../trust/signature.ts'
+import type { Delivery } from './delivery.ts'
+import type { Fault } from './fault.ts'
+import { type Place, placeText } from './place.ts'
+import { letterHeaders } from './record-headers.ts'
+import { keyBytes, recordIdOf } from './record-ids.ts'
+
+/** Characters. A detail is for reading, so a few kilobytes do. */
+const maxDetailLength = 4_000
+const minimalDetailLength = 500
+
+/**
+ * Returns the id of an app's dead letters of one record, however often it is delivered and dead-lettered.
+ * @param record the record's id; without it the id derives from its place, as for dead letters of 0.1.0
+ */
+export function deadLetterId(app: string, { topic, partition, offset }: Place, record?: string): string {
+  if (record !== undefined) return deterministicId('dead-letter', app, topic, record)
+  return deterministicId('dead-letter', app, topic, String(partition), offset)
+}
+
+/**
+ * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
+ * headers. Its id derives from app and record, so that a redelivered fault counts once, and a resent one with it.
+ *
+ * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (packages/service-kit/src/stream/topic-settings.ts): of its key, value and
+ * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
+ * another limit may still refuse it.
+ */
+export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
+  const { key, escapedKey, traceparent, signature, value } = delivery
+  const headers = {
+    ...storyOf(delivery, fault, app, now, maxDetailLength, recordIdsIn(delivery)),
+    ...(traceparent && { traceparent }),
+    ...(signature && { [signatureHeader]: signature }),
+    // A binary key cannot be sent back as text, so it stays readable here, as it was delivered (URL-escaped).
+    ...(key === undefined && escapedKey && { [letterHeaders.key]: escapedKey }),
+  }
+  return { topic: deadLetterTopic(delivery.origin.topic), key, value, headers }
+}
+
+/**
+ * The same without what a publisher can make large, for a topic that refuses the whole letter: always below 4 KiB (an app's name
+ * has at most 200 characters, as of AppName). The event is then where it failed, for as long as the log holds it, and is known by
+ * its digest.
+ */
+export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
+  const headers = {
+    ...storyOf(delivery, fault, app, now, minimalDetailLength, recordIdsIn(delivery)),
+    [letterHeaders.cut]: digestOf(delivery.value),
+  }
+  return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
+}
+
+/** The value of `deadletter-cut` on a dead letter that was made without reading its record. */
+export const unread = 'unread'
+
+/**
+ * The dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event is
+ * where it failed, for as long as the log holds it.
+ */
+export function lastResortDeadLetter(position: Place, reason: string, app: string, now: Date): OutgoingEvent {
+  const detail = `the code around the handler failed on this record, twice; the log of ${app} has the error`
+  const delivery = { origin: position, place: position }
+  const headers = {
+    ...storyOf(delivery, { code: reason, detail }, app, now, minimalDetailLength),
+    [letterHeaders.cut]: unread,
+  }
+  return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
+}
+
+/** By which the event of a dead letter that is without it is known again: the SHA-256 of its bytes, in hex. */
+export function digestOf(value: Uint8Array): string {
+  return createHash('sha256').update(value).digest('hex')
+}
+
+function storyOf(
+  { origin, place }: Pick<Delivery, 'origin' | 'place'>,
+  { code, detail }: Fault,
+  app: string,
+  now: Date,
+  maxLength: number,
+  { first, record, arrivedAt }: RecordIds = {},
+) {
+  return {
+    [letterHeaders.id]: deadLetterId(app, origin, first),
+    [letterHeaders.reason]: code,
+    [letterHeaders.detail]: detail.slice(0, maxLength).toWellFormed(),
+    [letterHeaders.app]: app,
+    [letterHeaders.topic]: origin.topic,
+    [letterHeaders.partition]: String(origin.partition),
+    [letterHeaders.offset]: origin.offset,
+    [letterHeaders.time]: now.toISOString(),
+    ...(record && { [letterHeaders.record]: record, [letterHeaders.arrived]: String(arrivedAt) }),
+    ...(origin !== place && { [letterHeaders.resent]: placeText(place) }),
+  }
+}
+
+/** The records that a dead letter is about; none for one that was made from a position alone. */
+interface RecordIds {
+  /** Id of the record that failed first, as far as it is known. */
+  first?: string | undefined
+  /** Id of the record that failed, and when it arrived: milliseconds since 1970. */
+  record?: string | undefined
+  arrivedAt?: number
+}
+
+function recordIdsIn({ origin, place, resentRecord, value, escapedKey, arrivedAt }: Delivery): RecordIds {
+  const record = recordIdOf({ value, key: keyBytes(escapedKey), arrivedAt })
+  return { first: resentRecord ?? (origin === place ? record : undefined), record, arrivedAt }
+}

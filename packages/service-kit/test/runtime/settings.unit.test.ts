@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { loadSettings, SettingsError, section } from '../../src/runtime/settings.ts'
+
+const settings = {
+  App: { Id: '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01', Name: 'a-service' },
+  Web: { Host: '127.0.0.1', Hosts: '', HttpPort: 5000, HttpsPort: 5001, CertificateFile: '', KeyFile: '', Proxies: 0 },
+  Auth: { Mode: 'loopback', Issuer: '', Audience: '', TenantClaim: 'tenant_id', ClientId: '', ApiKeys: '' },
+  Limits: { AddressPerMinute: 600, CallerPerMinute: 300, TenantPerMinute: 600 },
+  AppChannel: { Host: '127.0.0.1', Port: 5100 },
+  Metrics: { Host: '127.0.0.1', Port: 3900 },
+  DryRun: { Token: '' },
+  Sidecar: { Host: '127.0.0.1', HttpPort: 3500, GrpcPort: 3502 },
+  Stream: {
+    PubSub: 'pubsub',
+    Brokers: '',
+    AuthType: 'none',
+    SaslMechanism: 'PLAINTEXT',
+    SaslUsername: '',
+    SaslPassword: '',
+    DisableTls: false,
+    CaCert: '',
+    SessionTimeout: '3s',
+    PositionIdsBefore: '',
+  },
+  State: { Store: 'statestore', ConnectionString: '' },
+  Trust: { File: 'trust.json', Publishers: 'publishers.json', SigningKeys: '', SignedSince: '' },
+  Policy: { ApproveUpTo: 10_000 },
+  Log: { Level: 'info' },
+  Telemetry: { TracePage: '', MonitorPage: '' },
+}
+const tokens = { APP_API_TOKEN: 'a', DAPR_API_TOKEN: 'd' }
+
+function load(env: NodeJS.ProcessEnv, content: object = settings) {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'))
+  const file = join(folder, 'appsettings.json')
+  writeFileSync(file, JSON.stringify(content))
+  try {
+    return loadSettings(pathToFileURL(file), { Policy: section({ ApproveUpTo: { type: 'number' } }) }, env)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function problemsOf(env: NodeJS.ProcessEnv, content: object = settings): string[] {
+  try {
+    load(env, content)
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems
+    throw error
+  }
+  throw new Error('the settings were accepted')
+}
+
+describe('settings', () => {
+  it('come from the file, with the environment over it and the tokens from Dapr’s variables', () => {
+    const loaded = load({
+      ...tokens,
+      Web__HttpPort: '8080',
+      Log__Level: 'warn',
+      Stream__DisableTls: 'true',
+      Policy__ApproveUpTo: '1.5',
+      HOME: '/',
+    })
+    expect(loaded.Web).to.include({ HttpPort: 8080, HttpsPort: 5001 })
+    expect(loaded.Log.Level).to.equal('warn')
+    expect(loaded).to.have.nested.property('Stream.DisableTls', true)
+    expect(loaded).to.have.nested.property('Policy.ApproveUpTo', 1.5)
+    expect([loaded.AppChannel.Token, loaded.Sidecar.Token]).to.deep.equal(['a', 'd'])
+  })
+
+  it('take the port of a hosting platform, unless their own says another: a PORT may be left over in a shell', () => {
+    expect(load({ ...tokens, PORT: '8080' }).Web.HttpPort).to.equal(8080)
+    expect(load({ ...tokens, PORT: '8080', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
+    expect(load({ ...tokens, PORT: 'eighty', Web__HttpPort: '5010' }).Web.HttpPort).to.equal(5010)
+    expect(load({ ...tokens, APP_API_TOKEN: 'a', AppChannel__Token: 'b' }).AppChannel.Token).to.equal('b')
+  })
+
+  it('name the variable that a wrong value came from, by either name', () => {
+    expect(problemsOf({ ...tokens, PORT: 'eighty' })).to.deep.equal(['PORT: must be integer, in plain digits'])
+    expect(problemsOf({ ...tokens, PORT: '70000' })).to.deep.equal(['PORT: must be <= 65535'])
+    expect(problemsOf({ ...tokens, PORT: '1', Web__HttpPort: 'x' })).to.deep.equal([
+      'Web__HttpPort: must be integer, in plain digits',
+    ])
+    const Web = { ...settings.Web, HttpPort: 'x' }
+    expect(problemsOf(tokens, { ...settings, Web })).to.deep.equal(['Web__HttpPort: must be integer, in plain digits'])
+  })
+
+  it('say what a stream that asks for a password lacks, and what it may be', () => {
+    expect(problemsOf({ ...tokens, Stream__AuthType: 'password', Stream__SaslUsername: 'u' })).to.deep.equal([
+      'Stream__SaslPassword: is missing; set this variable',
+    ])
+    const wrong = { Stream__AuthType: 'Password', Stream__SaslMechanism: 'PLAIN', Stream__DisableTls: 'yes' }
+    expect(problemsOf({ ...tokens, ...wrong, Stream__SessionTimeout: '3' })).to.have.members([
+      'Stream__AuthType: must be one of none, password',
+      'Stream__SaslMechanism: must be one of PLAINTEXT, SHA-256, SHA-512',
+      'Stream__DisableTls: must be true or false',
+      'Stream__SessionTimeout: must match pattern "^[1-9]\\d*s$"',
+    ])
+  })
+
+  it('take keys that are long enough, several separated by commas, and a moment with an offset', () => {
+    const [key, other] = ['k'.repeat(32), 'o'.repeat(44)]
+    for (const SigningKeys of ['', key, `${key},${other}`]) {
+      expect(load({ ...tokens, Trust__SigningKeys: SigningKeys }).Trust.SigningKeys).to.equal(SigningKeys)
+    }
+    for (const SignedSince of ['2026-11-21T10:00Z', '2026-11-21T10:00:00.123+01:00']) {
+      expect(load({ ...tokens, Trust__SignedSince: SignedSince }).Trust.SignedSince).to.equal(SignedSince)
+    }
+    const wrong = ['k'.repeat(31), `${key},`, `${key}, ${other}`].map((text) => ({ Trust__SigningKeys: text }))
+    const late = ['2026-11-21', '2026-11-21T10:00', 'yes', '2026-02-30T10:00Z'].map((text) => ({
+      Trust__SignedSince: text,
+    }))
+    for (const variables of [...wrong, ...late]) {
+      const [name = ''] = Object.keys(variables)
+      expect(problemsOf({ ...tokens, ...variables }).map((problem) => problem.split(':')[0])).to.deep.equal([name])
+    }
+  })
+
+  it('refuse a moment on a day that does not exist, and say how to correct it', () => {
+    for (const name of ['Trust__SignedSince', 'Stream__PositionIdsBefore']) {
+      expect(problemsOf({ ...tokens, [name]: '2026-02-30T10:00Z' })).to.deep.equal([
+        `${name}: must be a date-time with an offset, such as 2026-01-31T12:00:00Z; name a day that exists: this month is shorter`,
+      ])
+    }
+  })
+
+  it('name every problem with the variable that mends it', () => {
+    expect(
+      problemsOf({ ...tokens, Web__HttpPort: 'eighty', Policy__ApproveUpTo: '', Web__HtpPort: '1' }),
+    ).to.have.members([
+      'Web__HttpPort: must be integer, in plain digits',
+      'Policy__ApproveUpTo: must be number, in plain digits',
+      'Web__HtpPort: no such setting',
+    ])
+  })
+
+  it('name what is wrong of where traces go, where the SDK would go on with something else', () => {
+    const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector', Telemetry__TracePage: 'javascript:alert(1)' }
+    expect(problemsOf({ ...tokens, ...traced }).map((problem) => problem.split(':')[0])).to.have.members([
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'Telemetry__TracePage',
+    ])
+  })
+
+  it('take a number from the environment only in plain digits', () => {
+    expect(load({ ...tokens, Policy__ApproveUpTo: '-0.50' })).to.have.nested.property('Policy.ApproveUpTo', -0.5)
+    for (const text of ['Infinity', '1e400', '1e3', '0x10', ' 1', '.5', 'true', '9'.repeat(400)]) {
+      const problems = problemsOf({ ...tokens, Policy__ApproveUpTo: text })
+      expect(problems, text).to.deep.equal(['Policy__ApproveUpTo: must be number, in plain digits'])
+    }
+  })
+
+  it('take no null from the file, where a value was forgotten', () => {
+    const Web = { ...settings.Web, Host: null, HttpPort: null }
+    expect(problemsOf(tokens, { ...settings, Web, Policy: { ApproveUpTo: null } })).to.have.members([
+      'Web__Host: must be string',
+      'Web__HttpPort: must be integer, in plain digits',
+      'Policy__ApproveUpTo: must be number, in plain digits',
+    ])
+  })
+
+  it('do without no token, since the sidecar’s listener must not be open to anyone', () => {
+    expect(problemsOf({})).to.deep.equal([
+      'APP_API_TOKEN: is missing; set this variable',
+      'DAPR_API_TOKEN: is missing; set this variable',
+    ])
+  })
+
+  it('take names of components separated by commas, and nothing between two commas', () => {
+    expect(load({ ...tokens, Stream__PubSub: 'pubsub,pubsub-1' }).Stream.PubSub).to.equal('pubsub,pubsub-1')
+    for (const text of ['', 'pubsub,', 'pubsub, pubsub-1']) {
+      expect(problemsOf({ ...tokens, Stream__PubSub: text }), text).to.have.lengthOf(1)
+    }
+  })
+
+  it('have the application’s id as envelopes have it, in lower case', () => {
+    expect(load({ ...tokens, App__Id: settings.App.Id.toUpperCase() }).App.Id).to.equal(settings.App.Id)
+  })
+
+  it('say which section the file lacks', () => {
+    expect(problemsOf(tokens, { ...settings, Policy: undefined })).to.deep.equal([
+      'Policy: is missing; set this variable',
+    ])
+  })
+})

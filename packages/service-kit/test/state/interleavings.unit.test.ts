@@ -1,0 +1,190 @@
+import { expect } from 'chai'
+import type { Write } from '../../src/sidecar/sidecar.ts'
+import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { createArrivalLists } from '../../src/state/arrival-lists.ts'
+import { readPage } from '../../src/state/list-page.ts'
+import { createReader } from '../../src/state/reader.ts'
+import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
+import type { UnitOfWork, View } from '../../src/state/work.ts'
+import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
+
+/** Counterexamples that tools/docs/model finds when a guard is taken away, and no other test meets. */
+describe('units of work and the list, in the interleavings that the models find', () => {
+  let sidecar: FakeSidecar
+  let clock: number
+  beforeEach(() => {
+    sidecar = new FakeSidecar('state.postgresql')
+    clock = Date.parse('2026-11-21T10:00:00Z')
+  })
+  const process = () =>
+    createUnitOfWork(
+      sidecar,
+      createArrivalLists(() => new Date(clock)),
+    )
+  const add = (change: UnitOfWork, id: string) =>
+    change({ key: id, bytes: 10, decide: (view) => view.write({ listed: view.list(id) }) })
+  /** The ids that a reader of the list finds, in the order of the alphabet. */
+  async function listed(): Promise<string[]> {
+    const load = async (ids: string[]) =>
+      ids.map((id) => {
+        const document = sidecar.documents.get(id)?.value as { listed: string } | undefined
+        return document && { item: id, listed: document.listed }
+      })
+    const { items } = await readPage(createReader(sidecar), { cursor: undefined, limit: 100 }, load)
+    return items.toSorted()
+  }
+  /** A lane that nobody has written to for a while: whoever begins takes it. */
+  async function leaveIdleLane(): Promise<void> {
+    await add(process(), 'a')
+    clock += 60_000
+  }
+  const lost = () => new SidecarError('save state', new Error('connection lost'))
+
+  it('two processes that begin the same chunk lose no entry (BeginCreateOnly)', async () => {
+    await leaveIdleLane()
+    const chunks: string[] = []
+    const save = sidecar.save.bind(sidecar)
+    const begun: (() => void)[] = []
+    sidecar.save = async (writes) => {
+      // Both have decided before either of them writes.
+      if (chunks.push(writes[0]?.key ?? '') <= 2) {
+        await new Promise<void>((resolve) => {
+          if (begun.push(resolve) === 2) for (const go of begun) go()
+        })
+      }
+      await save(writes)
+    }
+    await Promise.all([add(process(), 'b'), add(process(), 'c')])
+    expect(chunks[0]).to.equal(chunks[1])
+    expect(await listed()).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  it('a chunk that may not have been begun is begun again, and leaves no hole (KnowBegun)', async () => {
+    await leaveIdleLane()
+    const save = sidecar.save.bind(sidecar)
+    sidecar.save = async () => {
+      sidecar.save = save
+      throw lost()
+    }
+    await add(process(), 'b')
+    const [first, second] = sidecar.chunkKeys()
+    expect(second).to.equal(first?.replace(/0$/, '1'))
+    expect(await listed()).to.deep.equal(['a', 'b'])
+  })
+
+  it('an entry stays in its chunk when a document beside its own is not saved (ChunkOnlyGrows)', async () => {
+    const change = process()
+    await add(change, 'a')
+    const save = sidecar.save.bind(sidecar)
+    sidecar.save = async (writes: Write[]) => {
+      const others = writes.filter(({ key }) => key !== 'c')
+      await save(others)
+      if (others.length === writes.length) return
+      sidecar.save = save
+      throw lost()
+    }
+    await Promise.all([add(change, 'b'), add(change, 'c')])
+    expect(await listed()).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  it('a chunk whose write was not answered is left alone, so one that lands late takes nothing away (LeaveUnknown)', async () => {
+    const change = process()
+    await add(change, 'a')
+    const save = sidecar.save.bind(sidecar)
+    let late: Write[] = []
+    sidecar.save = async (writes) => {
+      sidecar.save = save
+      late = writes
+      throw lost()
+    }
+    await add(change, 'b')
+    await add(change, 'c')
+    await save(late).catch(() => {})
+    expect(await listed()).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  it('batches under way at the same time write their process’s chunk one after the other (OneChunkWrite)', async () => {
+    const change = process()
+    await add(change, 'a')
+    const save = sidecar.save.bind(sidecar)
+    let land = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      sidecar.save = async (writes) => {
+        sidecar.save = save
+        resolve()
+        await new Promise<void>((go) => {
+          land = go
+        })
+        await save(writes)
+      }
+    })
+    const first = add(change, 'b')
+    await arrived
+    const second = add(change, 'c')
+    // The second batch has read by then, and would write if it did not wait.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    land()
+    await Promise.all([first, second])
+    expect(await listed()).to.deep.equal(['a', 'b', 'c'])
+  })
+
+  describe('whose first work writes and loses the race, so that its second one', () => {
+    /** The first work creates `a`, the second sees that; another replica is faster. */
+    async function race(decide: (view: View) => unknown): Promise<PromiseSettledResult<unknown>> {
+      const change = process()
+      sidecar.beforeWrite = () => {
+        sidecar.beforeWrite = () => {}
+        sidecar.set('a', 'of another')
+      }
+      const first = change({ key: 'a', bytes: 10, decide: (view) => void (view.get('a') ?? view.write('ours')) })
+      const [, second] = await Promise.allSettled([first, change({ key: 'a', bytes: 10, decide })])
+      return second
+    }
+
+    it('looks again at what is there (RedoLookers)', async () => {
+      expect(await race((view) => view.get('a'))).to.deep.equal({ status: 'fulfilled', value: 'of another' })
+    })
+
+    it('does not throw at what was never stored (RedoThrown)', async () => {
+      const second = await race((view) => {
+        throw new Error(`not with ${view.get('a')}`)
+      })
+      expect(second).to.have.nested.property('reason.message', 'not with of another')
+    })
+  })
+
+  it('a cautious replica that writes last notices one that only its fence guards (CautiousGuards)', async () => {
+    sidecar = new FakeSidecar('state.sqlite')
+    const [cautious, other] = [process(), process()]
+    const increment = (change: UnitOfWork) =>
+      change({ key: 'a', bytes: 10, decide: (view) => view.write((view.get<number>('a') ?? 0) + 1) })
+    await increment(other)
+    sidecar.beforeWrite = () => {
+      sidecar.beforeWrite = () => {}
+      sidecar.writeElsewhere('z', 1)
+    }
+    await increment(cautious)
+    const transact = sidecar.transact.bind(sidecar)
+    sidecar.transact = async (writes) => {
+      sidecar.transact = transact
+      // The cautious one has decided; the other one reads, decides and writes before that is written.
+      await increment(other)
+      await transact(writes)
+    }
+    await increment(cautious)
+    expect(sidecar.documents.get('a')?.value).to.equal(4)
+  })
+
+  it('the fence is read before what it stands for (FenceFirst)', async () => {
+    sidecar = new FakeSidecar('state.sqlite')
+    const asked: string[][] = []
+    const read = sidecar.read.bind(sidecar)
+    sidecar.read = (keys) => {
+      asked.push(keys)
+      return read(keys)
+    }
+    await process()({ key: 'a', beside: ['b'], bytes: 10, decide: (view) => view.write(1) })
+    expect(asked[0]?.[0]).to.equal('fence')
+    expect(asked[0]).to.include.members(['a', 'b'])
+  })
+})

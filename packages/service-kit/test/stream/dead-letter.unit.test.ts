@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { deterministicId, recordId } from '@orderflow/envelope-schema'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
+import { deadLetterId, deadLetterOf, minimalDeadLetter } from '../../src/stream/dead-letter.ts'
+import type { Delivery } from '../../src/stream/delivery.ts'
+
+const place = { topic: 'orderevents', partition: 2, offset: '9' }
+const delivery: Delivery = {
+  entryId: '1',
+  place,
+  origin: { ...place, offset: '7' },
+  key: 'k',
+  escapedKey: 'k',
+  traceparent: undefined,
+  causedAt: undefined,
+  signature: undefined,
+  arrivedAt: 0,
+  appendedAt: 0,
+  value: Buffer.from('{'),
+}
+const fault = { code: 'not-json', detail: 'd' }
+const now = new Date('2026-11-21T10:00:00Z')
+
+/** Bytes of a record's key, value and headers. */
+function bytesOf({ key = '', value, headers }: OutgoingEvent): number {
+  const texts = [key, ...Object.entries(headers).flat()]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
+}
+
+/** Max.message.bytes of the topics and of those of their dead letters (packages/service-kit/src/stream/topic-settings.ts). */
+const [topicBytes, deadTopicBytes] = [262_144, 1_048_576]
+/** What a batch and a record need for themselves (Kafka protocol), generously. */
+const overhead = 1_024
+
+describe('a dead letter', () => {
+  it('has an id that never changes, since logs are kept for ever', () => {
+    expect(deadLetterId('order-service', place)).to.equal('072af15f-4d73-52b8-87b7-fd1b78a9d8f8')
+    const record = '42f62fdb-709c-5265-90ba-675b8e0624f6'
+    const id = deterministicId('dead-letter', 'order-service', 'orderevents', record)
+    expect(deadLetterId('order-service', place, record)).to.equal(id)
+  })
+
+  it('names its record by value, key and time, so that another record at its position has another one', () => {
+    const of = (changes = {}) => {
+      const { headers } = deadLetterOf({ ...delivery, origin: place, ...changes }, fault, 'order-service', now)
+      return [headers['deadletter-record'], headers['deadletter-id']]
+    }
+    const [record, id] = of()
+    expect(record).to.equal(recordId({ value: delivery.value, key: Buffer.from('k'), timestamp: 0 }))
+    expect(id).to.equal(deadLetterId('order-service', place, record))
+    for (const other of [{ value: Buffer.from('[') }, { key: 'l', escapedKey: 'l' }, { arrivedAt: 1 }]) {
+      expect(of(other)[0]).not.to.equal(record)
+      expect(of(other)[1]).not.to.equal(id)
+    }
+    const elsewhere = { ...place, partition: 0, offset: '1' }
+    expect(of({ place: elsewhere, origin: elsewhere })).to.deep.equal([record, id])
+  })
+
+  it('fits into its topic whatever fits into the topic of the event', () => {
+    const parts = fc.record({ key: fc.double({ min: 0, max: 1, noNaN: true }), isBinary: fc.boolean() })
+    fc.assert(
+      fc.property(parts, fc.string({ unit: 'grapheme', maxLength: 9_000 }), ({ key: share, isBinary }, detail) => {
+        const keyBytes = Math.floor(topicBytes * share)
+        const escapedKey = (isBinary ? '%FF' : '%41').repeat(keyBytes)
+        const key = isBinary ? undefined : 'A'.repeat(keyBytes)
+        const value = Buffer.alloc(topicBytes - keyBytes)
+        const letter = deadLetterOf({ ...delivery, key, escapedKey, value }, { ...fault, detail }, 'order-service', now)
+        expect(bytesOf(letter) + overhead).to.be.below(deadTopicBytes)
+      }),
+      { numRuns: 20, examples: [[{ key: 1, isBinary: true }, '\u0800'.repeat(9_000)]] },
+    )
+  })
+
+  it('is small without its event, of which it keeps the place, the story and a digest', () => {
+    const large = {
+      ...delivery,
+      key: 'x'.repeat(1_000_000),
+      escapedKey: 'x'.repeat(1_000_000),
+      traceparent: `01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-${'x'.repeat(1_000_000)}`,
+      value: Buffer.alloc(1_000_000, 'y'),
+    }
+    const detail = '\u0800'.repeat(1_000_000)
+    const app = '🚀'.repeat(200)
+    const whole = deadLetterOf(large, { ...fault, detail }, app, now)
+    const letter = minimalDeadLetter(large, { ...fault, detail }, app, now)
+    expect(bytesOf(letter)).to.be.below(4_096)
+    expect([letter.topic, letter.key, letter.value.byteLength]).to.deep.equal(['orderevents.dead', undefined, 0])
+    const { 'deadletter-detail': cut, 'deadletter-cut': digest, ...story } = letter.headers
+    const { 'deadletter-detail': _, traceparent: __, ...wholeStory } = whole.headers
+    expect(story).to.deep.equal(wholeStory)
+    expect(detail.startsWith(cut ?? '?')).to.equal(true)
+    expect(digest).to.equal(createHash('sha256').update(large.value).digest('hex'))
+  })
+})

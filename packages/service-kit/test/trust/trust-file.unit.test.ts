@@ -1,0 +1,180 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Ajv } from 'ajv'
+import { expect } from 'chai'
+import { readTrust } from '../../src/trust/read-trust.ts'
+import { createSigner } from '../../src/trust/signature.ts'
+import { readStanding } from '../../src/trust/standing.ts'
+import { TrustFileError } from '../../src/trust/trust-file.ts'
+
+const service = '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01'
+const legacy = 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b'
+const publishers = {
+  outside: ['orderevents'],
+  services: {
+    [service]: { name: 'a-service', publishes: { orderevents: ['OrderCreated'], ours: ['OrderCancelled'] } },
+  },
+}
+const settings = {
+  File: '../components/trust/trust.json',
+  Publishers: '../components/trust/publishers.json',
+  SigningKeys: '',
+  SignedSince: '',
+}
+const entry = { name: 'legacy', topics: { orderevents: ['OrderCreated'] } }
+
+describe('the schema of the trust file', () => {
+  it('is what its meta-schema says', () => {
+    const schema = readFileSync(new URL('../../src/trust/trust.schema.json', import.meta.url), 'utf8')
+    const ajv = new Ajv()
+    expect(ajv.validateSchema(JSON.parse(schema)), ajv.errorsText()).to.equal(true)
+  })
+})
+
+describe('the trust file', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'trust-'))
+    mkdirSync(join(folder, 'components/trust'), { recursive: true })
+    writeFileSync(join(folder, 'components/trust/publishers.json'), JSON.stringify(publishers))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+  const read = (content: unknown, changes = {}) => {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    writeFileSync(join(folder, 'components/trust/trust.json'), text)
+    return readTrust(pathToFileURL(join(folder, 'a-service/')), { ...settings, ...changes })
+  }
+  function problemsOf(content: unknown, changes = {}): string[] {
+    try {
+      read(content, changes)
+    } catch (error) {
+      if (!(error instanceof TrustFileError)) throw error
+      const { code, name, message, problems } = error
+      expect([code, name]).to.deep.equal(['trust-file', 'TrustFileError'])
+      const [first = '', ...lines] = message.split('\n')
+      expect(first).to.match(/^trust is not usable \(\/.*\.json\):$/)
+      expect(lines).to.deep.equal(problems.map((problem) => problem.replace('Trust__File: ', '  - ')))
+      return problems
+    }
+    throw new Error('the file was accepted')
+  }
+
+  const claim = { AppId: legacy, AppName: 'legacy', Name: 'OrderCreated' }
+  const evidence = { value: Buffer.alloc(0), signature: undefined, appendedAt: 0 }
+
+  it('says of an AppId how its application stands, as people are shown it', () => {
+    read({ unlisted: 'set-aside', publishers: { [legacy.toUpperCase()]: entry } })
+    const standingOf = readStanding(pathToFileURL(join(folder, 'a-service/')), settings)
+    const other = '00000000-0000-4000-8000-000000000000'
+    expect([service, legacy, other, null].map(standingOf)).to.deep.equal(['service', 'listed', 'unlisted', 'unlisted'])
+  })
+
+  it('lists applications by their AppIds, in either case', () => {
+    for (const id of [legacy, legacy.toUpperCase()]) {
+      const trust = read({ unlisted: 'set-aside', publishers: { [id]: entry } })
+      trust.requireTrusted('orderevents', claim, evidence)
+    }
+    const none = read({ unlisted: 'set-aside', publishers: {} })
+    expect(() => none.requireTrusted('orderevents', claim, evidence)).to.throw('not listed')
+  })
+
+  it('may be another file, seen from the service’s folder or from the root', () => {
+    const other = join(folder, 'other.json')
+    writeFileSync(other, JSON.stringify({ unlisted: 'taken-in', publishers: {} }))
+    for (const File of ['../other.json', other]) {
+      read({ unlisted: 'set-aside', publishers: {} }, { File }).requireTrusted('orderevents', claim, evidence)
+    }
+  })
+
+  it('asks services for signatures once there are keys, of what is not older than it should be', () => {
+    const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
+    const content = { unlisted: 'taken-in', publishers: {} }
+    read(content).requireGenuine('orderevents', own, evidence)
+    const SigningKeys = 'k'.repeat(32)
+    const since = { SigningKeys, SignedSince: '2026-11-21T11:00:00+01:00' }
+    const at = (moment: string) => ({ ...evidence, appendedAt: Date.parse(moment) })
+    expect(() => read(content, { SigningKeys }).requireGenuine('orderevents', own, evidence)).to.throw('did not sign')
+    read(content, since).requireGenuine('orderevents', own, at('2026-11-21T09:59:59.999Z'))
+    expect(() => read(content, since).requireGenuine('orderevents', own, at('2026-11-21T10:00:00Z'))).to.throw(
+      'did not sign',
+    )
+  })
+
+  it('signs by the first of several keys, and accepts what any of them made', () => {
+    const [older, newer] = ['o'.repeat(32), 'n'.repeat(32)] as [string, string]
+    const own = { AppId: service, AppName: 'a-service', Name: 'OrderCreated' }
+    const trust = read({ unlisted: 'taken-in', publishers: {} }, { SigningKeys: `${newer},${older}` })
+    const value = Buffer.from('an envelope')
+    expect(trust.sign('orderevents', own, value)).to.equal(createSigner([newer]).sign(value))
+    for (const key of [older, newer]) {
+      trust.requireGenuine('orderevents', own, { value, signature: createSigner([key]).sign(value), appendedAt: 0 })
+    }
+  })
+
+  const wrong: [what: string, content: unknown, problems: (string | RegExp)[]][] = [
+    ['nothing', '', [/^Trust__File: cannot be read: /]],
+    ['no JSON', '{"unlisted": taken-in}', [/^Trust__File: cannot be read: /]],
+    ['a list', [], ['Trust__File: the file: must be object']],
+    ['no fields', {}, ['Trust__File: /unlisted: is missing', 'Trust__File: /publishers: is missing']],
+    [
+      'a word that is none of its own',
+      { unlisted: 'maybe', publishers: {}, listed: 1 },
+      ['Trust__File: /listed: no such field', 'Trust__File: /unlisted: must be one of taken-in, set-aside'],
+    ],
+    [
+      'a name for an AppId',
+      { unlisted: 'taken-in', publishers: { legacy: entry } },
+      [/\/publishers\/legacy: is no AppId/],
+    ],
+    [
+      'an application that may say nothing',
+      { unlisted: 'taken-in', publishers: { [legacy]: { name: 'legacy', topics: {}, tenants: [] } } },
+      [/topics: must NOT have fewer than 1/, /tenants: must NOT have fewer than 1/],
+    ],
+    [
+      'a service of ours',
+      { unlisted: 'taken-in', publishers: { [service.toUpperCase()]: entry } },
+      [/: is a-service; what our own services publish stands in services\.json$/],
+    ],
+    [
+      'the name of a service of ours',
+      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, name: 'a-service' } } },
+      [/\/name: is that of a service of ours$/],
+    ],
+    [
+      'an application twice',
+      { unlisted: 'taken-in', publishers: { [legacy]: entry, [legacy.toUpperCase()]: entry } },
+      [new RegExp(`^Trust__File: /publishers/${legacy.toUpperCase()}: is listed twice$`)],
+    ],
+    [
+      'a topic that is ours',
+      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, topics: { ours: ['OrderCreated'] } } } },
+      [/\/topics\/ours: is not for others to write \(outside, in services\.json\): orderevents$/],
+    ],
+    [
+      'an event that there is not',
+      { unlisted: 'taken-in', publishers: { [legacy]: { ...entry, topics: { orderevents: ['OrderCraeted'] } } } },
+      [/\/topics\/orderevents: OrderCraeted is no event; there are .*OrderCreated/],
+    ],
+  ]
+  for (const [what, content, problems] of wrong) {
+    it(`with ${what} is refused, in words`, () => {
+      const found = problemsOf(content)
+      expect(found).to.have.length(problems.length)
+      for (const problem of problems) {
+        expect(
+          found.some((line) => (typeof problem === 'string' ? line === problem : problem.test(line))),
+          found.join(),
+        ).to.equal(true)
+      }
+    })
+  }
+
+  it('that is not there is refused, and named', () => {
+    expect(problemsOf({}, { File: '../nowhere.json' }).join()).to.match(
+      /^Trust__File: cannot be read: ENOENT.*nowhere\.json/,
+    )
+  })
+})

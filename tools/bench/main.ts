@@ -1,0 +1,39 @@
+/** `make bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
+import { relative } from 'node:path'
+import { repository, StackError, saysYes } from '@orderflow/stack'
+import { timed } from '@orderflow/stack/parts'
+import { type PartName, parts } from './parts/index.ts'
+import { environment } from './report/environment.ts'
+import { markdownOf } from './report/markdown.ts'
+import { describeEnvironment, type Result, writeResult } from './report/results.ts'
+
+const names = Object.keys(parts) as PartName[]
+const tell = timed()
+
+function chosen(words: string[]): PartName[] {
+  const unknown = words.find((word) => !names.includes(word as PartName))
+  if (unknown === undefined) return words.length > 0 ? (words as PartName[]) : names
+  throw new StackError('usage', `there is no part ${unknown}`, { nextStep: `PART is some of ${names.join(' ')}` })
+}
+
+async function measure(part: PartName, quick: boolean): Promise<Result> {
+  const { title, measure } = parts[part]
+  console.log(`\n${part}: ${title}`)
+  const [conditions, startedAt] = [environment(new Date()), performance.now()]
+  const findings = await measure({ quick, tell: (line) => tell(`${part}: ${line}`) })
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  return { part, title, quick, seconds, environment: conditions, ...findings }
+}
+
+try {
+  const quick = saysYes(process.env, 'QUICK')
+  for (const part of chosen(process.argv.slice(2))) {
+    const result = await measure(part, quick)
+    const files = writeResult(result).map((file) => relative(repository, file))
+    console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${files.join(' ')}`)
+  }
+} catch (error) {
+  if (!(error instanceof StackError)) throw error
+  process.stderr.write(`error: ${error.message}\n${error.nextStep ? `next: ${error.nextStep}\n` : ''}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,26 @@
+/** `make bench-report`: writes the last figures of each part (tools/bench/results) into docs/performance.md, charts beside it. */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { parts } from './parts/index.ts'
+import { chartFile, readResult, resultsFolder } from './report/results.ts'
+import { sectionOf, withSection } from './report/section.ts'
+
+const document = join(repository, 'docs/performance.md')
+const chartsFolder = join(repository, 'docs/performance')
+
+for (const part of Object.keys(parts)) {
+  const result = readResult(part)
+  if (!result || result.quick) {
+    console.log(
+      `${part}: ${result ? 'the last run was a quick one' : 'no result yet'}, left as it is; make bench PART=${part}`,
+    )
+    continue
+  }
+  mkdirSync(chartsFolder, { recursive: true })
+  for (const { name } of result.charts) {
+    copyFileSync(join(resultsFolder, chartFile(part, name)), join(chartsFolder, chartFile(part, name)))
+  }
+  writeFileSync(document, withSection(readFileSync(document, 'utf8'), part, sectionOf(result, 'performance')))
+  console.log(`${part}: written, of ${result.environment.date.slice(0, 10)}`)
+}

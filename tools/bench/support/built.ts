@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, repository, runTool } from '@orderflow/stack'
+import type { Provisioned, ProvisionOptions } from '@orderflow/stack/parts'
+
+export type Build = (folder: string, options: ProvisionOptions) => Promise<void>
+
+/**
+ * A program of tools/bench in another language, that `build` makes in a copy of its folder.
+ * Its folder in the cache is called after what it is made of, so a change is a new one.
+ * @param source as seen from tools/bench
+ */
+export function built(
+  source: string,
+  { name, label, needs }: { name: string; label: string; needs: Provisioned['needs'] },
+  build: Build,
+): Provisioned {
+  const from = join(repository, 'tools/bench', source)
+  const make: Build = async (partial, options) => {
+    cpSync(from, partial, { recursive: true })
+    await build(partial, options)
+  }
+  return { folder: join(cacheFolder(), `${name}-${hashOfFolder(from)}`), about: `${label}: building it`, needs, make }
+}
+
+function hashOfFolder(folder: string): string {
+  const hash = createHash('sha256')
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const files = entries.map((entry) => join(entry.parentPath, entry.name)).sort()
+  for (const file of files) hash.update(JSON.stringify([file.slice(folder.length), readFileSync(file, 'utf8')]))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** Builds a Go program whose modules are what its go.sum says. */
+export function goProgram(output: string): Build {
+  return async (folder, { signal }) => {
+    const env = { GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }
+    await runTool('go', ['build', '-trimpath', '-o', output, '.'], { cwd: folder, env, signal })
+  }
+}

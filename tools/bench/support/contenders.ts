@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { paymentEvents } from '@orderflow/envelope-schema'
+import { paymentIdOf } from '@orderflow/payment-service/store'
+import { partitions, repository } from '@orderflow/stack'
+import { componentSettings, ensureDatabases, inDatabase, type ProcessSpec } from '@orderflow/stack/parts'
+import { Pool } from 'pg'
+import type { BenchStack } from './bench-stack.ts'
+import { type Peer, peers } from './peers.ts'
+import { copyTopic } from './stream.ts'
+
+/** One way of paying the orders in Kafka with PostgreSQL. */
+export interface Contender {
+  name: string
+  /** What it runs, the program first. */
+  specs: ProcessSpec[]
+  /** Where it publishes. */
+  topic: string
+  consumerGroup: string
+  /** What its store calls the payment of an order. */
+  paymentOf: (orderId: string) => string
+  /** All payments that it has stored, as its store calls them. */
+  stored: () => Promise<string[]>
+  countStored: () => Promise<number>
+}
+
+/** Makes a database and a topic for each peer, and runs `work` with all contenders, payment-service first. */
+export async function withContenders<Result>(
+  stack: BenchStack,
+  work: (contenders: Contender[]) => Promise<Result>,
+): Promise<Result> {
+  const uri = stack.specOf('payment-sidecar').env.State__ConnectionString ?? ''
+  const names = peers.map(({ name }) => name)
+  await ensureDatabases(uri, names)
+  const pools = ['payment-service', ...names].map(
+    (name) => new Pool({ connectionString: inDatabase(uri, name), max: 1 }),
+  )
+  const [ours, ...theirs] = pools as [Pool, ...Pool[]]
+  try {
+    const others = theirs.map((pool, index) => contender(stack, uri, peers[index] as Peer, pool))
+    return await work([orderflow(stack, ours), ...(await Promise.all(others))])
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()))
+  }
+}
+
+function orderflow({ specOf }: BenchStack, pool: Pool): Contender {
+  const payments = `FROM state WHERE key LIKE '%||payment/%'`
+  return {
+    name: 'orderflow',
+    specs: [specOf('payment-service'), specOf('payment-sidecar')],
+    topic: paymentEvents,
+    consumerGroup: 'payment-service',
+    paymentOf: paymentIdOf,
+    ...questions(pool, `SELECT split_part(key, '/', 2) ${payments}`, `SELECT count(*) ${payments}`),
+  }
+}
+
+async function contender(
+  stack: BenchStack,
+  uri: string,
+  { name, label, command }: Peer,
+  pool: Pool,
+): Promise<Contender> {
+  await pool.query(readFileSync(join(repository, 'tools/bench/compare/payments.sql'), 'utf8'))
+  const topic = `${name}-${paymentEvents}`
+  await copyTopic(stack.kafka, paymentEvents, topic)
+  const [program, ...args] = command
+  const { hostname, port, username, password } = new URL(uri)
+  const env = {
+    BROKER: stack.kafka.bootstrapBrokers[0] ?? '',
+    TOPIC: topic,
+    PARTITIONS: String(partitions.processes),
+    SESSION_TIMEOUT_MS: String(sessionTimeoutMs()),
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: username,
+    PGPASSWORD: password,
+    PGDATABASE: name,
+    PGSSLMODE: 'disable',
+  }
+  return {
+    name: label,
+    specs: [{ name: `${name}-payments`, command: program, args, env, ports: {} }],
+    topic,
+    consumerGroup: `${name}-payments`,
+    paymentOf: (orderId) => orderId,
+    ...questions(pool, 'SELECT order_id::text FROM payment', 'SELECT count(*) FROM payment'),
+  }
+}
+
+/** All have payment-service's: how soon a killed program's partitions are given to another. Its settings say seconds. */
+function sessionTimeoutMs(): number {
+  return (
+    Number.parseFloat(componentSettings(join(repository, 'payment-service'), {}).Stream__SessionTimeout ?? '') * 1_000
+  )
+}
+
+/** Before its first start a sidecar's database has no table, and so no payments. */
+function questions(pool: Pool, all: string, count: string): Pick<Contender, 'stored' | 'countStored'> {
+  const ask = (text: string) =>
+    pool.query<[string]>({ text, rowMode: 'array' }).then(
+      ({ rows }) => rows.map(([value]) => value),
+      (error: Error & { code?: string }) => {
+        if (error.code === undefinedTable) return []
+        throw error
+      },
+    )
+  return { stored: () => ask(all), countStored: async () => Number((await ask(count))[0] ?? 0) }
+}
+
+const undefinedTable = '42P01'

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runTool, StackError } from '@orderflow/stack'
+import { go, java, javaCommand, maven, npm, type Provisioned, type ProvisionOptions } from '@orderflow/stack/parts'
+import { type Build, built, goProgram } from './built.ts'
+
+/** A program that users would pick instead of orderflow's payment-service, in its own language: a folder of tools/bench/compare. */
+export interface Peer {
+  /** Of its folder; its consumer group is this with `-payments`. */
+  name: 'nestjs' | 'watermill' | 'spring-kafka'
+  label: string
+  tool: Provisioned
+  /** How it is started once it is built. */
+  command: [string, ...string[]]
+}
+
+/** In the order that they take their turns. */
+export const peers: Peer[] = [
+  peer('nestjs', 'NestJS', [npm], buildNestjs, (folder) => [process.execPath, join(folder, 'dist/main.js')]),
+  peer('watermill', 'Watermill', [go], goProgram('payments'), (folder) => [join(folder, 'payments')]),
+  peer('spring-kafka', 'Spring Kafka', [java, maven], buildSpring, (folder) => [
+    javaCommand(),
+    '-jar',
+    join(folder, 'app/payments.jar'),
+  ]),
+]
+
+function peer(
+  name: Peer['name'],
+  label: string,
+  needs: Provisioned['needs'],
+  build: Build,
+  command: (folder: string) => Peer['command'],
+): Peer {
+  const tool = built(`compare/${name}`, { name: `${name}-payments`, label, needs }, build)
+  return { name, label, tool, command: command(tool.folder) }
+}
+
+/** With `npm ci` each package is what package-lock.json says. */
+async function buildNestjs(folder: string, { signal }: ProvisionOptions): Promise<void> {
+  await runTool('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, signal })
+  await runTool(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: folder, signal })
+}
+
+/** Unpacked as Spring's guide to efficient deployments says. Maven has no lock file, so the jars are compared with libs.sha512. */
+async function buildSpring(folder: string, { signal }: ProvisionOptions): Promise<void> {
+  await runTool('mvn', ['-B', '-q', '--strict-checksums', 'package'], { cwd: folder, signal })
+  const extract = ['-Djarmode=tools', '-jar', 'target/payments.jar', 'extract', '--destination', 'app']
+  await runTool(javaCommand(), extract, { cwd: folder, signal })
+  const lib = join(folder, 'app/lib')
+  const sums = await runTool('sha512sum', readdirSync(lib).sort(), { cwd: lib, signal })
+  if (sums === readFileSync(join(folder, 'libs.sha512'), 'utf8')) return
+  throw new StackError('wrong-hash', `the jars of Spring's program are not those of libs.sha512, but:\n${sums}`, {
+    nextStep: 'write these to tools/bench/compare/spring-kafka/libs.sha512 when a version was changed on purpose',
+  })
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { entryOf, repository, type ServicePorts } from '@orderflow/stack'
+import { componentSettings, daprdArguments, daprdFile, type ProcessSpec, processSpecs } from '@orderflow/stack/parts'
+import type { BenchStack } from './bench-stack.ts'
+
+const startTimeoutMs = 60_000
+
+/** A program of tools/bench/compare, with Node's own heap settings. */
+export function program(name: string, env: Record<string, string>): ProcessSpec {
+  return { name, command: process.execPath, args: [join(repository, `tools/bench/compare/${name}.ts`)], env, ports: {} }
+}
+
+/** Where a program and its sidecar listen, as the programs of tools/bench/compare are told. */
+export function environmentOf({ channel, daprHttp }: ServicePorts): Record<string, string> {
+  return { PORT: String(channel), DAPR_HTTP_PORT: String(daprHttp) }
+}
+
+/** A sidecar for such a program: Kafka and SQLite as orderflow's have them, and no tokens. */
+export function sidecar(
+  { plan, database }: BenchStack,
+  appId: string,
+  ports: ServicePorts,
+  more: string[] = [],
+): ProcessSpec {
+  return {
+    name: `${appId}-sidecar`,
+    command: daprdFile(),
+    args: [...daprdArguments({ name: appId, hasStore: true }, ports, 'sqlite'), ...more],
+    env: {
+      ...componentSettings(join(repository, 'order-service'), {}),
+      Stream__Brokers: `127.0.0.1:${plan.ports.kafka}`,
+      State__ConnectionString: database(appId),
+    },
+    ports: {},
+  }
+}
+
+/** Another payment-service with its sidecar: the same application, consumer group and store on ports of its own. */
+export async function paymentReplica({ plan, morePorts }: BenchStack, number: number): Promise<ProcessSpec[]> {
+  const services = { ...plan.ports.services, 'payment-service': await morePorts() }
+  const specs = processSpecs({ ...plan, ports: { ...plan.ports, services } })
+  return ['payment-service', 'payment-sidecar'].map((name) => ({ ...entryOf(specs, name), name: `${name}-${number}` }))
+}
+
+/**
+ * Another order-service at the sidecar of the first, with settings of its own, once it is ready.
+ * @param root the checkout whose order-service it is
+ * @returns where orders are posted, and what is to be stopped
+ */
+export async function startOrderService(
+  stack: BenchStack,
+  name: string,
+  env: Record<string, string>,
+  root = repository,
+): Promise<{ url: string; specs: ProcessSpec[] }> {
+  const { http, https, channel, metrics } = await stack.morePorts()
+  const listeners = {
+    Web__HttpPort: String(http),
+    Web__HttpsPort: String(https),
+    AppChannel__Port: String(channel),
+    Metrics__Port: String(metrics),
+  }
+  const spec = stack.specOf('order-service')
+  const args = argumentsIn(root, spec)
+  const specs = [{ ...spec, name, args, env: { ...spec.env, ...listeners, ...env }, ports: {} }]
+  const url = `http://127.0.0.1:${http}`
+  stack.launch(specs)
+  await stack.wait(name, specs, () => firstSilent([`${url}/readyz`]), startTimeoutMs)
+  return { url: `${url}/v1/orders`, specs }
+}
+
+/** A process's arguments, as another checkout has them. */
+export function argumentsIn(root: string, { args }: ProcessSpec): string[] {
+  const own = `${repository}/`
+  return args.map((arg) => (arg.startsWith(own) ? join(root, arg.slice(own.length)) : arg))
+}
+
+/** A program of tools/bench/compare that takes orders, once it answers. Returns where orders are posted. */
+export async function startOrders(
+  stack: BenchStack,
+  name: string,
+  options: { topic: string; sidecarFlags?: string[] } | undefined = undefined,
+): Promise<string> {
+  const ports = await stack.morePorts()
+  const specs = [program(name, { ...environmentOf(ports), ...(options && { TOPIC: options.topic }) })]
+  if (options) specs.push(sidecar(stack, name, ports, options.sidecarFlags))
+  const url = `http://127.0.0.1:${ports.channel}`
+  const mustAnswer = [`${url}/readyz`, ...(options ? [`http://127.0.0.1:${ports.daprHttp}/v1.0/healthz`] : [])]
+  stack.launch(specs)
+  await stack.wait(name, specs, () => firstSilent(mustAnswer), startTimeoutMs)
+  return `${url}/v1/orders`
+}
+
+async function firstSilent(urls: string[]): Promise<string | undefined> {
+  for (const url of urls) {
+    const answer = await fetch(url).catch(() => undefined)
+    if (!answer?.ok) return `${url} answers ${answer?.status ?? 'nothing'}`
+  }
+  return undefined
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { openLog } from '@orderflow/service-kit/operations'
+import { ensureTopics, type KafkaConnection, topics, withAdmin } from '@orderflow/stack'
+import { positionsOf } from '@orderflow/stack/parts'
+import { Consumer, type Message, Producer } from '@platformatic/kafka'
+
+export interface OutsideEvent {
+  key: string
+  value: Buffer
+}
+
+/** Kafka as a plain client sees it: publishes, counts and reads back. */
+export interface Stream {
+  /** Publishes as an outside producer does: in batches, each acknowledged. */
+  publish: (topic: string, events: Iterable<OutsideEvent>) => Promise<void>
+  /** The offset that each partition's next record will have. */
+  ends: (topic: string) => Promise<bigint[]>
+  /** Events of a topic that a consumer group has still to handle. Groups of sidecars commit once a second. */
+  lag: (topic: string, group: string) => Promise<number>
+  /** The records between these ends. */
+  records: (topic: string, from: bigint[], to: bigint[]) => Promise<OutsideEvent[]>
+  /** Their keys. */
+  keys: (topic: string, from: bigint[], to: bigint[]) => Promise<string[]>
+  /** Calls back with each record from now on. Returns a function that ends it. */
+  follow: (topic: string, onRecord: (value: Buffer) => void) => Promise<() => Promise<void>>
+  close: () => Promise<void>
+}
+
+/** Kafka's max.message.bytes (packages/service-kit/src/stream/topic-settings.ts) limits a batch, and in the worst case all of it goes to one partition. */
+const maxBatchBytes = 192 * 1024
+const maxBatchEvents = 500
+
+export function openStream(kafka: KafkaConnection): Stream {
+  const clientId = `orderflow-bench-${randomUUID()}`
+  const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId, ...kafka })
+  const consumers: Consumer[] = []
+  const newConsumer = () => {
+    const consumer = new Consumer({ clientId, groupId: randomUUID(), ...kafka, maxWaitTime: 20 })
+    consumers.push(consumer)
+    return consumer
+  }
+  const counter = newConsumer()
+
+  const ends = async (topic: string) => [...((await counter.listOffsets({ topics: [topic] })).get(topic) ?? [])]
+
+  async function records(topic: string, from: bigint[], to: bigint[]): Promise<OutsideEvent[]> {
+    const log = openLog(kafka)
+    try {
+      const spans = to.map((end, partition) => ({ partition, start: from[partition] ?? 0n, end }))
+      const found: OutsideEvent[] = []
+      for await (const chunk of log.read(topic, spans))
+        for (const { key, value } of chunk) found.push({ key: key?.toString() ?? '', value })
+      return found
+    } finally {
+      await log.close()
+    }
+  }
+
+  return {
+    async publish(topic, events) {
+      for (const batch of batches(events)) {
+        const messages = batch.map(({ key, value }) => ({ topic, key: Buffer.from(key), value }))
+        await producer.send({ messages, acks: -1 })
+      }
+    },
+
+    ends,
+
+    async lag(topic, group) {
+      const positions = await withAdmin(kafka, (admin) => positionsOf(admin, new Map([[group, [topic]]])))
+      return positions.reduce((sum, { lag }) => sum + lag, 0)
+    },
+
+    records,
+    keys: async (...range) => (await records(...range)).map(({ key }) => key),
+
+    async follow(topic, onRecord) {
+      const consumer = newConsumer()
+      const offsets = (await ends(topic)).map((offset, partition) => ({ topic, partition, offset }))
+      const stream = await consumer.consume({ topics: [topic], mode: 'manual', offsets, autocommit: false })
+      stream.on('data', ({ value }: Message) => onRecord(value))
+      return () => consumer.close(true)
+    },
+
+    async close() {
+      await producer.close()
+      for (const consumer of consumers) await consumer.close(true)
+    },
+  }
+}
+
+/** Offsets between two ends of a topic: as many as records, on topics that only the bench writes to, without transactions. */
+export function distance(from: bigint[], to: bigint[]): number {
+  return to.reduce((sum, end, partition) => sum + Number(end - (from[partition] ?? 0n)), 0)
+}
+
+export function* batches(events: Iterable<OutsideEvent>): Generator<OutsideEvent[]> {
+  let batch: OutsideEvent[] = []
+  let bytes = 0
+  for (const event of events) {
+    bytes += event.value.byteLength
+    if (batch.length === maxBatchEvents || (batch.length > 0 && bytes > maxBatchBytes)) {
+      yield batch
+      batch = []
+      bytes = event.value.byteLength
+    }
+    batch.push(event)
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Makes a topic for a comparison, with partitions and limits of one of the stack's. */
+export async function copyTopic(kafka: KafkaConnection, original: string, name: string): Promise<void> {
+  const specs = topics.processes.filter((topic) => topic.name === original)
+  await ensureTopics(
+    kafka,
+    specs.map((spec) => ({ ...spec, name, consumerGroups: [] })),
+  )
+}

@@ -1,0 +1,129 @@
+// Part of `make pictures`; alone, on a stack of processes that runs: packages/cli/node docs/pictures/monitor.ts.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Picture, takePictures } from '@orderflow/event-monitor/screenshots'
+import { addressAt, eventually, repository, serviceNamed } from '@orderflow/stack'
+import { openBrowser } from '@orderflow/stack/browser'
+
+interface Options {
+  /** Url of order-service. */
+  orders: string
+  /** Publishes a document as an application outside, whatever it is worth. */
+  publish: (event: object) => Promise<unknown>
+}
+
+/**
+ * The monitor of a stack on which orders are placed and events are broken: what comes, what broke, how it is mended, and that it is
+ * paid then.
+ */
+export async function takeMonitor({ orders, publish }: Options): Promise<void> {
+  const { url } = addressAt('localhost', serviceNamed('event-monitor'))
+  const browser = await openBrowser()
+  const take = (...pictures: Picture[]) =>
+    takePictures({ browser, url, folder: join(repository, 'docs/pictures'), pictures })
+  const placing = new AbortController()
+  const placed = place(orders, placing.signal)
+  try {
+    await delay(40_000)
+    for (const event of broken()) await publish(event)
+    // One more while somebody looks on: a moment later others stand above it.
+    const before = async () => void (await publish(order('market', {}, { Version: 7 })))
+    await take({ name: 'monitor-live', path: '/?seconds=60', schemes: ['light', 'dark'], before })
+    const group = await eventually(() => totalAsText(url), 'the dead letters')
+    const { items } = await ask<{ items: { id: string }[] }>(url, `dead-letters/entries?group=${group}`)
+    const entry = items[0]?.id ?? ''
+    const { attempt, editable, event } = await ask<DeadLetter>(url, `dead-letters/entries/${entry}`)
+    const { correlationId, place } = event.row
+    const mended = editable.replace('"42.5"', '42.5')
+    await take(
+      { name: 'monitor-health', path: '/health' },
+      { name: 'monitor-dead-letters', path: `/dead?group=${group}` },
+      { name: 'monitor-event', path: `/e/${place.topic}/${place.partition}/${place.offset}` },
+      { name: 'monitor-mended', path: `/dead/${entry}`, schemes: ['light', 'dark'], before: mend },
+    )
+    await ask(url, 'resends', { entries: [entry], attempt, edited: { text: mended } })
+    const isPaid = async () =>
+      JSON.stringify(await ask(url, `conversations/${correlationId}`)).includes('PaymentApproved')
+    await eventually(isPaid, 'the mended order to be paid')
+    await delay(5_000)
+    await take({ name: 'monitor-conversation', path: `/c/${correlationId}`, schemes: ['light', 'dark'] })
+  } finally {
+    placing.abort()
+    await placed
+    await browser.close()
+  }
+}
+
+interface DeadLetter {
+  attempt: object
+  editable: string
+  event: { row: { correlationId: string; place: { topic: string; partition: number; offset: string } } }
+}
+
+const mend: NonNullable<Picture['before']> = async (page) => {
+  await page.getByText('it would be refused again').waitFor()
+  const text = await page.locator('.cm-content').innerText()
+  await page.locator('.cm-content').click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text.replace('"42.5"', '42.5'))
+  await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
+}
+
+async function totalAsText(url: string): Promise<string | undefined> {
+  const { groups } = await ask<{ groups: { id: string; pointer: string; services: string[] }[] }>(url, 'dead-letters')
+  return groups.find(({ pointer, services }) => pointer === '/Payload/Total' && services.includes('payment-service'))
+    ?.id
+}
+
+async function ask<Answer>(url: string, path: string, body?: object): Promise<Answer> {
+  const init = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return (await (await fetch(`${url}/v1/${path}`, init)).json()) as Answer
+}
+
+/** What applications outside get wrong: a total as text, and no name. */
+const broken = () => [
+  ...Array.from({ length: 3 }, () => order('web-shop', { Total: '42.5' })),
+  order('old-till', { CustomerName: undefined }),
+]
+
+function order(AppName: string, payload: object, more: object = {}): object {
+  return {
+    ...{ AppId: appIds[AppName], AppName, Version: 1, Name: 'OrderCreated', CreationDate: new Date().toISOString() },
+    Payload: { OrderId: crypto.randomUUID(), CustomerName: 'Ada', CustomerTaxId: 'GB-1', Total: 42.5, ...payload },
+    ...more,
+  }
+}
+
+const appIds: Record<string, string> = {
+  'web-shop': 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b',
+  market: '6f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6',
+  'old-till': '0b5c3d6e-8f1a-4b2c-9d3e-4f5a6b7c8d9e',
+}
+
+/** Some orders a second, of which one in ten is too large to be paid. */
+async function place(orders: string, signal: AbortSignal): Promise<void> {
+  for (let count = 1; !signal.aborted; count += 1) {
+    const order = {
+      customerName: 'Ada Lovelace',
+      customerTaxId: 'GB-123456789',
+      total: count % 10 === 0 ? 50_000 : 42.5,
+    }
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${orders}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(order) })
+    await delay(100 + 400 * Math.abs(Math.sin(count / 12)))
+  }
+}
+
+if (import.meta.main) {
+  const file = join(mkdtempSync(join(tmpdir(), 'pictures-')), 'event.json')
+  await takeMonitor({
+    orders: addressAt('localhost', serviceNamed('order-service')).url,
+    async publish(event) {
+      writeFileSync(file, JSON.stringify(event))
+      execFileSync('make', ['publish', `FILE=${file}`, 'RAW=1'], { cwd: repository })
+    },
+  })
+}
