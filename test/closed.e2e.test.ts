@@ -9,7 +9,7 @@ import { eventually, urlOf } from '@orderflow/stack'
 import { openBrowser, openPage } from '@orderflow/stack/browser'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { failed, succeeded } from './specs/commands.ts'
+import { failed, orderflowFailed, succeeded } from './specs/commands.ts'
 import { execute } from './support/browser.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
@@ -49,46 +49,47 @@ describe('a closed stack', () => {
 
   const orders = () => `${orderUrl(stack)}/v1/orders`
   const make = async (...args: string[]) => succeeded(await stack.make(...args))
-  const newKey = async (...variables: string[]) => /^ofk_\S+$/m.exec(await make('api-key', ...variables))?.[0] ?? ''
+  const apiKey = (...args: string[]) => stack.orderflow(['api-key', ...args])
+  const newKey = async (name: string, scopes: string, ...more: string[]) =>
+    /^ofk_\S+$/m.exec(succeeded(await apiKey('create', name, '--scopes', scopes, ...more)))?.[0] ?? ''
   const as = (key: string) => ({ authorization: `Bearer ${key}` })
   const prefixOf = (key: string) => key.split('_')[1] ?? ''
 
   it('shows a stranger nothing, and tells make demo what it lacks', async () => {
     expect((await send(orders())).status).to.equal(401)
     expect((await post(orders(), anOrder)).status).to.equal(401)
-    expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: make api-key/)
+    expect(failed(await stack.make('demo'))).to.match(/answered 401.*\nnext: \.\/orderflow api-key/)
   })
 
   it('takes a key from the moment it is made, another beside it, and none that was revoked', async () => {
-    expect(await make('api-key')).to.contain('there are no API keys')
-    const [old, fresh] = [
-      await newKey('NAME=shop', 'SCOPES=orders:read'),
-      await newKey('NAME=shop', 'SCOPES=orders:read'),
-    ]
+    expect(succeeded(await apiKey())).to.contain('there are no API keys')
+    const [old, fresh] = [await newKey('shop', 'orders:read'), await newKey('shop', 'orders:read')]
     for (const key of [old, fresh]) expect((await send(orders(), { headers: as(key) })).status).to.equal(200)
     expect((await post(orders(), anOrder, as(fresh))).status).to.equal(403)
-    const list = await make('api-key')
+    const list = succeeded(await apiKey())
     for (const key of [old, fresh]) expect(list).to.contain(prefixOf(key)).and.not.contain(key)
-    await make('api-key', `REVOKE=${prefixOf(old)}`)
+    succeeded(await apiKey('revoke', prefixOf(old)))
     const isRefused = async () => (await send(orders(), { headers: as(old) })).status === 401 || undefined
     await eventually(isRefused, 'the revoked key to be refused')
     expect((await send(orders(), { headers: as(fresh) })).status).to.equal(200)
   })
 
   it('refuses to make or revoke what is none', async () => {
-    expect(failed(await stack.make('api-key', 'NAME=shop'))).to.match(/SCOPES is missing.*\nnext: make api-key NAME/)
-    expect(failed(await stack.make('api-key', 'NAME=shop', 'SCOPES=orders:all'))).to.contain(
+    expect(orderflowFailed(await apiKey('create', 'shop'))).to.match(
+      /--scopes is missing.*\nnext: \.\/orderflow api-key create/,
+    )
+    expect(orderflowFailed(await apiKey('create', 'shop', '--scopes', 'orders:all'))).to.contain(
       'orders:all: no such scope',
     )
-    expect(failed(await stack.make('api-key', 'SCOPES=orders:read'))).to.contain('NAME is missing')
-    expect(failed(await stack.make('api-key', 'REVOKE=nothing'))).to.contain('no key has the prefix nothing')
+    expect(orderflowFailed(await apiKey('create', '--scopes', 'orders:read'))).to.contain('the name is missing')
+    expect(orderflowFailed(await apiKey('revoke', 'nothing'))).to.contain('no key has the prefix nothing')
   })
 
   it('runs make demo with a key, of an order that another tenant knows nothing of', async () => {
-    const all = `SCOPES=${scopes.join(' ')}`
+    const all = scopes.join(' ')
     const [own, rival] = [
-      await newKey('NAME=demo', 'TENANT=acme', all),
-      await newKey('NAME=rival', 'TENANT=rival', all),
+      await newKey('demo', all, '--tenant', 'acme'),
+      await newKey('rival', all, '--tenant', 'rival'),
     ]
     const printed = await make('demo', `API_KEY=${own}`)
     expect(printed).to.contain('the order is paid')
@@ -108,8 +109,8 @@ describe('a closed stack', () => {
   })
 
   it('makes another order of another tenant of the same Idempotency-Key', async () => {
-    const all = `SCOPES=${scopes.join(' ')}`
-    const [own, rival] = [await newKey('NAME=a', 'TENANT=acme', all), await newKey('NAME=b', 'TENANT=rival', all)]
+    const all = scopes.join(' ')
+    const [own, rival] = [await newKey('a', all, '--tenant', 'acme'), await newKey('b', all, '--tenant', 'rival')]
     const place = async (key: string) =>
       (await post<Order>(orders(), anOrder, { ...as(key), 'idempotency-key': 'the-same' })).body.id
     const ids = [await place(own), await place(rival), await place(own)]
@@ -125,9 +126,9 @@ describe('a closed stack', () => {
       const { AppId, AppName } = full()
       const entry = { name: AppName, topics: { orderevents: ['OrderCreated'] }, apiKey: 'legacy' }
       writeFileSync(trust, JSON.stringify({ unlisted: 'taken-in', publishers: { [AppId]: entry } }))
-      await make('restart', 'SERVICE=event-gateway', 'Auth__Mode=closed')
-      legacy = await newKey('NAME=legacy', 'SCOPES=events:write')
-      other = await newKey('NAME=other', 'SCOPES=events:write')
+      succeeded(await stack.orderflow(['restart', 'event-gateway'], { Auth__Mode: 'closed' }))
+      legacy = await newKey('legacy', 'events:write')
+      other = await newKey('other', 'events:write')
       const isKnown = async () => (await post(url(), [], as(other))).status === 400 || undefined
       await eventually(isKnown, 'the gateway to know the keys')
     })
@@ -140,7 +141,7 @@ describe('a closed stack', () => {
     it('takes an application’s order with its key, and it is paid', async () => {
       const envelope = { ...full(), TenantID: '' }
       expect(await told(envelope, legacy)).to.equal('202 ')
-      const reader = await newKey('NAME=reader', 'SCOPES=orders:read')
+      const reader = await newKey('reader', 'orders:read')
       const isPaid = async () => {
         const { body } = await send<Order>(`${orders()}/${envelope.Payload.OrderId}`, { headers: as(reader) })
         return body.status === 'Paid' || undefined
@@ -197,7 +198,7 @@ describe('a closed stack', () => {
       await login.getByRole('button', { name: 'Continue' }).click()
       await form.locator('button', { hasText: 'Logout' }).waitFor()
       expect(await statusOf('POST /v1/orders')).to.equal(201)
-      const key = await newKey('NAME=reader', 'TENANT=acme', 'SCOPES=orders:read')
+      const key = await newKey('reader', 'orders:read', '--tenant', 'acme')
       const isPaid = async () => {
         const { body } = await send<{ items: Order[] }>(orders(), { headers: as(key) })
         return body.items[0]?.status === 'Paid' || undefined
@@ -208,7 +209,7 @@ describe('a closed stack', () => {
 
     it('somebody signs in to the monitor’s page with a key, and sees what its address says, live', async () => {
       const monitor = urlOf(stack, 'event-monitor')
-      const key = await newKey('NAME=looks', 'SCOPES=events:read')
+      const key = await newKey('looks', 'events:read')
       const dialog = page.getByRole('dialog', { name: 'Sign in' })
       await openPage(page, `${monitor}/?topic=orderevents`, dialog)
       await dialog.getByLabel('API key or token').fill(`${key}x`)
@@ -224,7 +225,7 @@ describe('a closed stack', () => {
     })
 
     it('a program’s key is tried out', async () => {
-      const key = await newKey('NAME=page', 'SCOPES=orders:write')
+      const key = await newKey('page', 'orders:write')
       const form = page.locator('.auth-container', { hasText: 'API key' })
       await form.locator('input').fill(key)
       await form.locator('button', { hasText: 'Authorize' }).click()

@@ -3,14 +3,24 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { factNames, type OrderEvent, type OrderFacts, orderOf } from '@orderflow/order-service/domain'
 import { repository, services } from '@orderflow/stack'
+import { commandGroups } from '@orderflow/stack/command-groups'
 import { expect } from 'chai'
-import { anchorsOf, linksIn, makeTargetsIn, markdownFiles } from './support/documents/markdown.ts'
+import { anchorsOf, linksIn, makeTargetsIn, markdownFiles, orderflowCommandsIn } from './support/documents/markdown.ts'
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8')
-const make = (...args: string[]) => execFileSync('make', ['-C', repository, ...args], { encoding: 'utf8' })
+const make = (folder: string, ...args: string[]) =>
+  execFileSync('make', ['--no-print-directory', '-C', join(repository, folder), ...args], { encoding: 'utf8' })
 const documents = markdownFiles().map((path) => ({ path, text: read(path) }))
-/** The targets that the Makefile declares; all are phony, since some have the names of folders. */
-const targets = [...make('-pn', 'help').matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
+/** What a document says of the present. Released versions of the changelog name the commands that they had. */
+const present = documents.map(({ path, text }) => ({
+  path,
+  text: path === 'CHANGELOG.md' ? text.slice(0, text.search(/^## \d/m)) : text,
+}))
+/** The targets that the Makefile of a folder declares; all are phony, since some have the names of folders. */
+const targetsOf = (folder: string) =>
+  [...make(folder, '-pn', 'help').matchAll(/^\.PHONY: (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
+const targets: Record<string, string[]> = { '.': targetsOf('.'), tools: targetsOf('tools') }
+const commands = new Map(Object.values(commandGroups).flatMap((group) => Object.entries(group)))
 
 describe('the documents', () => {
   it('link to files and headings that there are', () => {
@@ -24,14 +34,33 @@ describe('the documents', () => {
   })
 
   it('name targets of make that there are', () => {
-    expect(targets).to.include.members(['up', 'release-order'])
-    const unknown = documents.flatMap(({ path, text }) =>
+    expect(targets['.']).to.include.members(['up', 'release-order'])
+    expect(targets.tools).to.include.members(['unit', 'bench'])
+    const unknown = present.flatMap(({ path, text }) =>
       makeTargetsIn(text)
         // docs/new-service.md makes a service, whose targets follow.
-        .filter((target) => !targets.includes(target.replace(/-shipping$/, '-order')))
-        .map((target) => `${path}: make ${target}`),
+        .filter(({ folder, target }) => !targets[folder]?.includes(target.replace(/-shipping$/, '-order')))
+        .map(({ folder, target }) => `${path}: make -C ${folder} ${target}`),
     )
     expect(unknown).to.deep.equal([])
+  })
+
+  it('name commands and options of ./orderflow that exist', () => {
+    const used = present.flatMap(({ path, text }) => orderflowCommandsIn(text).map((words) => ({ path, words })))
+    expect(used.map(({ words }) => words.join(' '))).to.include('scale payment-service 3')
+    expect(used.flatMap(({ words }) => words)).to.include.members(['--raw', '--rotate', '--days'])
+    const unknown = used.flatMap(({ path, words }) => mistakesIn(words).map((mistake) => `${path}: ${mistake}`))
+    expect(unknown).to.deep.equal([])
+  })
+
+  it('are checked for unknown commands and options of ./orderflow', () => {
+    const text =
+      'Run `./orderflow fly`, or `./orderflow help`:\n\n```sh\nA=1 ./orderflow scale x 3 --up # --no\n./orderflow envelope new --no\n```\n'
+    expect(orderflowCommandsIn(text).flatMap(mistakesIn).toSorted()).to.deep.equal([
+      './orderflow envelope new has no --no',
+      './orderflow fly',
+      './orderflow scale has no --up',
+    ])
   })
 
   it('are each in the index, docs/README.md', () => {
@@ -83,16 +112,44 @@ describe('the decisions', () => {
 
 describe('make help', () => {
   const ofService = new RegExp(`-(${services.map(({ role }) => role).join('|')})$`)
+  const shownBy = (folder: string) =>
+    [...make(folder, 'help').matchAll(/^make (?:-C tools )?(\S+) /gm)].map(([, name]) => name)
 
-  it('explains every target', () => {
-    const help = make('help')
-    const silent = targets.filter((target) => {
-      const shown = target.replace(ofService, '-NAME')
-      return !help.includes(`\nmake ${shown} `) && !help.startsWith(`make ${shown} `)
+  for (const folder of ['.', 'tools']) {
+    it(`explains every target of ${join(folder, 'Makefile')}`, () => {
+      const shown = shownBy(folder)
+      const silent = targets[folder]?.filter((target) => !shown.includes(target.replace(ofService, '-NAME')))
+      expect(silent).to.deep.equal([])
     })
-    expect(silent).to.deep.equal([])
+  }
+
+  it('shows at most 16 targets of the application', () => {
+    expect(shownBy('.')).to.have.length.within(10, 16)
   })
 })
+
+/** What is wrong with the words of a command line of ./orderflow. */
+function mistakesIn([name, ...words]: string[]): string[] {
+  if (name === undefined || ['help', 'COMMAND', '...'].includes(name) || name.startsWith('--')) return []
+  const command = commands.get(name)
+  if (!command) return [`./orderflow ${name}`]
+  const given = words.flatMap((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? []).filter((option) => option !== '--help')
+  if (command.hasOwnHelp) return mistakesInEnvelope(words[0], given)
+  return given
+    .filter((option) => !Object.hasOwn(command.options ?? {}, option.slice(2)))
+    .map((option) => `./orderflow ${name} has no ${option}`)
+}
+
+/** The help of each command of `envelope` names its options. */
+function mistakesInEnvelope(name: string | undefined, options: string[]): string[] {
+  if (name === undefined || !/^[a-z]+$/.test(name)) return []
+  const help = execFileSync(process.execPath, [join(repository, 'envelope-schema/src/cli/main.ts'), name, '--help'], {
+    encoding: 'utf8',
+  })
+  return options
+    .filter((option) => !help.includes(option))
+    .map((option) => `./orderflow envelope ${name} has no ${option}`)
+}
 
 function leadsSomewhere(path: string, text: string, link: string): boolean {
   const [file = '', anchor] = link.split('#')

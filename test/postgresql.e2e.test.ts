@@ -14,7 +14,7 @@ import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = reacting(await testedServices())
 
-/** What depends on the store, with another one than the rest of the tests: `make test-stores` runs all of them with it. */
+/** What depends on the store, with another one than the rest of the tests: `make -C tools test-stores` runs all of them with it. */
 describe('as processes of one machine with PostgreSQL', () => {
   let checkout: LocalCheckout
   let stack: StartedCheckout

@@ -41,6 +41,12 @@ describe('suites side by side', () => {
     expect(lines.slice(-2)).to.deep.equal(['not run: something (no engine)', '9 passed, 0 failed'])
   })
 
+  it('run targets of the folder that is named', () => {
+    const { status, lines } = run('-C', folder, 'first', 'second', 'broken')
+    expect(status).to.equal(1)
+    expect(lines).to.include(`make -C ${folder} broken failed; alone it runs with that command`)
+  })
+
   it('say at the end what failed, and what was not run for that', () => {
     const { status, lines } = run('first,broken,third', 'second')
     expect(status).to.equal(1)

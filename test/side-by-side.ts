@@ -1,8 +1,10 @@
-// Runs targets of the Makefile at the same time, and those with a comma between them one after the other, each line after the target's
-// name: the suites wait for brokers and sidecars, too. What follows a target that failed is not run. Ends with what failed and what was not
-// run, once more, and one count of all; fails when one of them does.
+// side-by-side.ts [-C FOLDER] TARGET[,TARGET...]...
+// Runs targets of the Makefile (of FOLDER) at the same time, and those with a comma between them one after the other, each line after the
+// target's name: the suites wait for brokers and sidecars, too. What follows a target that failed is not run. Ends with what failed and what
+// was not run, once more, and one count of all; fails when one of them does.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
 
 interface Outcome {
   target: string
@@ -15,12 +17,17 @@ interface Outcome {
   notRun: string[]
 }
 
-const lanes = process.argv.slice(2).map((lane) => lane.split(','))
+const { values, positionals } = parseArgs({
+  options: { folder: { type: 'string', short: 'C' } },
+  allowPositionals: true,
+})
+const inFolder = values.folder ? ['-C', values.folder] : []
+const lanes = positionals.map((lane) => lane.split(','))
 const width = Math.max(...lanes.flat().map((target) => target.length))
 const outcomes = (await Promise.all(lanes.map(runInTurn))).flat()
 const total = (key: 'passed' | 'failed') => outcomes.reduce((sum, outcome) => sum + outcome[key], 0)
 for (const { target, code, failures } of outcomes) {
-  if (code !== 0) console.log(`\nmake ${target} failed; alone it runs with that command`)
+  if (code !== 0) console.log(`\n${['make', ...inFolder, target].join(' ')} failed; alone it runs with that command`)
   for (const line of failures) console.log(line)
 }
 console.log()
@@ -37,7 +44,7 @@ async function runInTurn([target, ...others]: string[]): Promise<Outcome[]> {
 }
 
 function run(target: string): Promise<Outcome> {
-  const child = spawn('make', ['--no-print-directory', target], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('make', ['--no-print-directory', ...inFolder, target], { stdio: ['ignore', 'pipe', 'pipe'] })
   const outcome: Outcome = { target, code: null, passed: 0, failed: 0, failures: [], notRun: [] }
   let failing = false
   const print = (line: string) => {

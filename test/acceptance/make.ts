@@ -11,10 +11,10 @@ export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
 }
 
 /**
- * Runs make, and returns what it prints.
+ * Runs a command of system.ts, and returns what it prints.
  * @throws {Error} with the output, if the command fails
  */
-export const make = (args: string[], env?: NodeJS.ProcessEnv) => run('make', ['--no-print-directory', ...args], env)
+export const make = ([program = '', ...args]: string[], env?: NodeJS.ProcessEnv) => run(program, args, env)
 
 /** Runs any command in the checkout, and returns what it prints. */
 export async function run(command: string, args: string[], env?: NodeJS.ProcessEnv): Promise<string> {

@@ -26,27 +26,30 @@ export const parts = {
 } as const
 export type Part = (typeof parts)[keyof typeof parts]
 
-/** Arguments of make. */
+const orderflow = (...args: string[]) => ['./orderflow', ...args]
+
+/** Programs in the checkout, with their arguments. */
 export const commands = {
-  up: ['up'],
-  status: ['status'],
-  publishers: ['publisher'],
-  publisher: (name: string) => ['publisher', `NAME=${name}`],
-  newPassword: (name: string) => ['publisher', `NAME=${name}`, 'ROTATE=1'],
-  removePublisher: (name: string) => ['publisher', `NAME=${name}`, 'REMOVE=1'],
-  restart: (service: string) => ['restart', `SERVICE=${service}`],
-  rebuild: (service: string) => ['rebuild', `SERVICE=${service}`],
-  deadLetters: ['dead-letters'],
-  listDeadLetters: (group: string) => ['dead-letters', `LIST=${group}`],
-  showDeadLetter: (id: string) => ['dead-letters', `SHOW=${id}`],
-  replay: (id: string, file: string) => ['dead-letters', `RESEND=${id}`, `FILE=${file}`],
-  apiKey: (name: string, scopes: string) => ['api-key', `NAME=${name}`, `SCOPES=${scopes}`],
-  revokeApiKey: (prefix: string) => ['api-key', `REVOKE=${prefix}`],
-  rehearsal: ['release-rehearsal'],
-  export: (service: string) => [`export-${service}`],
-  release: (service: string, app: string) => [`release-${service}`, `APP=${app}`],
-  rollback: (service: string, app: string) => [`rollback-${service}`, `APP=${app}`],
-  address: (service: string, app: string) => [`open-${service}`, `APP=${app}`],
+  up: orderflow('up'),
+  status: orderflow('status'),
+  publishers: orderflow('publisher'),
+  publisher: (name: string) => orderflow('publisher', name),
+  newPassword: (name: string) => orderflow('publisher', name, '--rotate'),
+  removePublisher: (name: string) => orderflow('publisher', name, '--remove'),
+  restart: (service: string) => orderflow('restart', service),
+  rebuild: (service: string) => orderflow('rebuild', service),
+  deadLetters: orderflow('dead-letters'),
+  listDeadLetters: (group: string) => orderflow('dead-letters', 'list', group),
+  showDeadLetter: (id: string) => orderflow('dead-letters', 'show', id),
+  replay: (id: string, file: string) => orderflow('dead-letters', 'resend', id, '--file', file),
+  apiKey: (name: string, scopes: string) => orderflow('api-key', 'create', name, '--scopes', scopes),
+  revokeApiKey: (prefix: string) => orderflow('api-key', 'revoke', prefix),
+  /** Arguments of make. */
+  rehearsal: ['-C', 'tools', 'release-rehearsal'],
+  export: (service: string) => orderflow('export', service),
+  release: (service: string, app: string) => orderflow('release', service, '--app', app),
+  rollback: (service: string, app: string) => orderflow('rollback', service, '--app', app),
+  address: (service: string, app: string) => orderflow('open', service, '--app', app),
 }
 
 /** What commands print. */
@@ -191,6 +194,6 @@ export const rehearsal = {
     scopes: 'orders:read orders:write payments:read',
   },
 }
-/** What `make api-key` prints. */
-export const printedKey = { key: /^(ofk_\S+)$/m, prefix: /REVOKE=(\w+)/ }
+/** What `./orderflow api-key` prints. */
+export const printedKey = { key: /^(ofk_\S+)$/m, prefix: /api-key revoke (\w+)/ }
 export const authorization = (key: string) => ({ Authorization: `Bearer ${key}` })

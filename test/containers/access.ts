@@ -9,7 +9,7 @@ import { entryOf, eventually, type KafkaConnection, services, withAdmin } from '
 import { ensureAccess, securedKafka, stackUsers } from '@orderflow/stack/parts'
 import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'
-import { failed, succeeded } from '../specs/commands.ts'
+import { orderflowFailed, succeeded } from '../specs/commands.ts'
 import { aclOf } from '../support/kafka-rights.ts'
 import { refusalOf } from '../support/refusal.ts'
 import type { RunningContainers } from './running-containers.ts'
@@ -84,8 +84,8 @@ export function access(running: () => RunningContainers): void {
       await eventually(async () => (await ready()).status === 200 || undefined, 'order-service to be ready again')
     })
 
-    it('lets an application outside publish once make publisher has made its user, and until it is removed', async () => {
-      const printed = succeeded(await stack.make('publisher', 'NAME=legacy'))
+    it('lets an application outside publish once ./orderflow publisher has made its user, and until it is removed', async () => {
+      const printed = succeeded(await stack.orderflow(['publisher', 'legacy']))
       expect(printed).to.contain('legacy may write orderevents, and nothing else')
       const legacy = clientOf(printed, stack)
       const event = reduced()
@@ -96,29 +96,29 @@ export function access(running: () => RunningContainers): void {
       expect(await other).to.equal('TOPIC_AUTHORIZATION_FAILED')
       await producer.close()
 
-      expect(succeeded(await stack.make('publisher'))).to.equal('legacy\n')
-      expect(failed(await stack.make('publisher', 'NAME=legacy'))).to.contain('ROTATE=1')
-      const next = clientOf(succeeded(await stack.make('publisher', 'NAME=legacy', 'ROTATE=1')), stack)
+      expect(succeeded(await stack.orderflow(['publisher']))).to.equal('legacy\n')
+      expect(orderflowFailed(await stack.orderflow(['publisher', 'legacy']))).to.contain('--rotate')
+      const next = clientOf(succeeded(await stack.orderflow(['publisher', 'legacy', '--rotate'])), stack)
       await eventually(() => refusalOf(listTopics(legacy)), 'the first password to be refused')
       expect(await refusalOf(listTopics(next))).to.equal(undefined)
-      expect(succeeded(await stack.make('publisher', 'NAME=legacy', 'REMOVE=1'))).to.contain('legacy is gone')
+      expect(succeeded(await stack.orderflow(['publisher', 'legacy', '--remove']))).to.contain('legacy is gone')
       await eventually(() => refusalOf(listTopics(next)), 'legacy to be refused')
       for (const name of ['legacy', ...services.map((service) => service.name)]) {
-        expect(failed(await stack.make('publisher', `NAME=${name}`, 'REMOVE=1'))).to.match(/^error: .*\nnext: /m)
+        expect(orderflowFailed(await stack.orderflow(['publisher', name, '--remove']))).to.match(/^error: .*\nnext: /m)
       }
     })
 
-    it('tells make publish that an application outside may not say what was paid', async () => {
+    it('tells ./orderflow publish that an application outside may not say what was paid', async () => {
       const file = join(folder, `${randomUUID()}.json`)
       const paid = { ...reduced(), Name: 'PaymentApproved', Payload: { OrderId: randomUUID() } }
       writeFileSync(file, JSON.stringify(paid))
-      const refused = failed(await stack.make('publish', `FILE=${file}`, 'RAW=1'))
+      const refused = orderflowFailed(await stack.orderflow(['publish', file, '--raw']))
       expect(refused).to.contain('paymentevents is not for applications outside: they may write orderevents')
     })
   })
 }
 
-/** The connection that make publisher has told of. */
+/** The connection that ./orderflow publisher has told of. */
 function clientOf(printed: string, { kafka }: RunningContainers): KafkaConnection {
   const told = (name: string) => new RegExp(`^${name} +(\\S+)$`, 'm').exec(printed)?.[1] ?? ''
   expect(told('bootstrap.servers').split(':').at(-1)).to.equal(kafka.bootstrapBrokers[0]?.split(':').at(-1))

@@ -8,7 +8,7 @@ const missing: string | Error | undefined = await bring().catch((error: Error) =
 
 /**
  * Tests that need a Docker engine and the images, those of the services too, which are brought and built when a file of tests is loaded
- * (`make images` does it before). Where the machine cannot have them, these tests are named among what is not run; they fail where
+ * (`./orderflow images` does it before). Where the machine cannot have them, these tests are named among what is not run; they fail where
  * CONTAINERS=required, and when bringing the images went wrong.
  */
 export function describeInContainers(title: string, tests: (this: Mocha.Suite) => void): void {
@@ -27,7 +27,7 @@ export function describeInContainers(title: string, tests: (this: Mocha.Suite) =
 
 async function bring(): Promise<string | undefined> {
   const noEngine = (await engineMissing()) ?? (await composeMissing())
-  if (noEngine) return `${noEngine}; next: make engine`
+  if (noEngine) return `${noEngine}; next: ./orderflow engine`
   const onProgress = timed()
   try {
     for (const { name, standIn } of await ensureImages({ onProgress }, testImages)) {

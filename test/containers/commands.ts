@@ -8,7 +8,7 @@ export function commands(running: () => RunningContainers): void {
   describe('the commands', () => {
     operatorCommands(running)
 
-    describe('when make down and make clean have ended', () => {
+    describe('when make down and ./orderflow clean have ended', () => {
       for (const kind of ['container', 'network', 'volume']) {
         it(`have left no ${kind}`, async () => {
           const all = kind === 'container' ? ['--all'] : []

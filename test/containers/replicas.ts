@@ -19,7 +19,7 @@ const pods = Array.from({ length: count }, (_, index) => podOf(serviceNamed(serv
 const names = pods.map(([, , name]) => name)
 const perSecond = 2
 
-/** Replicas of payment-service, on one database and in one consumer group, as `make scale` makes and removes them and `make restart` restarts them. */
+/** Replicas of payment-service, on one database and in one consumer group, as `./orderflow scale` makes and removes them and `./orderflow restart` restarts them. */
 export function replicas(running: () => RunningContainers): void {
   describe('three replicas of payment-service', () => {
     let stack: RunningContainers
@@ -47,7 +47,7 @@ export function replicas(running: () => RunningContainers): void {
       )
 
     it('join while orders come in, and share the partitions evenly', async () => {
-      const printed = succeeded(await stack.make('scale', `SERVICE=${service}`, `N=${count}`))
+      const printed = succeeded(await stack.orderflow(['scale', service, String(count)]))
       expect(printed).to.match(new RegExp(`${service}: runs ${count} times, members of its consumer group: [1-9]`))
       await untilShared(count)
     })
@@ -56,7 +56,7 @@ export function replicas(running: () => RunningContainers): void {
       // The partitions of the one wait until its session ends, those of the other until its service is back.
       const dying = ['payment-sidecar', `${service}-2`]
       await Promise.all(dying.map(async (name) => (await openContainer(stack.project, name)).kill()))
-      const restarted = succeeded(await stack.make('restart', `SERVICE=${service}`))
+      const restarted = succeeded(await stack.orderflow(['restart', service]))
       for (const name of names) expect(restarted).to.contain(`${name}: restarted`)
       await untilShared(count)
     })
@@ -90,7 +90,7 @@ export function replicas(running: () => RunningContainers): void {
     })
 
     it('are one again when that is asked for', async () => {
-      succeeded(await stack.make('scale', `SERVICE=${service}`, 'N=1'))
+      succeeded(await stack.orderflow(['scale', service, '1']))
       await untilShared(1)
       expect(succeeded(await stack.make('status')))
         .to.contain(service)

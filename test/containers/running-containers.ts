@@ -40,6 +40,7 @@ export async function startContainers(): Promise<RunningContainers> {
     if (args[0] === 'down') await keepLog()
     return copy.run('make', ['--no-print-directory', ...args], env)
   }
+  const orderflow: RunningContainers['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
   /** Containers take their logs with them. */
   async function keepLog(): Promise<void> {
     mkdirSync(dirname(logFile), { recursive: true })
@@ -48,7 +49,8 @@ export async function startContainers(): Promise<RunningContainers> {
   let stores: Stores | undefined
   async function stop(): Promise<void> {
     await stores?.close()
-    for (const target of ['down', 'clean']) await make(target)
+    await make('down')
+    await orderflow(['clean'])
     copy.remove()
   }
 
@@ -74,6 +76,7 @@ export async function startContainers(): Promise<RunningContainers> {
       kill,
       restart,
       make,
+      orderflow,
       async parts() {
         const running = (await inspectContainers(project)).filter(({ State }) => State.Running)
         const label = 'com.docker.compose.service'

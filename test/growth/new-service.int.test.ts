@@ -56,7 +56,7 @@ describe('make new-service', () => {
     expect((await copy.run('make', ['-s', 'help'])).stdout).to.match(/NAME is one of: .*gift-card/)
     const dry = await copy.run('make', ['-n', 'release-gift-card'])
     expect(dry).to.include({ code: 0 })
-    expect(dry.stdout).to.match(/release\/src\/cli\.ts release-gift-card$/m)
+    expect(dry.stdout).to.match(/orderflow release gift-card$/m)
   })
 
   it('refuses a name that is taken, bad or means something else in the code, and changes nothing', async () => {

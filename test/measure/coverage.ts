@@ -1,4 +1,4 @@
-/** `make coverage`: runs the unit tests and says which lines of the source they reach. docs/mutation.md has what that means. */
+/** `make -C tools coverage`: runs the unit tests and says which lines of the source they reach. docs/mutation.md has what that means. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'

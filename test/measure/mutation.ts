@@ -1,4 +1,4 @@
-/** `make mutation`: changes the source in small ways, one at a time, and counts the changes that no test notices (docs/mutation.md). */
+/** `make -C tools mutation`: changes the source in small ways, one at a time, and counts the changes that no test notices (docs/mutation.md). */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

@@ -74,10 +74,10 @@ describe('the traces of a stack that make observe watches', () => {
     return found
   }
 
-  async function publish(envelope: object, ...variables: string[]): Promise<void> {
+  async function publish(envelope: object, ...options: string[]): Promise<void> {
     const file = join(folder, `${randomUUID()}.json`)
     writeFileSync(file, JSON.stringify(envelope))
-    succeeded(await stack.make('publish', `FILE=${file}`, ...variables))
+    succeeded(await stack.orderflow(['publish', file, ...options]))
   }
 
   const rootsOf = (spans: JaegerSpan[]) =>
@@ -161,7 +161,7 @@ describe('the traces of a stack that make observe watches', () => {
   it('tell why an event was put aside, and go on when it is resent; one search finds its lines in the logs', async () => {
     const envelope = full()
     const broken = { ...envelope, Payload: { ...envelope.Payload, Total: 'much' } }
-    await publish(broken, 'RAW=1')
+    await publish(broken, '--raw')
     const aside = ['order-service', 'payment-service'].map(
       (name) => `${name}: process orderevents > ${name}: send orderevents.dead`,
     )
@@ -229,7 +229,7 @@ describe('the traces of a stack that make observe watches', () => {
   })
 
   it('go on to be taken after a restart, and no order waits when Jaeger dies', async () => {
-    succeeded(await stack.make('restart', 'SERVICE=payment-service'))
+    succeeded(await stack.orderflow(['restart', 'payment-service']))
     const { id, traceId } = await place()
     await orderIs(id)
     await traceWith(traceId, ['order-service: send orderevents > payment-service: process orderevents'])

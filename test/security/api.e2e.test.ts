@@ -31,7 +31,8 @@ for (const closed of [false, true]) {
 
     async function credential(): Promise<string[]> {
       if (!closed) return []
-      const made = succeeded(await stack.make('api-key', 'NAME=test', 'TENANT=acme', `SCOPES=${scopes.join(' ')}`))
+      const options = ['--scopes', scopes.join(' '), '--tenant', 'acme']
+      const made = succeeded(await stack.orderflow(['api-key', 'create', 'test', ...options]))
       return ['--header', `Authorization: Bearer ${/^ofk_\S+$/m.exec(made)?.[0]}`]
     }
 

@@ -13,6 +13,8 @@ import type { Ended } from '../support/operators/operate.ts'
 export interface OperatedStack extends RunningStack {
   /** Runs make in the checkout, with what the shell would have set. */
   make: (...args: string[]) => Promise<Ended>
+  /** Runs ./orderflow in the checkout. */
+  orderflow: (args: string[], env?: Record<string, string>) => Promise<Ended>
   /** What runs of the stack: by the name that `make status` shows, a text that differs once it was started again. */
   parts: () => Promise<Record<string, string>>
 }
@@ -27,6 +29,7 @@ export function operatorCommands(operated: () => OperatedStack): void {
     after(() => rmSync(folder, { recursive: true, force: true }))
 
     const make = (...args: string[]) => operated().make(...args)
+    const orderflow = (...args: string[]) => operated().orderflow(args)
     const place = () => post<Order>(`${orderUrl(operated())}/v1/orders`, anOrder)
     const succeeds = async (...args: string[]) => succeeded(await make(...args))
     const fails = async (...args: string[]) => failed(await make(...args))
@@ -45,18 +48,18 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await orderWith(orderUrl(operated()), id, 'Paid')).customerName).to.equal('Ada Lovelace')
     })
 
-    it('make publish publishes an event, and make dead-letters tells of one that nobody can handle', async () => {
+    it('./orderflow publish publishes an event, and make dead-letters tells of one that nobody can handle', async () => {
       const event = reduced()
       const fileOf = (content: object) => {
         const file = join(folder, `${randomUUID()}.json`)
         writeFileSync(file, JSON.stringify(content))
-        return `FILE=${file}`
+        return file
       }
-      expect(await succeeds('publish', fileOf(event))).to.contain('published to orderevents')
+      expect(succeeded(await orderflow('publish', fileOf(event)))).to.contain('published to orderevents')
       await orderWith(orderUrl(operated()), event.Payload.OrderId, 'Paid')
       const wrong = fileOf({ ...event, Payload: { ...event.Payload, Total: 'much' } })
-      expect(await fails('publish', wrong)).to.contain('/Payload/Total')
-      await succeeds('publish', wrong, 'RAW=1')
+      expect(orderflowFailed(await orderflow('publish', wrong))).to.contain('/Payload/Total')
+      succeeded(await orderflow('publish', wrong, '--raw'))
       await eventually(async () => {
         const printed = await succeeds('dead-letters')
         return storedServices.every(({ name }) => printed.includes(`invalid-payload/${name}`))
@@ -124,11 +127,11 @@ export function operatorCommands(operated: () => OperatedStack): void {
       expect((await send<Order>(`${orderUrl(operated())}/v1/orders/${id}`)).body).to.deep.equal(paid)
     })
 
-    it('make clean removes the data, and not while the stack runs', async () => {
-      expect(await fails('clean')).to.contain('error: the stack is running\nnext: make down')
+    it('./orderflow clean removes the data, and not while the stack runs', async () => {
+      expect(orderflowFailed(await orderflow('clean'))).to.contain('error: the stack is running\nnext: make down')
       await succeeds('down')
-      expect(await succeeds('clean')).to.contain('removed ')
-      expect(await succeeds('clean')).to.contain('nothing to remove')
+      expect(succeeded(await orderflow('clean'))).to.contain('removed ')
+      expect(succeeded(await orderflow('clean'))).to.contain('nothing to remove')
     })
   })
 }
@@ -141,8 +144,14 @@ export function succeeded({ code, stdout, stderr }: Ended): string {
   return stdout
 }
 
-/** What a command printed that has to end with an error. make ends with 2 then, whatever the command ended with. */
+/** What a target of make printed that has to fail. make ends with 2 then, whatever the command ended with. */
 export function failed({ code, stdout, stderr }: Ended): string {
   expect(code, stdout + stderr).to.equal(2)
+  return stdout + stderr
+}
+
+/** What a command of ./orderflow printed that has to fail. */
+export function orderflowFailed({ code, stdout, stderr }: Ended): string {
+  expect(code, stdout + stderr).to.equal(1)
   return stdout + stderr
 }

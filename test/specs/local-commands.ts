@@ -5,22 +5,22 @@ import { services } from '@orderflow/stack'
 import { loopbacks, processNamesWith, storeOf } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import type { LocalCheckout, StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { failed, succeeded } from './commands.ts'
+import { failed, orderflowFailed, succeeded } from './commands.ts'
 
 /** What an operator is told of a stack of processes that does not run. */
 export function withoutStack(found: () => LocalCheckout): void {
   describe('none of which runs', () => {
     for (const command of ['status', 'down', 'clean']) {
-      it(`make ${command} says so, which is no error`, async () => {
-        const printed = succeeded(await found().make(command))
+      it(`./orderflow ${command} says so, which is no error`, async () => {
+        const printed = succeeded(await found().orderflow([command]))
         expect(printed).to.match(/^(nothing (runs|was running|to remove)|stopped)/)
       })
     }
 
-    const order = 'FILE=envelope-schema/fixtures/valid/reduced.json'
-    for (const command of [['demo'], ['publish', order], ['rebuild', 'SERVICE=order-service']]) {
-      it(`make ${command[0]} is refused, and says what to do`, async () => {
-        expect(failed(await found().make(...command))).to.match(/^error: .*not running\b.*\nnext: make up/m)
+    const order = 'envelope-schema/fixtures/valid/reduced.json'
+    for (const command of [['demo'], ['publish', order], ['rebuild', 'order-service']]) {
+      it(`./orderflow ${command[0]} is refused, and says what to do`, async () => {
+        expect(orderflowFailed(await found().orderflow(command))).to.match(/^error: .*not running\b.*\nnext: make up/m)
       })
     }
 
@@ -64,20 +64,22 @@ export function localCommands(running: () => StartedCheckout): void {
       }
     })
 
-    it('make scale says that it needs containers', async () => {
-      const scaled = await running().make('scale', 'SERVICE=payment-service', 'N=3')
-      expect(failed(scaled)).to.contain('replicas need the stack in containers')
+    it('./orderflow scale says that it needs containers', async () => {
+      const scaled = await running().orderflow(['scale', 'payment-service', '3'])
+      expect(orderflowFailed(scaled)).to.contain('replicas need the stack in containers')
     })
 
-    it('make publisher says that Kafka asks nobody, and refuses a name that could not be a user elsewhere', async () => {
-      const printed = succeeded(await running().make('publisher', 'NAME=legacy'))
+    it('./orderflow publisher says that Kafka asks nobody, and refuses a name that could not be a user elsewhere', async () => {
+      const printed = succeeded(await running().orderflow(['publisher', 'legacy']))
       expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} asks nobody who he is`)
-      expect(failed(await running().make('publisher', 'NAME=order-service'))).to.match(/^error: .*services\nnext: /m)
+      expect(orderflowFailed(await running().orderflow(['publisher', 'order-service']))).to.match(
+        /^error: .*services\nnext: /m,
+      )
     })
 
-    it('make restart restarts a service and its sidecar, and nothing else', async () => {
+    it('./orderflow restart restarts a service and its sidecar, and nothing else', async () => {
       const before = await running().parts()
-      expect(succeeded(await running().make('restart', 'SERVICE=payment-service'))).to.contain(
+      expect(succeeded(await running().orderflow(['restart', 'payment-service']))).to.contain(
         'payment-sidecar: consuming',
       )
       const after = await running().parts()
@@ -86,8 +88,8 @@ export function localCommands(running: () => StartedCheckout): void {
       expect(restarted).to.have.members(['payment-service', 'payment-sidecar'])
     })
 
-    it('make partitions has nothing to add to the topics that make up has made', async () => {
-      expect(succeeded(await running().make('partitions'))).to.contain(
+    it('./orderflow partitions has nothing to add to the topics that make up has made', async () => {
+      expect(succeeded(await running().orderflow(['partitions']))).to.contain(
         'every topic has the partitions of services.json',
       )
     })

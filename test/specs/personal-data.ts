@@ -152,9 +152,9 @@ export function personalData(
         TMPDIR: folder,
       })
       for (const { name } of tested) await run(name, ['rebuild'])
-      for (const raw of [[], ['RAW=1']]) {
-        const { stdout, stderr } = await stack.make('publish', `FILE=${wrong}`, ...raw)
-        commands.push({ by: `make publish ${raw}`, text: stdout + stderr })
+      for (const raw of [[], ['--raw']]) {
+        const { stdout, stderr } = await stack.orderflow(['publish', wrong, ...raw])
+        commands.push({ by: `./orderflow publish ${raw}`, text: stdout + stderr })
       }
     }
 

@@ -144,7 +144,7 @@ export function streamRights(running: () => SecuredKafka): void {
     it('lets the monitor compare the settings of topics, and no service', async () => {
       expect(await topicDifferences(as('event-monitor'), topics.processes)).to.deep.equal([])
       expect(await topicDifferences(as('order-service'), topics.processes)).to.deep.equal([
-        'Kafka does not let this user read the settings of topics, so they are not compared. make acls prints the right (DescribeConfigs)',
+        'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
       ])
     })
 

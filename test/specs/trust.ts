@@ -11,7 +11,7 @@ import { eventually, newSecret, storedServices } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { settled } from '../support/settled.ts'
-import { failed, succeeded } from './commands.ts'
+import { orderflowFailed, succeeded } from './commands.ts'
 
 type Envelope = ReturnType<typeof reduced>
 
@@ -24,7 +24,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     let asItWas: string
     let file: string
     let start: string
-    let keys: string[]
+    let keys: Record<string, string>
     before(async () => {
       stack = running()
       producer = createProducer(stack.kafka)
@@ -33,19 +33,19 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       asItWas = readFileSync(file, 'utf8')
       await orderWith(orderUrl(stack), await place(), 'Paid')
       start = new Date().toISOString()
-      keys = [`Trust__SigningKeys=${newSecret()}`, `Trust__SignedSince=${start}`]
-      await trust('set-aside', {}, ...keys)
+      keys = { Trust__SigningKeys: newSecret(), Trust__SignedSince: start }
+      await trust('set-aside', {}, keys)
     })
     after(async () => {
       writeFileSync(file, asItWas)
-      for (const { name } of storedServices) succeeded(await stack.make('restart', `SERVICE=${name}`))
+      for (const { name } of storedServices) succeeded(await stack.orderflow(['restart', name]))
       await Promise.all([producer?.close(), log?.close()])
     })
 
     /** Writes the file, and restarts the services with these variables. */
-    async function trust(unlisted: string, publishers: object, ...variables: string[]): Promise<void> {
+    async function trust(unlisted: string, publishers: object, variables: Record<string, string>): Promise<void> {
       writeFileSync(file, JSON.stringify({ unlisted, publishers }))
-      for (const { name } of storedServices) succeeded(await stack.make('restart', `SERVICE=${name}`, ...variables))
+      for (const { name } of storedServices) succeeded(await stack.orderflow(['restart', name], variables))
     }
 
     /** Publishes an envelope, and answers the beginnings of its dead letters' ids, by app. */
@@ -74,17 +74,16 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       const Payload = { OrderId, PaymentId: randomUUID(), Amount: 20_000, Policy: 'by-hand@1', Source: 'Manual' }
       return { ...full(), ...app, Name: 'PaymentApproved', Payload } as unknown as Envelope
     }
-    const resend = (id = '', ...variables: string[]) =>
-      stack.make('dead-letters', `RESEND=${id}`, ...keys, ...variables)
+    const resend = (id = '', ...options: string[]) => stack.orderflow(['dead-letters', 'resend', id, ...options], keys)
 
     it('is set aside while it is not listed, and taken in once it is and its dead letter is resent', async () => {
       const envelope = reduced()
       const { AppId, AppName, Payload } = envelope
       const { 'order-service': id } = await setAside(orderEvents, envelope)
-      expect(failed(await resend(id))).to.contain(`untrusted: AppId ${AppId} is not listed in trust.json`)
+      expect(orderflowFailed(await resend(id))).to.contain(`untrusted: AppId ${AppId} is not listed in trust.json`)
 
       const topics = { [orderEvents]: ['OrderCreated'] }
-      await trust('set-aside', { [AppId]: { name: AppName, topics, tenants: ['', 'north'] } }, ...keys)
+      await trust('set-aside', { [AppId]: { name: AppName, topics, tenants: ['', 'north'] } }, keys)
       expect(succeeded(await resend(id))).to.contain('1 resent')
       await orderWith(orderUrl(stack), Payload.OrderId, 'Paid')
     })
@@ -109,12 +108,13 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     it('pays no order: nobody but payment-service writes paymentevents', async () => {
       const id = await place(20_000)
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
-      const fixture = 'FILE=envelope-schema/fixtures/valid/full-payment-approved.json'
-      expect(failed(await stack.make('publish', fixture))).to.contain('nobody outside publishes to paymentevents')
+      const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
+      const published = orderflowFailed(await stack.orderflow(['publish', fixture]))
+      expect(published).to.contain('nobody outside publishes to paymentevents')
       const { AppId, AppName } = reduced()
       const letters = await setAside(paymentEvents, approvalOf(id, { AppId, AppName }))
       const [letter] = Object.values(letters)
-      expect(failed(await resend(letter))).to.contain('only payment-service publishes to paymentevents')
+      expect(orderflowFailed(await resend(letter))).to.contain('only payment-service publishes to paymentevents')
       await setAside(paymentEvents, approvalOf(id, ours(orderEvents)))
       await setAside(paymentEvents, approvalOf(id, ours(paymentEvents)))
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
@@ -128,26 +128,26 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
       const cancelled = { ...full(), ...ours(orderEvents), Name: 'OrderCancelled', Payload: { OrderId: id } }
       const { 'order-service': letter } = await setAside(orderEvents, cancelled as unknown as Envelope)
-      expect(failed(await resend(letter))).to.contain('order-service, which did not sign it')
+      expect(orderflowFailed(await resend(letter))).to.contain('order-service, which did not sign it')
       await orderWith(orderUrl(stack), id, 'Paid')
 
       const edited = join(dirname(stack.folder), 'edited.json')
       writeFileSync(edited, JSON.stringify(cancelled))
-      expect(succeeded(await resend(letter, `FILE=${edited}`))).to.contain('1 resent')
+      expect(succeeded(await resend(letter, '--file', edited))).to.contain('1 resent')
       await orderWith(orderUrl(stack), id, 'Refunded')
     })
 
     it('changes no store that is rebuilt: what services wrote before they signed is taken, and nothing unsigned since', async () => {
       /** How many records of a topic that it does not consume payment-service takes for somebody else's. */
-      async function untrusted(...variables: string[]): Promise<number> {
-        const options = ['SERVICE=payment-service', `TOPIC=${paymentEvents}`, ...variables]
-        const printed = succeeded(await stack.make('rebuild', ...options))
+      async function untrusted(variables: Record<string, string>, ...options: string[]): Promise<number> {
+        const rebuild = ['rebuild', 'payment-service', '--topic', paymentEvents, ...options]
+        const printed = succeeded(await stack.orderflow(rebuild, variables))
         expect(printed).to.match(/^paymentevents: \d+ read: 0 applied/m)
         return Number(/faulty, and no dead letters:.*\buntrusted (\d+)/.exec(printed)?.[1])
       }
-      const [key = '', since = ''] = keys
-      expect(await untrusted(key, since, `FROM=${start}`)).to.equal(3)
-      expect(await untrusted(key)).to.be.greaterThan(await untrusted(key, since))
+      const { Trust__SigningKeys = '' } = keys
+      expect(await untrusted(keys, '--from', start)).to.equal(3)
+      expect(await untrusted({ Trust__SigningKeys })).to.be.greaterThan(await untrusted(keys))
     })
 
     it('cannot be listed in a way that means nothing: then a service does not start, and says why', async () => {

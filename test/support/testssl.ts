@@ -20,7 +20,7 @@ export interface Finding {
  */
 export async function testssl(address: string): Promise<Finding[]> {
   const program = findTestssl()
-  if (!program) throw new Error('no testssl.sh: run `make test-security`, which says how to bring it')
+  if (!program) throw new Error('no testssl.sh: run `make -C tools test-security`, which says how to bring it')
   const folder = mkdtempSync(join(tmpdir(), 'testssl-'))
   const file = join(folder, 'findings.json')
   const options = ['--quiet', '--color', '0', '--warnings', 'batch', '--nodns', 'none', '--jsonfile', file]

@@ -1,4 +1,4 @@
-/** `make bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
+/** `make -C tools bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
 import { relative } from 'node:path'
 import { repository, StackError, saysYes } from '@orderflow/stack'
 import { timed } from '@orderflow/stack/parts'

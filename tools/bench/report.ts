@@ -1,4 +1,4 @@
-/** `make bench-report`: writes the last figures of each part (tools/bench/results) into docs/performance.md, charts beside it. */
+/** `make -C tools bench-report`: writes the last figures of each part (tools/bench/results) into docs/performance.md, charts beside it. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
@@ -13,7 +13,7 @@ for (const part of Object.keys(parts)) {
   const result = readResult(part)
   if (!result || result.quick) {
     console.log(
-      `${part}: ${result ? 'the last run was a quick one' : 'no result yet'}, left as it is; make bench PART=${part}`,
+      `${part}: ${result ? 'the last run was a quick one' : 'no result yet'}, left as it is; make -C tools bench PART=${part}`,
     )
     continue
   }

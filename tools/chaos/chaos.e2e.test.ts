@@ -5,7 +5,7 @@ import { formatReport } from './report/format.ts'
 import type { Report } from './report/report.ts'
 import { runChaos } from './run.ts'
 
-/** A small part of what `make chaos` does, one after the other; each process of the system is killed in one of them. */
+/** A small part of what `make -C tools chaos` does, one after the other; each process of the system is killed in one of them. */
 const steps: Step[] = [
   {
     faults: [

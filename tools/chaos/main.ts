@@ -1,4 +1,4 @@
-/** `make chaos`: the system under load and faults, and a ledger of what came of it. */
+/** `make -C tools chaos`: the system under load and faults, and a ledger of what came of it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { unmountBelow } from '@orderflow/service-kit/testing'
@@ -18,7 +18,9 @@ async function main(): Promise<void> {
   const settings = chaosSettings(process.env)
   const { seed, minutes, rate, replicas, store } = settings
   const onProgress = timed()
-  onProgress(`again: make chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas} STORE=${store}`)
+  onProgress(
+    `again: make -C tools chaos MINUTES=${minutes} SEED=${seed} RATE=${rate} REPLICAS=${replicas} STORE=${store}`,
+  )
   const folder = join(localFolder, 'chaos', seed)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

@@ -11,7 +11,7 @@ export interface ChaosSettings {
 }
 
 /**
- * What `make chaos` was told.
+ * What `make -C tools chaos` was told.
  * @throws {StackError} `usage` naming the variable that is wrong
  */
 export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
@@ -46,6 +46,6 @@ function store(text = ''): LocalStore {
 
 function usage(name: string, text: string, rule: string): StackError {
   return new StackError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
-    nextStep: 'for example: make chaos MINUTES=10 SEED=1 RATE=100',
+    nextStep: 'for example: make -C tools chaos MINUTES=10 SEED=1 RATE=100',
   })
 }

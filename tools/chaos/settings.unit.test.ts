@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { chaosSettings } from './settings.ts'
 
-describe('the settings of make chaos', () => {
+describe('the settings of make -C tools chaos', () => {
   it('are taken from the environment', () => {
     const env = { SEED: 'my-seed_1', MINUTES: '0.5', RATE: '20', REPLICAS: '1', STORE: 'postgresql' }
     const told = { seed: 'my-seed_1', minutes: 0.5, rate: 20, replicas: 1, store: 'postgresql' }
@@ -24,7 +24,7 @@ describe('the settings of make chaos', () => {
       expect(() => chaosSettings({ [name]: value }))
         .to.throw(`${name}: "${value}" is not`)
         .with.property('nextStep')
-        .that.includes('make chaos')
+        .that.includes('make -C tools chaos')
     })
   }
 })

@@ -10,7 +10,7 @@ export const servers = {
   containers: {
     host: 'localhost:9092',
     protocol: 'kafka-secure',
-    description: 'Kafka in containers, over TLS: an application outside has a user of its own (make publisher).',
+    description: 'Kafka in containers, over TLS: an application outside has a user of its own (./orderflow publisher).',
     security: [{ $ref: '#/components/securitySchemes/scram' }],
   },
   gateway: {
@@ -23,7 +23,10 @@ export const servers = {
 }
 
 export const securitySchemes = {
-  scram: { type: 'scramSha512', description: 'SASL_SSL with SCRAM-SHA-512: the user and password of make publisher.' },
+  scram: {
+    type: 'scramSha512',
+    description: 'SASL_SSL with SCRAM-SHA-512: the user and password of ./orderflow publisher.',
+  },
 }
 
 /** Headers of a record, all optional. */

@@ -10,7 +10,7 @@ if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) {
   await import('./main.ts')
 } else {
   console.error(
-    `envelope: needs Node ${needed} or newer in this repository, and this is ${process.version}: use make envelope ARGS="...", which brings its own Node`,
+    `envelope: needs Node ${needed} or newer in this repository, and this is ${process.version}: use ./orderflow envelope ..., which brings its own Node`,
   )
   process.exitCode = 2
 }

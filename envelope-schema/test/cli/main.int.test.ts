@@ -120,7 +120,7 @@ describe('the command envelope', () => {
       const { status, stdout, stderr } = spawnSync(node.program, [launcher, '--help'], { encoding: 'utf8' })
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
       expect(stderr).to.equal(
-        `envelope: needs Node 24.6 or newer in this repository, and this is ${node.version}: use make envelope ARGS="...", which brings its own Node\n`,
+        `envelope: needs Node 24.6 or newer in this repository, and this is ${node.version}: use ./orderflow envelope ..., which brings its own Node\n`,
       )
     })
   }

@@ -12,7 +12,7 @@ const quiet = ['--disable-background-networking', '--disable-component-update', 
  */
 export function openBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = findBrowser()
-  if (!executablePath) throw new Error('no Chromium: make doctor says how to install it; or set CHROMIUM_PATH')
+  if (!executablePath) throw new Error('no Chromium: ./orderflow doctor says how to install it; or set CHROMIUM_PATH')
   return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: [...quiet, ...args] })
 }
 

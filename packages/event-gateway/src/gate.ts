@@ -120,7 +120,7 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
-/** What `make publish` takes, too: all that is told of an order is in one partition. */
+/** What `./orderflow publish` takes, too: all that is told of an order is in one partition. */
 function keyOf({ Payload }: ReceivedEnvelope): string | undefined {
   return typeof Payload.OrderId === 'string' ? Payload.OrderId : undefined
 }

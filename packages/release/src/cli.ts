@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { StackError } from '@orderflow/stack'
 import { type Context, type ContextOptions, createContext } from './commands/context.ts'
 import { exportService } from './commands/export.ts'
@@ -19,34 +20,63 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
   stop: stopWeb,
   start: startWeb,
   open: openApp,
-  logs: followLogs,
+  'app-logs': followLogs,
 }
 
 const out = createOutput()
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
-// A reader that leaves early (make logs-order | head) is no fault.
+// A reader that leaves early (./orderflow app-logs order | head) is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 // What fails has nowhere to be told, and telling that would fail as well, for ever.
 process.stderr.on('error', () => process.exit(1))
 // Node would print an error with all that hangs on it, unmasked.
 process.on('uncaughtException', fail)
 
-/** Runs one command of the Makefile, such as release-order. */
-async function run(argument: string): Promise<void> {
-  if (argument === 'release-topics') return await createTopics(process.env, out)
-  // A service's name may have dashes, a command's has none.
-  const [, command = '', name = ''] = /^(\w+)-(.+)$/.exec(argument) ?? []
-  const service = findService(name)
-  const known = ['export', ...Object.keys(commands)]
-  if (!service || !known.includes(command)) {
-    throw new ReleaseError('usage', `unknown command ${argument}`, {
-      nextStep: `one of ${known.join(', ')}, a dash, and one of ${services.map((one) => one.name).join(', ')}`,
-    })
+/** Runs one command line, such as `release order --app NAME`. An option counts more than its variable. */
+async function run(args: string[]): Promise<void> {
+  const { positionals, values } = readArguments(args)
+  const [command = '(none)', name, surplus] = positionals
+  const env = { ...process.env, ...values }
+  if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`, usageOf(command))
+  if (command === 'release-topics') return await createTopics(env, out)
+  if (command !== 'export' && !Object.hasOwn(commands, command)) {
+    throw misuse(`unknown command ${command}`, `one of export, ${Object.keys(commands).join(', ')}, release-topics`)
   }
-  const options: ContextOptions = { service, env: process.env, out, signal: stopped.signal }
-  if (command === 'export') return await exportService(service, process.env, out)
+  const service = findService(name ?? '')
+  if (!service) {
+    const names = services.map((one) => one.name).join(', ')
+    throw misuse(
+      name ? `there is no service ${name}` : 'which service?',
+      `./orderflow ${command} NAME; NAME is one of ${names}`,
+    )
+  }
+  const options: ContextOptions = { service, env, out, signal: stopped.signal }
+  if (command === 'export') return await exportService(service, env, out)
   await commands[command]?.(createContext(options, command))
+}
+
+/** The positional arguments, and the options as the variables that they stand for. */
+function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
+  const text = { type: 'string' } as const
+  const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const
+  const flag = '--dry-run='
+  const word = args.findLast((arg) => arg.startsWith(flag))?.slice(flag.length)
+  try {
+    const rest = args.filter((arg) => !arg.startsWith(flag))
+    const { positionals, values } = parseArgs({ args: rest, options, allowPositionals: true })
+    const dryRun = values['dry-run'] ? '1' : word
+    const given = Object.entries({ APP: values.app, SERVICE: values.service, DRY_RUN: dryRun })
+    return { positionals, values: Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
+  } catch (cause) {
+    throw misuse((cause as Error).message, './orderflow help')
+  }
+}
+
+const usageOf = (command: string) => `./orderflow ${command} --help`
+
+function misuse(message: string, nextStep: string): ReleaseError {
+  return new ReleaseError('usage', message, { nextStep })
 }
 
 /** Runs what changes an app, or with `DRY_RUN` shows what it would change, with nobody else at it meanwhile. */
@@ -65,4 +95,4 @@ function fail(error: unknown): void {
   process.exitCode = isKnown && error.code === 'interrupted' ? 130 : 1
 }
 
-await run(process.argv[2] ?? '').catch(fail)
+await run(process.argv.slice(2)).catch(fail)

@@ -37,7 +37,7 @@ describe('waiting until a release is live', () => {
       expect((error as ReleaseError).message)
         .to.match(/^the web process of v3 crashed/)
         .and.match(log)
-      expect((error as ReleaseError).nextStep).to.include('make logs-order APP=my-app')
+      expect((error as ReleaseError).nextStep).to.include('./orderflow app-logs order --app my-app')
     })
   }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { openerOf } from '../src/commands/operations.ts'
 
-describe('make open-NAME', () => {
+describe('./orderflow open', () => {
   it('opens the page with the program of the desktop, and with none where there is no desktop', () => {
     expect(openerOf('darwin', {})).to.equal('open')
     expect(openerOf('linux', { DISPLAY: ':0' })).to.equal('xdg-open')

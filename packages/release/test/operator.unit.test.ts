@@ -6,7 +6,7 @@ const env = { APP: 'my-orders', ACCESS_TOKEN: 'abc-123' }
 
 function refusal(variables: NodeJS.ProcessEnv): ReleaseError {
   try {
-    readOperator(variables, 'release-order')
+    readOperator(variables, 'release order')
   } catch (error) {
     if (error instanceof ReleaseError) return error
     throw error
@@ -16,7 +16,7 @@ function refusal(variables: NodeJS.ProcessEnv): ReleaseError {
 
 describe('what the operator chooses', () => {
   it('is Heroku where it says nothing', () => {
-    expect(readOperator(env, 'release-order')).to.deep.equal({
+    expect(readOperator(env, 'release order')).to.deep.equal({
       apiUrl: 'https://api.heroku.com',
       platform: 'heroku',
       registry: 'registry.heroku.com',

@@ -84,7 +84,7 @@ describe('the client of the platform’s API', () => {
     for (const command of [listProcesses, stopWeb, startWeb]) {
       const { message, nextStep } = await refusal(command(context))
       expect(message).to.equal('nothing is released to my-app')
-      expect(nextStep).to.equal('make release-order APP=my-app')
+      expect(nextStep).to.equal('./orderflow release order --app my-app')
     }
   })
 

@@ -80,8 +80,8 @@ describeInContainers('releases, on a real registry and with real containers', fu
 
   describe('before the login', () => {
     it('writes the config vars and the steps by hand, for the owner’s eyes only', async () => {
-      const { status, output } = await operator.make('export-order')
-      expect(output).to.include('next: make release-order').and.not.include('To be filled in')
+      const { status, output } = await operator.orderflow('export', 'order')
+      expect(output).to.include('next: ./orderflow release order').and.not.include('To be filled in')
       expect(status).to.equal(0)
       const folder = join(env.RELEASE_FOLDER ?? '', 'order-service')
       for (const name of ['config-vars.json', 'instructions.md']) {
@@ -227,7 +227,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(status, output).to.equal(0)
       expect(checked).to.match(/^sha256:/)
       expect(stateOf('renamed')).to.deep.include({ digest: checked, states: ['up'] })
-      await operator.make('stop-order', 'APP=renamed')
+      await operator.orderflow('stop', 'order', '--app', 'renamed')
     })
 
     it('finds nothing to do when the same is released again', async () => {
@@ -245,14 +245,14 @@ describeInContainers('releases, on a real registry and with real containers', fu
     })
 
     it('lists, stops, starts and shows an app, and follows its log', async () => {
-      expect((await operator.make('ps-order', 'APP=orders')).output).to.match(/^web\.1 +up +v3 /)
-      expect((await operator.make('open-order', 'APP=orders')).output).to.equal(`${urlOf('orders')}/\n`)
-      await operator.make('stop-order', 'APP=orders')
+      expect((await operator.orderflow('ps', 'order', '--app', 'orders')).output).to.match(/^web\.1 +up +v3 /)
+      expect((await operator.orderflow('open', 'order', '--app', 'orders')).output).to.equal(`${urlOf('orders')}/\n`)
+      await operator.orderflow('stop', 'order', '--app', 'orders')
       await eventually(() => stateOf('orders').states.every((state) => state === 'down'), 'stopped')
-      await operator.make('start-order', 'APP=orders')
+      await operator.orderflow('start', 'order', '--app', 'orders')
       await eventually(() => stateOf('orders').states.includes('up'), 'started')
       const stopAt = /State changed from starting to up/
-      const { output } = await operator.makeWith({ stopAt }, 'logs-order', 'APP=orders')
+      const { output } = await operator.orderflowWith({ stopAt }, 'app-logs', 'order', '--app', 'orders')
       expect(output).to.match(/app\[web\.1\]: /)
     })
 
@@ -276,7 +276,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(output).to.match(/error: the web process of v4 crashed; the last lines of its log:/)
       expect(output).to.include('changed so far: config vars, image')
       expect(output).to.match(
-        /next: make logs-order .*\n +make release-order .* make rollback-order APP=orders goes back/,
+        /next: .\/orderflow app-logs order .*\n +.\/orderflow release order .* .\/orderflow rollback order --app orders goes back/,
       )
     })
 
@@ -361,7 +361,7 @@ describeInContainers('releases, on a real registry and with real containers', fu
       expect(status, output).to.equal(0)
       expect(output).to.include('"logplex_url":"http').and.include('"web_url":"http')
       expect(stateOf('by-hand')).to.include({ digest: stateOf('orders').digest, quantity: 1 })
-      await operator.make('stop-order', 'APP=by-hand')
+      await operator.orderflow('stop', 'order', '--app', 'by-hand')
     })
 
     it('finds out when what was pushed is an OCI image', async () => {

@@ -102,7 +102,7 @@ describe('a release', () => {
     const { code, message, nextStep } = await refusal(run())
     expect(code).to.equal('image')
     expect(message).to.include(ours).and.include(others).and.include('config vars')
-    expect(nextStep).to.include('make release-order APP=my-app')
+    expect(nextStep).to.include('./orderflow release order --app my-app')
     expect(released()).to.equal(undefined)
   })
 

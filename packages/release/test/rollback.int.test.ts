@@ -16,7 +16,7 @@ describe('a rollback', () => {
     return { image: image?.digest, configVars, quantity }
   }
 
-  /** An app with a release, and a second one made as `make release-order` makes it. */
+  /** An app with a release, and a second one made as `./orderflow release order` makes it. */
   async function releasedTwice() {
     const context = contextFor(fake)
     const { platform, journal } = context

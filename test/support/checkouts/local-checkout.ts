@@ -11,6 +11,7 @@ export interface LocalCheckout {
   folder: string
   ports: StackPorts
   make: OperatedStack['make']
+  orderflow: OperatedStack['orderflow']
   parts: OperatedStack['parts']
   /** Runs `make up`, with these variables. */
   start: (...variables: string[]) => Promise<StartedCheckout>
@@ -29,6 +30,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
   const ports = localPorts(env)
   const folder = join(copy.folder, '.stack')
   const make: LocalCheckout['make'] = (...args) => copy.run('make', ['--no-print-directory', ...args], env)
+  const orderflow: LocalCheckout['orderflow'] = (args, more) => copy.run('./orderflow', args, { ...env, ...more })
   /** Groups stay known when the stack forgets them: what it left running counts. */
   const groups = new Map<number, string>()
 
@@ -45,6 +47,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
     folder: copy.folder,
     ports,
     make,
+    orderflow,
     parts,
     async start(...variables) {
       const own = await copy.load<typeof import('@orderflow/stack/parts')>('packages/cli/src/parts.ts')
@@ -52,7 +55,7 @@ export async function localCheckout(): Promise<LocalCheckout> {
       await own.claimFolder(folder)
       const up = await make('up', ...variables)
       if (up.code !== 0) throw new Error(up.stdout + up.stderr)
-      return { ...own.runningStack(await own.createPlan(folder, ports), true), up, make, parts }
+      return { ...own.runningStack(await own.createPlan(folder, ports), true), up, make, orderflow, parts }
     },
     async remove() {
       await make('down')

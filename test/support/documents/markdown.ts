@@ -34,13 +34,41 @@ export function anchorsOf(markdown: string): string[] {
   )
 }
 
-/** The targets of make that the code of a document names; `release-...` and `TARGET` are none. */
-export function makeTargetsIn(markdown: string): string[] {
+/** The code of a document: its blocks, and what stands in backticks. */
+function codeIn(markdown: string): string[] {
   const blocks = [...markdown.matchAll(fences)].map(([, , text = '']) => text)
   const inline = [...markdown.replace(fences, '').matchAll(spans)].map(([, text = '']) => text)
-  return [...blocks, ...inline].flatMap((code) =>
-    [...code.matchAll(/(?:^|[\s$;&|(])make ((?:[a-z][a-z-]* ?)+)/g)].flatMap(([, targets = '']) =>
-      targets.split(' ').filter((target) => /[a-z]$/.test(target)),
+  return [...blocks, ...inline]
+}
+
+/** A target of make, and the folder of its Makefile. */
+export interface MakeTarget {
+  folder: string
+  target: string
+}
+
+/** The targets of make that the code of a document names, except `release-...` and `TARGET`. */
+export function makeTargetsIn(markdown: string): MakeTarget[] {
+  return codeIn(markdown).flatMap((code) =>
+    [...code.matchAll(/(?:^|[\s$;&|(])make (?:-C ([\w./-]+) )?((?:[a-z][a-z-]* ?)+)/g)].flatMap(
+      ([, folder = '.', targets = '']) =>
+        targets
+          .split(' ')
+          .filter((target) => /[a-z]$/.test(target))
+          .map((target) => ({ folder, target })),
+    ),
+  )
+}
+
+/** The words behind each `./orderflow` that the code of a document names, up to the end of the command. */
+export function orderflowCommandsIn(markdown: string): string[][] {
+  return codeIn(markdown).flatMap((code) =>
+    [...code.replaceAll('\\\n', ' ').matchAll(/(?:^|[\s$;&|(])\.\/orderflow(?: +([^\n;&|)#]*))?/g)].map(
+      ([, words = '']) =>
+        words
+          .replaceAll(/"[^"]*"|'[^']*'/g, 'TEXT')
+          .split(/\s+/)
+          .filter(Boolean),
     ),
   )
 }

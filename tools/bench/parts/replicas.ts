@@ -65,7 +65,7 @@ export const replicas: Part = {
         stack.launch(replica)
         live.push(replica)
       }
-      /** As `make restart` does it in containers. */
+      /** As `./orderflow restart` does it in containers. */
       const restart = async () => {
         for (const replica of live) {
           for (const process of replica) await stack.stop([process])

@@ -5,7 +5,7 @@ const row = (source: string, accepted: number) => ({ source, attempted: 9, accep
 const reportWith = (changes: Partial<Report>, orders = [row('http', 9), row('outside', 9)]) =>
   ({ findings: [], behind: 0, counts: { orders }, ...changes }) as unknown as Report
 
-describe('a run of make chaos', () => {
+describe('a run of make -C tools chaos', () => {
   it('is clean when nothing was found and nothing is behind', () => {
     expect(isClean(reportWith({}))).to.equal(true)
     expect(isClean(reportWith({ behind: 1 }))).to.equal(false)

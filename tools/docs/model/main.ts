@@ -1,4 +1,4 @@
-// `make model`: has TLC check each model as it stands, and without each of its guards (tools/docs/model/README.md).
+// `make -C tools model`: has TLC check each model as it stands, and without each of its guards (tools/docs/model/README.md).
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { ensureTlc, timed } from '@orderflow/stack/parts'

@@ -1,4 +1,4 @@
-// `make pictures`: what a reader sees first, and what somebody sees who is told of an alert, from a real run in a copy of the repository.
+// `make -C tools pictures`: what a reader sees first, and what somebody sees who is told of an alert, from a real run in a copy of the repository.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -28,7 +28,7 @@ try {
   await untilScraped(prometheus)
   const publish = (event: object) => {
     copy.write('event.json', JSON.stringify(event))
-    return copy.run('make', ['publish', 'FILE=event.json', 'RAW=1'])
+    return copy.run('./orderflow', ['publish', 'event.json', '--raw'])
   }
   await publish(unpayable)
   await takeAlert(prometheus)

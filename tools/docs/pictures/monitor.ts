@@ -1,4 +1,4 @@
-// Part of `make pictures`; alone, on a stack of processes that runs: packages/cli/node docs/pictures/monitor.ts.
+// Part of `make -C tools pictures`; alone, on a stack of processes that runs: packages/cli/node docs/pictures/monitor.ts.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -123,7 +123,7 @@ if (import.meta.main) {
     orders: addressAt('localhost', serviceNamed('order-service')).url,
     async publish(event) {
       writeFileSync(file, JSON.stringify(event))
-      execFileSync('make', ['publish', `FILE=${file}`, 'RAW=1'], { cwd: repository })
+      execFileSync('./orderflow', ['publish', file, '--raw'], { cwd: repository })
     },
   })
 }

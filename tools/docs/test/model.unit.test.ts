@@ -78,7 +78,7 @@ describe('what TLC prints', () => {
   })
 })
 
-describe('make model', () => {
+describe('make -C tools model', () => {
   const configuration = (name: string, violates?: string) => ({ name, model: name, module: name, text: '', violates })
   async function run(...all: [name: string, violates: string | undefined, found: string | undefined | Error][]) {
     const printed: string[] = []

@@ -6,13 +6,13 @@ import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 
 /**
- * `make acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
+ * `./orderflow acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
  * are denied once, to all users.
  * @throws {StackError} `usage` for a name that no such application can have
  */
 export function acls(name: string | undefined): void {
   const problem = name === undefined ? undefined : nameProblem(name)
-  if (problem) throw new StackError('usage', `NAME=${name}: ${problem}`, { nextStep: 'make acls NAME=legacy' })
+  if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
   // For the whole Kafka: an application that comes later needs it no more than its own right.

@@ -8,29 +8,34 @@ import { apiKeysFile, repository } from '../lib/paths.ts'
 import { replaceFile } from '../lib/replace-file.ts'
 import { print } from '../lib/terminal.ts'
 
-/** What `make api-key` is asked for, by the variables of the command line. */
+/** What `./orderflow api-key` is asked for. */
 export interface ApiKeyRequest {
-  NAME?: string | undefined
+  /** `list` if it is left out. */
+  action: string | undefined
+  /** The name of a new key, or the prefix of one to revoke. */
+  subject: string | undefined
   /** Separated by spaces or commas. */
-  SCOPES?: string | undefined
-  TENANT?: string | undefined
-  REVOKE?: string | undefined
+  scopes: string | undefined
+  tenant: string | undefined
 }
 
-const usage =
-  'make api-key NAME=shop SCOPES="orders:read orders:write" [TENANT=acme], or REVOKE=prefix, or nothing for the list'
+const usage = './orderflow api-key create shop --scopes "orders:read orders:write" [--tenant acme]'
 
 /**
- * `make api-key`: makes a key, which is shown this once and counts at once, or revokes one by its prefix, which services that run refuse
- * within a second, or lists what is known of all.
+ * `./orderflow api-key`: creates a key, which is shown only once and is valid at once; or revokes one by its prefix, which running services
+ * refuse within a second; or lists all.
  * @throws {StackError} `usage`
  */
-export function apiKey({ NAME, SCOPES, TENANT, REVOKE }: ApiKeyRequest, now = new Date()): void {
+export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
   const records = ensureApiKeys()
-  if (REVOKE) revoke(records, REVOKE)
-  else if (NAME) make(records, { name: NAME, scopes: readScopes(SCOPES), tenant: TENANT ?? '' }, now)
-  else if (SCOPES || TENANT) throw new StackError('usage', 'whose key? NAME is missing', { nextStep: usage })
-  else list(records)
+  if (action !== 'create' && (scopes || tenant)) {
+    throw new StackError('usage', '--scopes and --tenant belong to create', { nextStep: usage })
+  }
+  if (action === 'list') list(records)
+  else if (action === 'revoke') revoke(records, subject)
+  else if (action !== 'create') throw new StackError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
+  else if (!subject) throw new StackError('usage', 'whose key? the name is missing', { nextStep: usage })
+  else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
 /** The records of the file; of none when it is not there, which is written then, for services to watch. */
@@ -45,13 +50,15 @@ function make(records: ApiKeyRecord[], asked: Parameters<typeof createApiKey>[0]
   print(key)
   print()
   print(`That is the key of ${record.name}. It is shown this once: here only its hash is kept (${shownFile()}).`)
-  print(`next: curl -H "Authorization: Bearer $KEY" ..., and make api-key REVOKE=${record.prefix} when it is to end`)
+  print(`next: curl -H "Authorization: Bearer $KEY" ..., and ./orderflow api-key revoke ${record.prefix} to revoke it`)
 }
 
-function revoke(records: ApiKeyRecord[], prefix: string): void {
+function revoke(records: ApiKeyRecord[], prefix: string | undefined): void {
+  if (!prefix)
+    throw new StackError('usage', 'which key? its prefix is missing', { nextStep: './orderflow api-key lists them' })
   const left = records.filter((record) => record.prefix !== prefix)
   if (left.length === records.length) {
-    throw new StackError('usage', `no key has the prefix ${prefix}`, { nextStep: 'make api-key lists them' })
+    throw new StackError('usage', `no key has the prefix ${prefix}`, { nextStep: './orderflow api-key lists them' })
   }
   write(left)
   print(`${prefix}: revoked; services that run refuse it within a second`)
@@ -73,7 +80,7 @@ function readScopes(text = ''): string[] {
   const scopes = text.split(/[\s,]+/).filter(Boolean)
   const wrong = scopes.filter((scope) => !isScope(scope))
   if (scopes.length > 0 && wrong.length === 0) return scopes
-  const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? SCOPES is missing'
+  const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? --scopes is missing'
   throw new StackError(
     'usage',
     `${what}; a scope is orders:read, orders:write and so on, as the services' pages tell`,

@@ -12,7 +12,6 @@ import { type Addresses, watchUrl } from '../kafka/addresses.ts'
 import { topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
-import { saysYes } from '../lib/says-yes.ts'
 import { serviceNamed } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { showLogs } from '../processes/logs.ts'
@@ -120,16 +119,21 @@ function localStatus(): string[] | undefined {
 
 /**
  * `make logs`: of all, or of the one that is named. On a terminal it follows what runs; in a pipe or a file it shows the end, since
- * there it would never come to one. `FOLLOW` decides.
+ * there it would never come to one.
+ * @param shouldFollow whether to follow, on a terminal or not
  * @throws {StackError} `usage` for a name that none has
  */
-export async function logs(name: string | undefined, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+export async function logs(
+  name: string | undefined,
+  shouldFollow: boolean | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const project = await shownProject()
   const names = project ? await expectedContainers() : presentNames(localFolder)
   if (name && !names.includes(name)) {
     throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }
-  const follow = env.FOLLOW ? saysYes(env, 'FOLLOW') : process.stdout.isTTY && (await runningWay()) !== undefined
+  const follow = shouldFollow ?? (process.stdout.isTTY && (await runningWay()) !== undefined)
   const shown = name ? [name] : names
   if (project) await dockerLogs([...shown], { follow, signal })
   else await showLogs(localFolder, shown, { follow, signal })
@@ -138,7 +142,7 @@ export async function logs(name: string | undefined, env: NodeJS.ProcessEnv, sig
 /** Removes what a stopped stack left: events, orders, payments and logs. Its certificate and secrets stay. */
 export async function clean(): Promise<void> {
   if ((await runningWay()) || (await projectWithContainers())) {
-    throw new StackError('still-running', 'the stack is running', { nextStep: 'make down, then make clean' })
+    throw new StackError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
   }
   const present = ['data', 'logs', 'run'].map((name) => join(localFolder, name)).filter((folder) => existsSync(folder))
   for (const folder of present) rmSync(folder, { recursive: true })
@@ -149,7 +153,7 @@ export async function clean(): Promise<void> {
 }
 
 /**
- * `make restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
+ * `./orderflow restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
  * @throws {StackError} `usage` for an unknown service, `not-running`
  */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
@@ -160,7 +164,7 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
   else await restartProcesses(service, { onProgress, signal })
 }
 
-/** `make scale`, of the stack in containers only: the local one has fixed ports. */
+/** `./orderflow scale`, of the stack in containers only: the local one has fixed ports. */
 export async function scale(service: string, count: string, signal: AbortSignal): Promise<void> {
   if ((await runningWay()) !== 'docker') {
     throw new StackError('not-running', 'replicas need the stack in containers, and it is not running', {

@@ -103,7 +103,7 @@ async function send<Body>(url: string, request: RequestInit): Promise<Body> {
   const isDenied = response.status === 401 || response.status === 403
   throw new StackError('demo-failed', `${url} answered ${response.status}: ${text}`, {
     nextStep: isDenied
-      ? 'make api-key NAME=demo SCOPES="orders:read orders:write payments:read", and make demo API_KEY=...'
+      ? './orderflow api-key create demo --scopes "orders:read orders:write payments:read", and make demo API_KEY=...'
       : 'make status, make logs',
   })
 }

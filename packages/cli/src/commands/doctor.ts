@@ -6,7 +6,6 @@ import { imageNotes } from '../containers/images.ts'
 import { readProject } from '../containers/project.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
-import { saysYes } from '../lib/says-yes.ts'
 import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
 import { takenPorts } from '../processes/port-check.ts'
@@ -40,11 +39,11 @@ interface Use {
 const needed = { disk: 8, memory: 4 }
 
 /**
- * `make doctor`: what this machine lacks, for what, and the command that brings it. `INSTALL=1` brings what the tests need first, as root
- * on Debian or Ubuntu, but for Docker (`make engine`) and Go. Returns the exit code: 1 when `make up` can run in no way.
+ * `./orderflow doctor`: prints what this machine lacks, for which use, and the command that installs it. `install` first installs what the
+ * tests need, as root on Debian or Ubuntu, except Docker (`./orderflow engine`) and Go. Returns the exit code: 1 when `make up` can run in no way.
  */
-export async function doctor(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
-  if (saysYes(env, 'INSTALL')) await install(signal)
+export async function doctor(asked: { install: boolean }, signal: AbortSignal): Promise<number> {
+  if (asked.install) await install(signal)
   const inContainers = { title: 'make up, in containers', tools: [npm, engine, compose] }
   const asProcesses = { title: 'make up, as processes', tools: [npm, ...toolsOfProcesses()] }
   const withPostgresql = { title: 'the same, with STORE=postgresql', tools: [...asProcesses.tools, postgresql] }

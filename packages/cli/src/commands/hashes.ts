@@ -22,7 +22,7 @@ export const pinned = {
   maven: [tlcArtifact],
 }
 
-/** `make hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
+/** `./orderflow hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

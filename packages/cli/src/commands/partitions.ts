@@ -7,7 +7,7 @@ import { requireRunning } from './addresses.ts'
 import { runningWay } from './way.ts'
 
 /**
- * `make partitions`: adds the partitions that topics lack of those that services.json says, and waits until all services consume them.
+ * `./orderflow partitions`: adds the partitions that topics lack of those that services.json says, and waits until all services consume them.
  * Of the stack that runs; or of the Kafka that the environment names, where nobody is waited for.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {

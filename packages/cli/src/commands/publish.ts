@@ -10,14 +10,15 @@ import { requireRunning } from './addresses.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 
 export interface PublishOptions {
-  file: string
+  file: string | undefined
   key: string | undefined
   /** Sends what the schema or a topic of ours alone refuses, to see a dead letter. */
   raw: boolean
 }
 
-/** `make publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
+/** `./orderflow publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
+  if (!file) throw new StackError('usage', 'which file?', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
   if (!raw) requireAccepted(event)
   const addresses = await requireRunning(['kafka'])
@@ -46,13 +47,13 @@ function requireAccepted({ topic, value }: EventRecord): void {
     parseEvent(value)
     if (outsideTopics.includes(topic)) return
     throw new StackError('usage', `nobody outside publishes to ${topic} (docs/trust.md)`, {
-      nextStep: 'send it as it is with RAW=1 to see a dead letter',
+      nextStep: 'send it as it is with --raw to see a dead letter',
     })
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error
     const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)
     throw new StackError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
-      nextStep: 'correct the file, or send it as it is with RAW=1 to see a dead letter',
+      nextStep: 'correct the file, or send it as it is with --raw to see a dead letter',
     })
   }
 }

@@ -7,7 +7,6 @@ import { nameProblem } from '../kafka/users.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { replaceFile } from '../lib/replace-file.ts'
-import { saysYes } from '../lib/says-yes.ts'
 import { newSecret } from '../lib/secret.ts'
 import { outsideTopics } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
@@ -18,14 +17,16 @@ import { runningWay } from './way.ts'
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**
- * `make publisher`: makes the user of an application outside and prints what its Kafka client needs; `ROTATE=1` gives it another
- * password, `REMOVE=1` takes it away, and without a name all are listed. Where Kafka asks nobody it says so.
+ * `./orderflow publisher`: makes the user of an outside application and prints the settings of its Kafka client. `rotate` gives it another
+ * password, `remove` removes it, and without a name all are listed. Without authentication at Kafka it prints that.
  * @throws {StackError} `usage` for a name that will not do, is taken, or that nobody has; `not-running`
  */
-export async function publisher(name: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
+export async function publisher(
+  name: string | undefined,
+  { rotate, remove }: { rotate: boolean; remove: boolean },
+): Promise<void> {
   const problem = name === undefined ? undefined : nameProblem(name)
-  if (problem) throw new StackError('usage', `NAME=${name}: ${problem}`, { nextStep: 'make publisher NAME=legacy' })
-  const [rotate, remove] = [saysYes(env, 'ROTATE'), saysYes(env, 'REMOVE')]
+  if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow publisher legacy' })
   const { kafka } = await requireRunning(['kafka'])
   const project = (await runningWay()) === 'docker' ? readProject() : undefined
   if (!project) return printOpen(kafka)
@@ -46,11 +47,11 @@ function requireKnown(name: string, publishers: string[], isWanted: boolean): vo
   if (isKnown === isWanted) return
   if (isKnown) {
     throw new StackError('usage', `${name} is there already, and its password is shown once only`, {
-      nextStep: `make publisher NAME=${name} ROTATE=1 gives it another one, which its application must be given, too`,
+      nextStep: `./orderflow publisher ${name} --rotate gives it another one, which its application must be given, too`,
     })
   }
   throw new StackError('usage', `there is no publisher ${name}`, {
-    nextStep: `make publisher NAME=${name} makes it, make publisher lists all`,
+    nextStep: `./orderflow publisher ${name} makes it, ./orderflow publisher lists all`,
   })
 }
 
@@ -63,7 +64,7 @@ function printOpen({ bootstrapBrokers }: KafkaConnection): void {
 
 function printAll(publishers: string[]): void {
   for (const name of publishers) print(name)
-  if (publishers.length === 0) print('no application outside has a user; make publisher NAME=legacy makes one')
+  if (publishers.length === 0) print('no application outside has a user; ./orderflow publisher legacy makes one')
 }
 
 function printClient(name: string, password: string, { kafka, kafkaCertificate }: Project): void {

@@ -9,7 +9,7 @@ import { requireRunning } from './addresses.ts'
 const maxDays = 36_500
 
 /**
- * `make retention`: says for how long Kafka keeps events and dead letters, after changing it when days are given. Of the stack that runs,
+ * `./orderflow retention`: says for how long Kafka keeps events and dead letters, after changing it when days are given. Of the stack that runs,
  * or of the Kafka that the environment names.
  * @throws {StackError} `usage` for anything but days or `forever`
  */
@@ -27,7 +27,7 @@ export async function retention(days: string | undefined, env: NodeJS.ProcessEnv
 export function retentionOf(days: string): Retention {
   if (days === 'forever') return days
   if (/^[1-9]\d*$/.test(days) && Number(days) <= maxDays) return Number(days)
-  throw new StackError('usage', `DAYS=${days} is no number of days`, {
-    nextStep: 'make retention DAYS=30, or DAYS=forever',
+  throw new StackError('usage', `${days} is not a number of days`, {
+    nextStep: './orderflow retention --days 30, or --days forever',
   })
 }

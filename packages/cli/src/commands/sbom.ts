@@ -5,7 +5,7 @@ import { print } from '../lib/terminal.ts'
 import { notices } from '../supply/notices.ts'
 import { sbom } from '../supply/sbom.ts'
 
-/** `make sbom`: what the system is made of, and the licenses of what is in its images. */
+/** `./orderflow sbom`: what the system is made of, and the licenses of what is in its images. */
 export function writeSbom(): void {
   const files = { 'orderflow.cdx.json': `${JSON.stringify(sbom(), null, 2)}\n`, 'NOTICES.txt': `${notices()}\n` }
   mkdirSync(join(repository, 'dist'), { recursive: true })

@@ -46,15 +46,15 @@ function isRead(): boolean {
 }
 
 /**
- * `make scale`: runs a service `count` times, each with a sidecar of its own, and shows how they share the partitions.
+ * `./orderflow scale`: runs a service `count` times, each with a sidecar of its own, and shows how they share the partitions.
  * @throws {StackError} `usage` for an unknown service or another number
  */
 export async function dockerScale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined
   const names = services.map(({ name }) => name)
   if (!names.includes(service) || !count) {
-    throw new StackError('usage', `SERVICE=${service} N=${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
-      nextStep: `make scale SERVICE=${names.at(-1)} N=3`,
+    throw new StackError('usage', `scale ${service} ${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
+      nextStep: `./orderflow scale ${names.at(-1)} 3`,
     })
   }
   const onProgress = timed()

@@ -79,7 +79,7 @@ async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
 function noEngine(message: string): StackError {
   return new StackError('no-engine', message, {
     nextStep:
-      'start or install Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: make engine',
+      'start or install Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
   })
 }
 

@@ -21,7 +21,7 @@ import { kafkaPasswords, variableOf } from './variables.ts'
 export interface Project extends Addresses {
   name: string
   store: ComposeStore
-  /** Kafka as the outside application reaches it that `make publish` is. */
+  /** Kafka as the outside application reaches it that `./orderflow publish` is. */
   publisher: KafkaConnection
   /** Those of docker-compose.yml whose containers run, too. */
   profiles: readonly string[]

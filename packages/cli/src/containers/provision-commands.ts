@@ -7,7 +7,7 @@ import { engineMissing, ensureEngine } from './engine.ts'
 import { ensureImages } from './images.ts'
 import { buildServiceImages } from './service-images.ts'
 
-/** `make engine`: a Docker engine that answers, and Compose. */
+/** `./orderflow engine`: a Docker engine that answers, and Compose. */
 export async function engine(signal: AbortSignal): Promise<void> {
   const options = { onProgress: timed(), signal }
   await ensureEngine(options)
@@ -16,10 +16,10 @@ export async function engine(signal: AbortSignal): Promise<void> {
   print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
 }
 
-/** `make images`: every image, those that others make and where each came from, and those of the services. */
+/** `./orderflow images`: every image, those that others make and where each came from, and those of the services. */
 export async function images(signal: AbortSignal): Promise<void> {
   const missing = (await engineMissing()) ?? (await composeMissing())
-  if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine' })
+  if (missing) throw new StackError('no-engine', missing, { nextStep: './orderflow engine' })
   const onProgress = timed()
   const present = await ensureImages({ onProgress, signal }, testImages)
   await buildServiceImages(onProgress)

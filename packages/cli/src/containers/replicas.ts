@@ -97,7 +97,7 @@ export async function expectedContainers(): Promise<string[]> {
     .sort()
 }
 
-/** How many of each service there should be: those that `make scale` asked for last, else those of services.json. */
+/** How many of each service there should be: those that `./orderflow scale` asked for last, else those of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)

@@ -7,7 +7,7 @@ import type { Project } from './project.ts'
 import { podOf, readReplicaCounts } from './replicas.ts'
 
 /**
- * `make restart` in containers: one replica after the other stops in order and starts again. The next one has its turn when this one is
+ * `./orderflow restart` in containers: one replica after the other stops in order and starts again. The next one has its turn when this one is
  * ready and the consumer group has settled with it.
  * @throws {StackError} `not-running` naming a container that there is not
  */

@@ -23,11 +23,11 @@ export interface DockerUpOptions {
 
 /**
  * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
- * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `make engine`, when somebody asks for it
+ * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `./orderflow engine`, when somebody asks for it
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
-  if (missing) throw new StackError('no-engine', missing, { nextStep: 'make engine, or make up STACK=local' })
+  if (missing) throw new StackError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
   if (await ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })

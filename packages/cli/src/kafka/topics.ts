@@ -93,7 +93,8 @@ function partitionWarnings(specs: TopicSpec[], extents: ReadonlyMap<string, read
   return specs.flatMap(({ name, partitions }) => {
     const actual = extents.get(name)?.length ?? 0
     if (actual === partitions) return []
-    const nextStep = actual < partitions ? 'make partitions adds them' : `Kafka takes none away, so say ${actual} there`
+    const nextStep =
+      actual < partitions ? './orderflow partitions adds them' : `Kafka takes none away, so say ${actual} there`
     return [`topic ${name} has ${actual} partitions, services.json says ${partitions}: ${nextStep}`]
   })
 }

@@ -31,7 +31,7 @@ export async function denyTransactions(kafka: KafkaConnection): Promise<void> {
   await withAdmin(kafka, (admin) => admin.createAcls({ creations }))
 }
 
-const nextStep = 'make acls prints the rule that denies them (docs/publishing.md#transactions)'
+const nextStep = './orderflow acls prints the rule that denies them (docs/publishing.md#transactions)'
 
 /**
  * Returns a warning when publishers may be able to begin transactions, and undefined when none can or when nothing is known. Reads Kafka's

@@ -6,7 +6,7 @@ import { services } from '../lib/services.ts'
 export const brokerUser = 'broker'
 /** Whoever administers the stack and looks after its dead letters: he may do everything. */
 export const operatorUser = 'operator'
-/** The outside application that `make publish` is. */
+/** The outside application that `./orderflow publish` is. */
 export const publishUser = 'publisher'
 /** The user of the exporter (packages/cli/src/observe/exporter.ts), which reports how far each group is behind. It reads what services consume. */
 export const exporterUser = 'exporter'

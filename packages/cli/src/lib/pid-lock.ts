@@ -72,7 +72,7 @@ function tryLock(file: string): boolean {
       linkSync(own, file)
     } catch (error) {
       if (!isDiskFull(error)) throw error
-      // A symbolic link needs no block of the disk: commands that make room, such as make down and make clean, must run on a full one.
+      // A symbolic link needs no block of the disk: commands that make room, such as make down and ./orderflow clean, must run on a full one.
       symlinkSync(owner, file)
     } finally {
       rmSync(own, { force: true })

@@ -20,7 +20,7 @@ export interface Service {
   http: number
   https: number
   channel: number
-  /** How many there are in containers, unless `make scale` asked for another number. */
+  /** How many there are in containers, unless `./orderflow scale` asked for another number. */
   replicas: number
   consumes: Record<string, Urgency>
   /** Topics that it publishes to. */

@@ -30,5 +30,7 @@ export function withService(registry: string, name: string, { http, https, chann
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)
   if (text !== registry) return text
-  throw new StackError('usage', 'services.json does not end as make format leaves it', { nextStep: 'make format' })
+  throw new StackError('usage', 'services.json does not end as make -C tools format leaves it', {
+    nextStep: 'make -C tools format',
+  })
 }

@@ -55,7 +55,7 @@ const colours = [
   'magentaBright',
 ] as const
 
-/** By name with -F, since `make clean` removes the file and `make up` makes another; there may be none yet. */
+/** By name with -F, since `./orderflow clean` removes the file and `make up` makes another; there may be none yet. */
 async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]

@@ -44,7 +44,7 @@ export function postgresqlSpec(folder: string, port: number): ProcessSpec {
 }
 
 /**
- * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine (make bench PART=latency). Without the
+ * In MiB. Without the first a service keeps 300 MB of dead young objects on a large machine (make -C tools bench PART=latency). Without the
  * second it collects its old ones several times a second, since the buffers of each batch count as their growth. The third leaves room
  * for three of the largest bulk deliveries (packages/service-kit/src/stream/app-channel.ts).
  */
@@ -111,7 +111,7 @@ function watchVariables({ folder, ports, tokens }: Plan): Record<string, string>
   }
 }
 
-/** A closed stack knows the keys of `make api-key`, besides what the environment says. */
+/** A closed stack knows the keys of `./orderflow api-key`, besides what the environment says. */
 function authVariables({
   Auth__Mode: mode,
   Auth__ApiKeys: keys = apiKeysFile,

@@ -7,7 +7,7 @@ import { requireUp } from './status.ts'
 import { stopProcesses, withStackLock } from './stop.ts'
 
 /**
- * `make restart` of processes: the service and then its sidecar stop in order and start again. There is one of each, so events wait.
+ * `./orderflow restart` of processes: the service and then its sidecar stop in order and start again. There is one of each, so events wait.
  * @throws {StackError} `not-running` when Kafka does not run
  */
 export async function restartProcesses(service: Service, options: EnsureOptions): Promise<void> {

@@ -8,7 +8,7 @@ export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
  * What each download must be, by its name: a Go module's `h1:` (which covers its go.sum, and so all it needs), and of a file of npm's or
- * Maven's its `sha512-`, in base64. `make hashes` writes it.
+ * Maven's its `sha512-`, in base64. `make -C tools hashes` writes it.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
@@ -22,7 +22,7 @@ export function checkHash(name: string, found: string): void {
     {
       nextStep: pinned
         ? 'do not use it: find out who changed it'
-        : 'make hashes, when its version was changed on purpose',
+        : 'make -C tools hashes, when its version was changed on purpose',
     },
   )
 }

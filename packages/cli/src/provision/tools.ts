@@ -129,7 +129,7 @@ export const testssl: Tool = {
 const bringDocker = {
   brew: '--cask docker',
   otherwise:
-    'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: make engine',
+    'install and start Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
 }
 
 /** Answers only while an engine does. */

@@ -6,7 +6,7 @@ import { repository } from '../../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** The command on a machine that has these programs, each of which prints a text and ends well, and nothing else. */
-function doctor(programs: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
+function doctor(programs: Record<string, string>, options: string[] = []) {
   const folder = temporaryFolder()
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -14,16 +14,16 @@ function doctor(programs: Record<string, string>, env: NodeJS.ProcessEnv = {}) {
     writeFileSync(join(bin, name), `#!/bin/sh\necho '${text}'\n`)
     chmodSync(join(bin, name), 0o755)
   }
-  const variables = { PATH: bin, HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache'), CHROMIUM_PATH: '/none', ...env }
+  const variables = { PATH: bin, HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache'), CHROMIUM_PATH: '/none' }
   return new Promise<{ code: number; lines: string[]; stderr: string }>((resolve) => {
-    const args = [join(repository, 'packages/cli/src/cli.ts'), 'doctor']
+    const args = [join(repository, 'packages/cli/src/cli.ts'), 'doctor', ...options]
     execFile(process.execPath, args, { env: variables }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), lines: stdout.split('\n'), stderr }),
     )
   })
 }
 
-describe('make doctor', () => {
+describe('./orderflow doctor', () => {
   afterEach(removeFolders)
 
   it('names all that a bare machine lacks, for each use, and fails since nothing can run', async () => {
@@ -54,9 +54,9 @@ describe('make doctor', () => {
     )
   })
 
-  it('refuses an INSTALL that is neither yes nor no', async () => {
-    const { code, stderr } = await doctor({}, { INSTALL: 'perhaps' })
+  it('refuses an --install that is neither yes nor no', async () => {
+    const { code, stderr } = await doctor({}, ['--install=perhaps'])
     expect(code).to.equal(1)
-    expect(stderr).to.contain('INSTALL (perhaps) is neither a yes nor a no')
+    expect(stderr).to.contain('--install=perhaps is neither yes nor no')
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describeRoom, describeUse } from '../../src/commands/doctor.ts'
 import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 
-describe('make doctor', () => {
+describe('./orderflow doctor', () => {
   const use = { title: 'make up, as processes', tools: [go, java, maven] }
 
   it('says what a machine is ready for', () => {

@@ -5,7 +5,7 @@ import { repository } from '../../src/lib/paths.ts'
 /** The arguments that a target hands to packages/cli/src/cli.ts, a program that prints them taking its place. */
 function argumentsOf(target: string, variables: Record<string, string>): string[] {
   const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
-  const printed = execFileSync('make', ['-s', target, "stack=printf '%s\\n'", ...given], {
+  const printed = execFileSync('make', ['-s', target, "orderflow=printf '%s\\n'", ...given], {
     cwd: repository,
     env: { PATH: process.env.PATH },
   })
@@ -34,11 +34,9 @@ describe('make', () => {
     ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],
     ['dead-letters', { RESEND: 'all', DRY_RUN: 'a b' }, ['resend', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],
-    ['restart', { SERVICE: 'payment-service' }, ['payment-service']],
-    ['restart', {}, ['']],
-    ['partitions', {}, []],
-    ['retention', {}, []],
-    ['retention', { DAYS: '30' }, ['30']],
+    ['logs', {}, []],
+    ['logs', { SERVICE: 'order-service', FOLLOW: '0' }, ['order-service', '--follow=0']],
+    ['new-service', { NAME: 'shipping-service' }, ['shipping-service']],
     ['rebuild', { SERVICE: 'order-service' }, ['order-service']],
     [
       'rebuild',

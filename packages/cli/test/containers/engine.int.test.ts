@@ -28,7 +28,7 @@ case $1 in
 esac
 `
 
-describe('make engine', () => {
+describe('./orderflow engine', () => {
   let folder: string
   let plugin: string
 
@@ -81,10 +81,10 @@ describe('make engine', () => {
     expect(noEngine).to.deep.equal({
       code: 1,
       output:
-        'error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1\nnext: make engine, or make up STACK=local\n',
+        'error: no Docker engine answers: Cannot connect to tcp://127.0.0.1:1\nnext: ./orderflow engine, or make up STACK=local\n',
     })
     const noCompose = await run('up', { STACK: 'docker' })
-    expect(noCompose.output).to.contain('error: docker has no compose command\nnext: make engine')
+    expect(noCompose.output).to.contain('error: docker has no compose command\nnext: ./orderflow engine')
     expect(existsSync(plugin)).to.equal(false)
   })
 

@@ -101,7 +101,7 @@ export function sidecar(planned: () => Plan): void {
       expect(others).to.have.length(1)
     })
 
-    it('runs on while make partitions adds partitions, to which keys move', async () => {
+    it('runs on while ./orderflow partitions adds partitions, to which keys move', async () => {
       const before = await publishAll('before')
       const env = { ...process.env, Stream__Brokers: localKafka(plan.ports.kafka).bootstrapBrokers.join() }
       const { stdout } = await promisify(execFile)(process.execPath, ['packages/cli/src/cli.ts', 'partitions'], {

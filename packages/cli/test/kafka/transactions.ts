@@ -37,8 +37,10 @@ export function transactions(planned: () => Plan): void {
       await removeRule()
       try {
         await eventually(() => transactionsWarning(kafka()), 'the rule to be gone')
-        expect(await transactionsWarning(kafka())).to.match(/^no rule of Kafka denies transactions.*make acls/)
-        expect(await warningOfService(planned())).to.match(/^Kafka lets this service begin transactions.*make acls/)
+        expect(await transactionsWarning(kafka())).to.match(/^no rule of Kafka denies transactions.*\.\/orderflow acls/)
+        expect(await warningOfService(planned())).to.match(
+          /^Kafka lets this service begin transactions.*\.\/orderflow acls/,
+        )
         const topics = await withAdmin(kafka(), (admin) => admin.listTopics({ includeInternals: true }))
         expect(topics).to.include('orderevents').and.to.not.include('__transaction_state')
       } finally {
@@ -51,7 +53,7 @@ export function transactions(planned: () => Plan): void {
       const broker = entryOf(processSpecs(planned()), 'kafka')
       startProcess(planned().folder, { ...broker, args: [...broker.args, '--override', 'authorizer.class.name='] })
       await untilNothingMissing('Kafka', () => kafkaMissing(kafka()))
-      expect(await transactionsWarning(kafka())).to.match(/^Kafka has no authorizer.*make acls/)
+      expect(await transactionsWarning(kafka())).to.match(/^Kafka has no authorizer.*\.\/orderflow acls/)
       expect(await warningOfService(planned())).to.match(/^Kafka lets this service begin transactions/)
     })
   })

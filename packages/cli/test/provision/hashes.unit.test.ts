@@ -7,7 +7,8 @@ import { checkHash, hashes } from '../../src/provision/hashes.ts'
 describe('packages/cli/hashes.json', () => {
   const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]
   for (const name of [...pinned.go, ...pinned.npm, ...pinned.maven, ...jars]) {
-    it(`says what ${name} must be (if not: make hashes)`, () => expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
+    it(`says what ${name} must be (if not: make -C tools hashes)`, () =>
+      expect(hashes[name]).to.match(/^(h1:|sha512-)\S+=$/))
   }
 
   it('holds nothing of other versions', () => {
@@ -34,6 +35,6 @@ describe('a download', () => {
     expect(() => checkHash('new.jar', 'sha512-any'))
       .to.throw(StackError, 'says nothing about it')
       .with.property('nextStep')
-      .that.matches(/^make hashes,/)
+      .that.matches(/^make -C tools hashes,/)
   })
 })

@@ -6,7 +6,7 @@ export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
     return 'make status says whether the monitor runs; make up starts what is missing. This page asks again by itself.'
   if (status === 401) return 'The monitor asks who you are: sign in with an API key or a token that has events:read.'
   if (status === 403)
-    return 'Sign out, then in with a key or token that has it: make api-key makes one (docs/access.md).'
+    return 'Sign out, then in with a key or token that has it: ./orderflow api-key makes one (docs/access.md).'
   if (status === 404) return 'Search for it above, by any GUID or word that you know of it.'
   if (status === 409) return 'Somebody changed it meanwhile: reload, and look at it again.'
   if (status === 429) return 'Too much was asked at once: wait a moment.'

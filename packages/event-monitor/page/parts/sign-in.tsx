@@ -7,7 +7,7 @@ import { credentialIn } from '../lib/credential.ts'
 import { Dialog } from './dialog.tsx'
 import { State } from './marks.tsx'
 
-const command = 'make api-key NAME=me SCOPES="events:read events:operate"'
+const command = './orderflow api-key create me --scopes "events:read events:operate"'
 
 /** Asks who somebody is, where the monitor asks; what was to be seen is shown then. */
 export function SignIn() {

@@ -23,7 +23,7 @@ describe('the page of a stack that is closed', () => {
   it('asks who somebody is, says where a key comes from, and then shows what the address says, live', async () => {
     const page = await tests.open('/?topic=orderevents')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
-    await dialog.getByText('make api-key NAME=me').waitFor()
+    await dialog.getByText('./orderflow api-key create me').waitFor()
     await page.locator('.truth', { hasText: 'not signed in' }).waitFor()
     expect(tests.monitor.viewers).to.equal(0)
     await signIn(page, `  Bearer ${key}\n`)

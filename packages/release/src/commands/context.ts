@@ -29,7 +29,7 @@ export interface ContextOptions {
 /** @throws {ReleaseError} `usage` naming the variable that is missing or wrong */
 export function createContext({ service, env, out, signal }: ContextOptions, command: string): Context {
   if (env.ACCESS_TOKEN) out.hide([env.ACCESS_TOKEN])
-  const operator = readOperator(env, `${command}-${service.name}`)
+  const operator = readOperator(env, `${command} ${service.name}`)
   const send = createHttp({ onWait: (line) => out.complain(`waiting: ${line}`), signal })
   return {
     service,

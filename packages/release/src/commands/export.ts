@@ -6,7 +6,7 @@ import type { Service } from '../settings/services.ts'
 import { configVarsFile, gatherConfigVars } from './gather.ts'
 import { instructions } from './instructions.ts'
 
-/** `make export-order`: writes the config vars and the manual steps of a release, and says what is to be filled in. */
+/** `./orderflow export order`: writes the config vars and the manual steps of a release, and says what is to be filled in. */
 export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const target = readTarget(env)
   const { vars, problems } = await gatherConfigVars(service, env, out)
@@ -22,5 +22,5 @@ export async function exportService(service: Service, env: NodeJS.ProcessEnv, ou
     for (const problem of problems) out.print(`  - ${problem}`)
     out.print()
   }
-  out.print(`next: make release-${service.name} APP=name-of-your-app DRY_RUN=1`)
+  out.print(`next: ./orderflow release ${service.name} --app name-of-your-app --dry-run`)
 }

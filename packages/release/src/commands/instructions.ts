@@ -23,7 +23,7 @@ export function instructions({ service, target, configVarsFile }: InstructionsOp
 
   return `# Releasing ${service.appName} by hand
 
-\`make release-${service.name} APP=<app_name>\` does all of this in one step, checks it, and can be undone.
+\`./orderflow release ${service.name} --app <app_name>\` does all of this in one step, checks it, and can be undone.
 
 In this file replace \`<app_name>\` by the name of the app and \`<ACCESS_TOKEN>\` by a token of the platform's API. Run the commands
 in the repository's folder, and remove the file afterwards: it holds the token then. Every service needs an app of its own, whose

@@ -71,6 +71,6 @@ async function notLive(context: Context, what: string): Promise<ReleaseError> {
   const lines = await recentLog(context.platform, 20).catch(() => [])
   const log = lines.length > 0 ? `; the last lines of its log:\n${lines.join('\n')}` : ''
   return new ReleaseError('not-live', `${what}${log}`, {
-    nextStep: `make logs-${context.service.name} APP=${context.operator.app} shows more`,
+    nextStep: `./orderflow app-logs ${context.service.name} --app ${context.operator.app} shows more`,
   })
 }

@@ -3,7 +3,7 @@ import { ReleaseError } from '../lib/error.ts'
 import { findWeb } from '../platform/platform.ts'
 import type { Context } from './context.ts'
 
-/** `make ps-order`: the processes, their states and releases. */
+/** `./orderflow ps order`: the processes, their states and releases. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()
   for (const { name, state, release, updated_at: since, size } of dynos) {
@@ -11,11 +11,11 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   }
   if (dynos.length > 0) return
   const { quantity } = await webOf({ platform, operator, service })
-  if (quantity === 0) out.print(`stopped: make start-${service.name} APP=${operator.app}`)
+  if (quantity === 0) out.print(`stopped: ./orderflow start ${service.name} --app ${operator.app}`)
   else out.print('restarting: ask again in a moment')
 }
 
-/** `make stop-order`. Stopped alone, the platform would start it again; so none is wanted any more. */
+/** `./orderflow stop order`. Stopped alone, the platform would start it again; so none is wanted any more. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -26,13 +26,13 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** `make start-order`: as many web processes as services.json says, or as are wanted already. */
+/** `./orderflow start order`: as many web processes as services.json says, or as are wanted already. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
   if (quantity === 0) await platform.scaleWeb(service.replicas)
   out.print(
-    `web: ${quantity || service.replicas} wanted; make ps-${service.name} APP=${operator.app} shows when it is up`,
+    `web: ${quantity || service.replicas} wanted; ./orderflow ps ${service.name} --app ${operator.app} shows when it is up`,
   )
 }
 
@@ -41,11 +41,11 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
   const web = await findWeb(platform)
   if (web) return web
   throw new ReleaseError('platform', `nothing is released to ${operator.app}`, {
-    nextStep: `make release-${service.name} APP=${operator.app}`,
+    nextStep: `./orderflow release ${service.name} --app ${operator.app}`,
   })
 }
 
-/** `make open-order`: prints the app's address and, where there is a desktop, opens it. */
+/** `./orderflow open order`: prints the app's address and, where there is a desktop, opens it. */
 export async function openApp({ platform, out, operator }: Context): Promise<void> {
   const { web_url: url } = await platform.app()
   if (!url) throw new ReleaseError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })

@@ -5,7 +5,7 @@ import { check, type Plan, showPlan } from './check.ts'
 import type { Context } from './context.ts'
 import { requireLive } from './live.ts'
 
-/** `make release-order`: checks, shows what it will do, does it, and waits until the app is live. */
+/** `./orderflow release order`: checks, shows what it will do, does it, and waits until the app is live. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)
@@ -64,7 +64,7 @@ function withWayBack(error: unknown, { service, operator }: Context, changed: st
   if (!(error instanceof ReleaseError)) return error
   const { code, message, nextStep, status } = error
   const what = changed.length > 0 ? `changed so far: ${changed.join(', ')}` : 'nothing was changed in this run'
-  const again = `make release-${service.name} APP=${operator.app} goes on, make rollback-${service.name} APP=${operator.app} goes back`
+  const again = `./orderflow release ${service.name} --app ${operator.app} goes on, ./orderflow rollback ${service.name} --app ${operator.app} goes back`
   return new ReleaseError(code, `${message}\n${what}`, {
     nextStep: [nextStep, again].filter(Boolean).join('\n      '),
     ...(status !== undefined && { status }),

@@ -7,7 +7,7 @@ import type { Context } from './context.ts'
 import { requireLive } from './live.ts'
 
 /**
- * `make rollback-order`: brings an app back to how it was before its last release from this folder: image, config vars and
+ * `./orderflow rollback order`: brings an app back to how it was before its last release from this folder: image, config vars and
  * number of processes. Interrupted, it may be run again.
  * @throws {ReleaseError} `usage` when no release is on record
  */

@@ -5,7 +5,7 @@ import { type Service, services } from '../settings/services.ts'
 import { gatherConfigVars } from './gather.ts'
 
 /**
- * `make release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
+ * `./orderflow release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
  * say, or of the first service there is: they share one stream. Warns when publishers may begin transactions there.
  * @throws {StackError} `usage` naming a setting that is missing or wrong
  * @throws {ReleaseError} `unreachable` when the brokers cannot be reached or refuse

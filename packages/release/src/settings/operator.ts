@@ -46,7 +46,7 @@ export function readOperator(env: NodeJS.ProcessEnv, command: string): Operator 
   const target = readTarget(env)
   if (!env.APP) {
     throw new ReleaseError('usage', 'APP is missing: the app of the platform', {
-      nextStep: `make ${command} APP=name-of-your-app`,
+      nextStep: `./orderflow ${command} --app name-of-your-app`,
     })
   }
   const app = accept('APP', env.APP)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { services as registered, repository } from '@orderflow/stack'
 
 export interface Service {
-  /** What `make` calls it: the "order" of release-order. */
+  /** Its name in commands, such as `order` in `./orderflow release order`. */
   name: string
   /** Its App.Name and its Dapr app-id. */
   appName: string

@@ -10,7 +10,7 @@ import { startRehearsal } from './rehearsal.ts'
 const apps = services.map(({ name }) => ({ name, app: `my-${name}` }))
 const out = createOutput()
 
-/** `make release-rehearsal`: runs until Ctrl-C. */
+/** `make -C tools release-rehearsal`: runs until Ctrl-C. */
 async function run(): Promise<void> {
   const stopped = Promise.race(['SIGINT', 'SIGTERM'].map((signal) => once(process, signal)))
   const folder = join(releaseFolder(process.env), 'rehearsal')
@@ -28,7 +28,7 @@ The rehearsal is ready, with apps ${apps.map(({ app }) => app).join(', ')}. In a
     printenv ACCESS_TOKEN | docker login --username=_ --password-stdin "$PLATFORM_REGISTRY"
 ${apps.map(stepsOf).join('\n')}
 
-DRY_RUN=1 shows what a release would do. The topics are there. Released containers reach Kafka and MongoDB by names of their own
+--dry-run shows what a release would do. The topics are there. Released containers reach Kafka and MongoDB by names of their own
 network, which this machine does not know. Ctrl-C here ends it and removes all of it.`)
   await stopped
   out.print('removing all of it')
@@ -37,8 +37,8 @@ network, which this machine does not know. Ctrl-C here ends it and removes all o
 }
 
 function stepsOf({ name, app }: { name: string; app: string }): string {
-  const commands = [`export-${name}`, `release-${name} APP=${app}`, `open-${name} APP=${app}`]
-  return commands.map((command) => `    make ${command}`).join('\n')
+  const commands = [`export ${name}`, `release ${name} --app ${app}`, `open ${name} --app ${app}`]
+  return commands.map((command) => `    ./orderflow ${command}`).join('\n')
 }
 
 await run().catch((error: unknown) => {

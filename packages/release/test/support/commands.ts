@@ -27,6 +27,8 @@ export function createOperator(env: NodeJS.ProcessEnv) {
     /** Kills the command that runs now and all it started with -9. */
     kill: () => killRunning(),
     make: (...args: string[]) => run('make', args),
+    orderflow: (...args: string[]) => run('./orderflow', args),
+    orderflowWith: (options: RunOptions, ...args: string[]) => run('./orderflow', args, options),
     makeWith: (options: RunOptions, ...args: string[]) => run('make', args, options),
     bash: (script: string, options: RunOptions = {}) => run('bash', ['-euo', 'pipefail', '-c', script], options),
     run,

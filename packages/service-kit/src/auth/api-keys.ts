@@ -59,14 +59,14 @@ export class ApiKeysError extends Error {
   readonly isText: boolean
   constructor(what: string, { isText }: { isText: boolean }) {
     super(
-      `the API keys cannot be read: ${what}; Auth__ApiKeys is the path of a file that make api-key writes, or its text`,
+      `the API keys cannot be read: ${what}; Auth__ApiKeys is the path of a file that ./orderflow api-key writes, or its text`,
     )
     this.name = 'ApiKeysError'
     this.isText = isText
   }
 }
 
-/** The records of a file that `make api-key` writes. @throws {ApiKeysError} */
+/** The records of a file that `./orderflow api-key` writes. @throws {ApiKeysError} */
 export function readApiKeys(file: string): ApiKeyRecord[] {
   return parseApiKeys(textOf(file))
 }
@@ -127,7 +127,7 @@ export function openApiKeys(source: string, onProblem: (problem: string) => void
     if (!isText) callers = new Map()
     const effect = isText ? 'the keys that were read last stay valid' : 'all API keys are refused'
     const last = problem
-    problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run make api-key to begin with an empty list`
+    problem = `${effect}: ${message} (${source}); next: restore the file, or remove it and run ./orderflow api-key to begin with an empty list`
     if (problem !== last) onProblem(problem)
   }
   const look = () => {

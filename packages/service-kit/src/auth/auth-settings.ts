@@ -13,7 +13,7 @@ export interface AuthSettings {
     TenantClaim: string
     /** The page's own id at the issuer, of a public client; empty when nobody is to sign in there. */
     ClientId: string
-    /** The API keys, as the path of a file that make api-key writes, or as its text; empty for tokens alone. */
+    /** The API keys, as the path of a file that ./orderflow api-key writes, or as its text; empty for tokens alone. */
     ApiKeys: string
   }
 }
@@ -37,7 +37,7 @@ export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string
     if (!Issuer && !ApiKeys) {
       return [
         'Auth__Issuer: is missing, and nobody gets in; set it and Auth__Audience, for tokens, or Auth__ApiKeys',
-        'Auth__ApiKeys: is missing; set it, for API keys (make api-key), or Auth__Issuer and Auth__Audience',
+        'Auth__ApiKeys: is missing; set it, for API keys (./orderflow api-key), or Auth__Issuer and Auth__Audience',
       ]
     }
     if (!Issuer) return []

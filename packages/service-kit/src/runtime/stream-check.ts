@@ -35,7 +35,7 @@ export interface StreamCheckOptions {
 
 const transactionsAllowed =
   'Kafka lets this service begin transactions, so it may let publishers too: services handle the events of an aborted transaction. ' +
-  'Deny transactional ids: make acls prints the rule (docs/publishing.md#transactions)'
+  'Deny transactional ids: ./orderflow acls prints the rule (docs/publishing.md#transactions)'
 
 /** Whoever asks whether a service is ready waits for a few seconds only. */
 const deadlineMs = 2_500

@@ -79,7 +79,7 @@ export async function settingDifferences(
   } catch (error) {
     if (!protocolErrors(error).includes('TOPIC_AUTHORIZATION_FAILED')) throw error
     return [
-      'Kafka does not let this user read the settings of topics, so they are not compared. make acls prints the right (DescribeConfigs)',
+      'Kafka does not let this user read the settings of topics, so they are not compared. ./orderflow acls prints the right (DescribeConfigs)',
     ]
   }
   return found.flatMap(({ resourceName: topic, configs }) => {
@@ -140,7 +140,7 @@ function consequenceOf(
       return 'Kafka keeps one event of each key, and refuses events without one'
     case 'retention.ms':
     case 'retention.bytes':
-      // What was set for the topic is a decision (make retention); what a broker has for all is none.
+      // What was set for the topic is a decision (./orderflow retention); what a broker has for all is none.
       return configSource === ownSetting
         ? undefined
         : "the broker's default deletes events, and a rebuild reaches less far"

@@ -144,7 +144,7 @@ describe('what keeps a service from its stream', () => {
         await time.pass(2_100)
       }
       expect(warnings).to.have.length(1)
-      expect(warnings[0]).to.match(/begin transactions.*make acls/)
+      expect(warnings[0]).to.match(/begin transactions.*\.\/orderflow acls/)
     })
 
     it('a check gives no warning when Kafka denies them, and does not ask again', async () => {

@@ -34,7 +34,7 @@ export const DeadLetters: View<'dead'> = () => {
               <Empty title="Nothing has failed.">
                 <p>
                   An event that no service can handle is set aside, and stands here with the reason. Try it:{' '}
-                  <code>make publish FILE=envelope-schema/fixtures/invalid/payload-problems.json RAW=1</code>
+                  <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
                 </p>
               </Empty>
             ) : (

@@ -1,0 +1,244 @@
+import { join } from 'node:path'
+import type { Command, CommandGroups, Given, Option } from './command-line.ts'
+import { StackError } from './lib/error.ts'
+import { repository } from './lib/paths.ts'
+
+// Each command loads its modules when it runs, because loading all of them takes a second.
+const ofStack = () => import('./commands/commands.ts')
+const ofOperator = () => import('./commands/operate.ts')
+const ofEngine = () => import('./containers/provision-commands.ts')
+
+const stackOptions: Record<string, Option> = {
+  stack: { value: 'docker|local', summary: 'in containers, or as processes of this machine; or STACK' },
+  store: { value: 'STORE', summary: 'mongodb, postgresql or sqlite (docs/stores.md); or STORE' },
+}
+
+/** The environment, with the options in place of its variables. */
+function stackSettings({ text }: Given): NodeJS.ProcessEnv {
+  const [stack, store] = [text('stack'), text('store')]
+  return { ...process.env, ...(stack && { STACK: stack }), ...(store && { STORE: store }) }
+}
+
+/** Replaces this process by another program, which gets the terminal and its signals. */
+async function become(program: string, args: string[]): Promise<never> {
+  // NODE_DEBUG would print the requests, and tokens with them.
+  const { NODE_DEBUG: _, ...env } = process.env
+  if (!process.execve)
+    throw new StackError('tools-missing', 'this needs Linux or macOS', { nextStep: 'docs/operations.md' })
+  return process.execve(process.execPath, [process.execPath, join(repository, program), ...args], env)
+}
+
+const app: Record<string, Option> = { app: { value: 'NAME', summary: 'the app of the hosting platform; or APP' } }
+const dryRun: Record<string, Option> = { 'dry-run': { summary: 'show what it would do; or DRY_RUN=1' } }
+const tokenNote =
+  'ACCESS_TOKEN is the token of the platform’s API: an environment variable, never an option (docs/release.md).'
+
+function ofRelease(name: string, summary: string, options: Record<string, Option>): Record<string, Command> {
+  const parameters = name === 'release-topics' ? '' : 'NAME'
+  const more = options.app ? `NAME is a service without -service, such as order. ${tokenNote}` : ''
+  const run = ({ all }: Given) => become('packages/release/src/cli.ts', [name, ...all])
+  return { [name]: { summary, parameters, options, more, run } }
+}
+
+/** The commands of ./orderflow. */
+export const commandGroups: CommandGroups = {
+  'Run it': {
+    up: {
+      summary: 'Start everything, in containers where Docker is available; again: start what is missing',
+      options: stackOptions,
+      run: async (given) => (await ofStack()).up(stackSettings(given), given.signal()),
+    },
+    demo: {
+      summary: 'Place an order and watch its events until it is paid; API_KEY is the caller’s key',
+      run: async () => (await import('./commands/demo.ts')).demo(process.env),
+    },
+    observe: {
+      summary: 'Start everything with traces, metrics and alerts (docs/observability.md)',
+      options: stackOptions,
+      run: async (given) => (await import('./commands/observe.ts')).observe(stackSettings(given), given.signal()),
+    },
+    status: {
+      summary: 'Show what should run, its state and since when; fails if something does not run',
+      run: async () => (await ofStack()).status(),
+    },
+    logs: {
+      summary: 'Follow all logs, or those of one service or part',
+      parameters: '[SERVICE]',
+      options: { follow: { summary: 'follow outside a terminal, too; --follow=no shows the end only' } },
+      run: async ({ args: [name], flag, signal }) => (await ofStack()).logs(name, flag('follow'), signal()),
+    },
+    down: { summary: 'Stop everything; data stays', run: async () => (await ofStack()).down() },
+    clean: {
+      summary: 'Remove the data and logs of a stopped stack',
+      run: async () => (await ofStack()).clean(),
+    },
+  },
+  'Prepare this machine': {
+    doctor: {
+      summary: 'Show what this machine lacks, for which use, and how to install it',
+      options: { install: { summary: 'install what the tests need, as root on Debian or Ubuntu' } },
+      run: async ({ flag, signal }) =>
+        (await import('./commands/doctor.ts')).doctor({ install: flag('install') ?? false }, signal()),
+    },
+    provision: {
+      summary: 'Build or download daprd and Kafka into the cache, and tools of the tests',
+      parameters: '[TOOL...]',
+      more: 'TOOL is browser, testssl, jaeger or prometheus.',
+      run: async ({ args, signal }) => {
+        const { provision, testToolsOf } = await import('./provision/provision.ts')
+        const { timed } = await import('./lib/terminal.ts')
+        await provision({ onProgress: timed(), tests: testToolsOf(args), signal: signal() })
+      },
+    },
+    engine: {
+      summary: 'Install and start a Docker engine and Docker Compose where they are missing',
+      run: async ({ signal }) => (await ofEngine()).engine(signal()),
+    },
+    images: {
+      summary: 'Pull or build every image, those of the services too',
+      run: async ({ signal }) => (await ofEngine()).images(signal()),
+    },
+  },
+  'Operate it': {
+    'dead-letters': {
+      summary: 'List events that failed, show one, or send them back to their topic',
+      parameters: '[list|show|resend] [ID|GROUP|all]',
+      options: {
+        values: { summary: 'show personal data, too' },
+        'dry-run': { summary: 'resend: show what it would do' },
+        edit: { summary: 'resend one event after editing it in $EDITOR' },
+        file: { value: 'FILE', summary: 'resend one event as this file has it' },
+        attempt: {
+          value: 'POSITION',
+          summary: 'resend only if the newest failed attempt is the record at this position',
+        },
+      },
+      run: async ({ all }) => (await ofOperator()).deadLetters(all),
+    },
+    rebuild: {
+      summary: 'Rebuild a service’s store from the log',
+      parameters: 'SERVICE',
+      options: {
+        topic: { value: 'TOPIC', summary: 'from this topic alone' },
+        from: { value: 'TIME', summary: 'from this time on, such as 2026-11-21T10:00Z' },
+        to: { value: 'TIME', summary: 'up to this time' },
+      },
+      run: async ({ args: [service], text }) => {
+        const range = ['topic', 'from', 'to'].flatMap((name) => {
+          const value = text(name)
+          return value === undefined ? [] : [`--${name}`, value]
+        })
+        return (await ofOperator()).rebuild(service, range)
+      },
+    },
+    restart: {
+      summary: 'Restart a service, one replica after the other',
+      parameters: 'SERVICE',
+      run: async ({ args: [service], signal }) => (await ofStack()).restart(service, signal()),
+    },
+    scale: {
+      summary: 'Run a service N times, in containers',
+      parameters: 'SERVICE N',
+      run: async ({ args: [service = '', count = ''], signal }) => (await ofStack()).scale(service, count, signal()),
+    },
+    partitions: {
+      summary: 'Add the partitions that services.json declares and topics lack, while everything runs',
+      run: async () => (await import('./commands/partitions.ts')).partitions(process.env),
+    },
+    retention: {
+      summary: 'Show or set how long Kafka keeps events and dead letters',
+      options: { days: { value: 'N|forever', summary: 'keep them so many days' } },
+      run: async ({ text }) => (await import('./commands/retention.ts')).retention(text('days'), process.env),
+    },
+  },
+  'Publish, and let others call or publish': {
+    publish: {
+      summary: 'Publish an event as an outside application',
+      parameters: 'FILE',
+      options: {
+        key: { value: 'KEY', summary: 'the key of the record; else it follows from the event' },
+        raw: { summary: 'skip validation, for example to see a dead letter' },
+      },
+      run: async ({ args: [file], text, flag }) =>
+        (await import('./commands/publish.ts')).publish({ file, key: text('key'), raw: flag('raw') ?? false }),
+    },
+    envelope: {
+      summary: 'Validate, make, publish, follow or compare envelopes (envelope-schema/README.md)',
+      parameters: 'COMMAND',
+      hasOwnHelp: true,
+      run: ({ all }) => become('envelope-schema/src/cli/main.ts', all.length > 0 ? all : ['--help']),
+    },
+    publisher: {
+      summary: 'Make the Kafka user of an outside application, or list all',
+      parameters: '[NAME]',
+      options: {
+        rotate: { summary: 'give it another password' },
+        remove: { summary: 'remove it' },
+      },
+      run: async ({ args: [name], flag }) =>
+        (await import('./commands/publisher.ts')).publisher(name, {
+          rotate: flag('rotate') ?? false,
+          remove: flag('remove') ?? false,
+        }),
+    },
+    acls: {
+      summary: 'Print the commands that grant each service its rights at your own Kafka',
+      parameters: '[NAME]',
+      more: 'NAME is an outside application, such as legacy: only its rights are printed.',
+      run: async ({ args: [name] }) => (await import('./commands/acls.ts')).acls(name),
+    },
+    'api-key': {
+      summary: 'List API keys, create one, or revoke one',
+      parameters: '[list|create|revoke] [NAME|PREFIX]',
+      options: {
+        scopes: { value: 'SCOPES', summary: 'create: what it may do, such as "orders:read orders:write"' },
+        tenant: { value: 'TENANT', summary: 'create: whose data it reaches' },
+      },
+      run: async ({ args: [action, subject], text }) =>
+        (await import('./commands/api-key.ts')).apiKey({
+          action,
+          subject,
+          scopes: text('scopes'),
+          tenant: text('tenant'),
+        }),
+    },
+  },
+  'Add a service': {
+    'new-service': {
+      summary: 'Make a service that runs, to start from (docs/new-service.md)',
+      parameters: 'NAME',
+      run: async ({ args: [name = ''] }) => (await import('./commands/new-service.ts')).newService(name),
+    },
+    generate: {
+      summary: 'Write what follows from services.json: components, subscriptions, parts of docker-compose.yml',
+      run: async () => (await import('./commands/generate.ts')).generate(),
+    },
+  },
+  'Release it to a hosting platform (docs/release.md)': {
+    ...ofRelease('export', 'Write config-vars.json and the steps of a release by hand', {}),
+    ...ofRelease('release', 'Release a service to an app', { ...app, ...dryRun }),
+    ...ofRelease('rollback', 'Return an app to its state before the last release', { ...app, ...dryRun }),
+    ...ofRelease('ps', 'List the processes of an app', app),
+    ...ofRelease('start', 'Start an app', app),
+    ...ofRelease('stop', 'Stop an app', app),
+    ...ofRelease('open', 'Show the address of an app, and open it on a desktop', app),
+    ...ofRelease('app-logs', 'Follow the log of an app', app),
+    ...ofRelease('release-topics', 'Create the topics on the hosted Kafka that the services are set to', {
+      service: { value: 'SERVICE', summary: 'whose settings, such as order-service; or SERVICE' },
+    }),
+  },
+  'Maintain this project': {
+    lint: {
+      summary: 'Lint shell scripts, Dockerfiles and workflows; make check does it, too',
+      run: async ({ signal }) => (await import('./commands/lint.ts')).lint(process.env, signal()),
+    },
+    hashes: {
+      summary: 'Write packages/cli/hashes.json after a change of versions',
+      run: async ({ signal }) => (await import('./commands/hashes.ts')).writeHashes(signal()),
+    },
+    sbom: {
+      summary: 'Write an SBOM (CycloneDX) and the licenses of the images to dist/',
+      run: async () => (await import('./commands/sbom.ts')).writeSbom(),
+    },
+  },
+}

@@ -1,0 +1,162 @@
+import { parseArgs } from 'node:util'
+import { meansYes } from '@orderflow/service-kit/terminal'
+import { StackError } from './lib/error.ts'
+
+/** What an option does. It is a flag unless it has a placeholder for its value. */
+export interface Option {
+  summary: string
+  /** For example `DAYS`. */
+  value?: string
+}
+
+/** What the caller gave to a command. */
+export interface Given {
+  /** The arguments that are no options. */
+  args: string[]
+  /** All arguments, options among them, as they came. */
+  all: string[]
+  /** The value of an option; undefined if it is left out or empty. */
+  text: (option: string) => string | undefined
+  /** Whether a flag is set; undefined if it is left out. */
+  flag: (option: string) => boolean | undefined
+  /** Aborts at Ctrl-C. */
+  signal: () => AbortSignal
+}
+
+export interface Command {
+  summary: string
+  /** The arguments, for example `SERVICE [N]`. One that ends with `...` may be repeated. */
+  parameters?: string
+  options?: Record<string, Option>
+  /** Lines of help after the options. */
+  more?: string
+  /** A program that reads its arguments itself and has a help of its own. */
+  hasOwnHelp?: true
+  /** Returns the exit code; undefined stands for 0. */
+  run: (given: Given) => Promise<number | undefined> | Promise<void>
+}
+
+/** Commands by name, in groups by title. */
+export type CommandGroups = Record<string, Record<string, Command>>
+
+/**
+ * Runs one command line and returns the exit code.
+ * @throws {StackError} `usage` for an unknown command or a wrong option
+ */
+export async function runCommandLine(
+  groups: CommandGroups,
+  [name, ...args]: string[],
+  signal: () => AbortSignal,
+  print: (text: string) => void,
+): Promise<number> {
+  if (name === undefined || isHelp(name)) {
+    const [asked] = args
+    print(asked === undefined || isHelp(asked) ? overview(groups) : helpOf(asked, find(groups, asked)))
+    return 0
+  }
+  const command = find(groups, name)
+  if (command.hasOwnHelp) return (await command.run(createGiven(command, args, [], new Map(), signal))) ?? 0
+  const options = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)
+  if (options.includes('--help') || options.includes('-h')) {
+    print(helpOf(name, command))
+    return 0
+  }
+  const { positionals, values } = parse(name, command, args)
+  return (await command.run(createGiven(command, args, positionals, values, signal))) ?? 0
+}
+
+const isHelp = (word: string) => ['help', '--help', '-h'].includes(word)
+
+function find(groups: CommandGroups, name: string): Command {
+  for (const commands of Object.values(groups)) {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (command) return command
+  }
+  throw new StackError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
+}
+
+/** One line for each command, by group. */
+function overview(groups: CommandGroups): string {
+  const width = longest(Object.values(groups).flatMap((commands) => Object.keys(commands)))
+  const listed = Object.entries(groups).map(([title, commands]) => {
+    const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+    return [`${title}:`, ...lines].join('\n')
+  })
+  const last = './orderflow COMMAND --help prints the options of a command.'
+  return ['Usage: ./orderflow COMMAND [OPTIONS]', ...listed, last].join('\n\n')
+}
+
+function helpOf(name: string, { summary, parameters = '', options = {}, more }: Command): string {
+  const rows = Object.entries(options).map(([option, { value, summary }]) => ({
+    option: value ? `--${option} ${value}` : `--${option}`,
+    summary,
+  }))
+  const width = longest(rows.map(({ option }) => option))
+  const lines = rows.map((row) => `  ${row.option.padEnd(width)}  ${row.summary}`)
+  const usage = ['Usage: ./orderflow', name, parameters, rows.length > 0 && '[OPTIONS]'].filter(Boolean).join(' ')
+  return [usage, summary, lines.join('\n'), more].filter(Boolean).join('\n\n')
+}
+
+const longest = (texts: string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0)
+
+type Values = Map<string, string | boolean>
+
+function parse(name: string, { parameters = '', options = {} }: Command, args: string[]) {
+  const wrong = (message: string) =>
+    new StackError('usage', `${name}: ${message}`, { nextStep: `./orderflow ${name} --help prints what it takes` })
+  const types = Object.entries(options).map(([option, { value }]) => [option, { type: typeOf(value) }] as const)
+  const { tokens, positionals } = parseArgs({
+    args,
+    options: Object.fromEntries(types),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const values: Values = new Map()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (!option) throw wrong(`unknown option ${token.rawName}`)
+    if (!option.value) values.set(token.name, readFlag(wrong, token.rawName, token.value))
+    else if (token.value === undefined) throw wrong(`${token.rawName} needs a value: ${token.rawName} ${option.value}`)
+    else values.set(token.name, token.value)
+  }
+  const surplus = positionals[parameters.split(' ').filter(Boolean).length]
+  if (surplus !== undefined && !parameters.includes('...')) throw wrong(`unexpected argument "${surplus}"`)
+  return { positionals, values }
+}
+
+const typeOf = (value: string | undefined) => (value ? 'string' : 'boolean')
+
+/** A flag may state a word, as `--dry-run=0` does: a Makefile passes on what a variable says. */
+function readFlag(wrong: (message: string) => Error, option: string, word: string | undefined): boolean {
+  const isMeant = word === undefined ? true : meansYes(word)
+  if (isMeant === undefined) throw wrong(`${option}=${word} is neither yes nor no`)
+  return isMeant
+}
+
+function createGiven(
+  command: Command,
+  all: string[],
+  args: string[],
+  values: Values,
+  signal: () => AbortSignal,
+): Given {
+  const read = (option: string) => {
+    if (!command.options?.[option]) throw new Error(`${option} is not declared`)
+    return values.get(option)
+  }
+  return {
+    args,
+    all,
+    text: (option) => {
+      const value = read(option)
+      return typeof value === 'string' && value !== '' ? value : undefined
+    },
+    flag: (option) => {
+      const value = read(option)
+      return typeof value === 'boolean' ? value : undefined
+    },
+    signal,
+  }
+}
