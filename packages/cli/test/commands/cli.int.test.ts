@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -47,6 +48,11 @@ describe('the command line', () => {
         'next: STORE is sqlite or postgresql as processes (STACK=local), mongodb or postgresql in containers (STACK=docker), or left out\n',
     ],
     [['publish'], {}, 'error: which file?\nnext: ./orderflow publish event.json\n'],
+    [
+      ['scale', 'payment-service', '3', '--now'],
+      {},
+      'error: scale: unknown option --now\nnext: ./orderflow scale --help prints what it takes\n',
+    ],
     [['logs', 'nginx'], {}, `error: there is no log of nginx\nnext: SERVICE is one of ${processNames.join(', ')}\n`],
   ]
   for (const [args, env, stderr] of refused) {
@@ -54,6 +60,16 @@ describe('the command line', () => {
       expect(await cli(args, env)).to.include({ code: 1, stderr })
     })
   }
+
+  it('lists every command from any folder, and prints the options of one', async () => {
+    const run = (...args: string[]) => promisify(execFile)(join(repository, 'orderflow'), args, { cwd: tmpdir() })
+    const { stdout } = await run()
+    for (const name of ['up', 'publish', 'release']) expect(stdout).to.match(new RegExp(`^ {2}${name} +\\S`, 'm'))
+    expect((await run('release', '--help')).stdout)
+      .to.contain('--app NAME')
+      .and.to.contain('--dry-run')
+    expect((await run('envelope', 'validate', '--help')).stdout).to.match(/^Usage: envelope validate/)
+  })
 
   it('refuses to publish what is not a valid event, naming every problem', async () => {
     const file = join(temporaryFolder(), 'event.json')

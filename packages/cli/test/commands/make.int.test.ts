@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
 import { repository } from '../../src/lib/paths.ts'
 
-/** The arguments that a target hands to packages/cli/src/cli.ts, a program that prints them taking its place. */
+/** The arguments that a target passes to ./orderflow, in whose place a program prints them. */
 function argumentsOf(target: string, variables: Record<string, string>): string[] {
   const given = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
   const printed = execFileSync('make', ['-s', target, "orderflow=printf '%s\\n'", ...given], {
