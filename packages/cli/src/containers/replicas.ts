@@ -10,7 +10,7 @@ import { postgresqlFile, readProject } from './project.ts'
 /** How many of a service there are, by service. */
 export type ReplicaCounts = Record<string, number>
 
-/** What docker-compose.yml cannot say, because it depends on this machine or on `make scale`. */
+/** What docker-compose.yml cannot say, because it depends on this machine or on `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
 /** The containers that one replica of a service is: its pod, its sidecar, the service itself. */
