@@ -91,6 +91,14 @@ describe('packages/cli/node', () => {
     expect(existsSync(join(folder, 'cache'))).to.equal(false)
   })
 
+  it('does not start itself when its own folder is in PATH', async () => {
+    symlinkSync(process.execPath, join(bin, 'node'))
+    const own = join(repository, 'packages/cli')
+    const env = { PATH: [own, bin].join(delimiter), HOME: folder, ORDERFLOW_CACHE: join(folder, 'cache') }
+    const { stdout } = await run(join(own, 'node'), ['-p', '6*7'], { env, timeout: 20_000 })
+    expect(stdout).to.equal('42\n')
+  })
+
   it('brings the pinned Node into the cache once when the machine’s is too old, also for two calls at once', async () => {
     script('node', oldNode)
     script('npm', fakeNpm)
