@@ -101,7 +101,7 @@ describe('the index of a real log', function () {
   }
 
   function places(): string[] {
-    const reads = createReads()
+    const reads = createReads([])
     reads.follow([...segmentsIn(folder, 'events'), ...segmentsIn(folder, 'dead')])
     const found: string[] = []
     for (let cursor: number | undefined; ; ) {
@@ -168,7 +168,7 @@ describe('the index of a real log', function () {
     )
     const second = start()
     await untilKept(second, total + 150)
-    const reads = createReads()
+    const reads = createReads([])
     reads.follow(segmentsIn(folder, 'events'))
     expect(reads.gaps().map(({ topic, from, to, why }) => [topic, from, to, why])).to.deep.equal([
       ['cut', '100', '150', 'truncated'],

@@ -12,10 +12,11 @@ const rooms: Record<string, Record<string, string[]>> = {
     'cloud-events': ['schemas', 'validation', 'personal', 'envelope'],
     asyncapi: ['schemas'],
     compat: ['schemas', 'validation'],
-    kafka: [],
+    kafka: ['schemas'],
     cli: ['schemas', 'validation', 'personal', 'envelope', 'compat', 'kafka'],
   },
   'packages/service-kit/src': {
+    application: [],
     telemetry: [],
     auth: [],
     sidecar: ['telemetry'],

@@ -21,10 +21,12 @@ export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts
 export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
+export { exampleOfField, examplePayload } from './schemas/example.ts'
 export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export { guidPattern } from './schemas/schemas.ts'
+export * from './schemas/topics.gen.ts'
 export type {
   Envelope,
   EventName,
@@ -35,7 +37,7 @@ export type {
   KnownEvent,
   ReceivedEnvelope,
 } from './schemas/types.ts'
-export { deadLetterTopic, orderEvents, paymentEvents } from './topics.ts'
+export { deadLetterTopic } from './topics.ts'
 export { isForeignName } from './validation/check.ts'
 export {
   describeProblem,

@@ -7,7 +7,7 @@ import { bundle, type EventType, eventTypes } from '../src/index.ts'
 type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>; $ref?: string }
 
 /** What only says what a field is. */
-const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'x-pii', 'properties']
+const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'examples', 'x-pii', 'properties']
 
 /** Every rule of an event: a field's pointer and the keyword that limits it. */
 function rulesOf(type: EventType): Set<string> {

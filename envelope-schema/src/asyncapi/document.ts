@@ -15,6 +15,8 @@ export interface Traffic {
   outside: readonly string[]
   /** Partitions of each topic, where it runs in containers. */
   partitions: number
+  /** Fields of the Payload that are the partition key, by topic. */
+  keys: Record<string, readonly string[]>
   /** Full envelopes, with what each is: the first of an event type is its example. */
   examples: { description: string; envelope: ReceivedEnvelope }[]
 }
@@ -42,7 +44,11 @@ export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
     operations: Object.fromEntries(operationsOf(traffic, topics)),
     components: {
       messages: Object.fromEntries(
-        types.flatMap((type) => variants.map((variant) => [idOf(type, variant), messageOf(type, variant, traffic)])),
+        [...topics].flatMap(([topic, own]) =>
+          own.flatMap((type) =>
+            variants.map((variant) => [idOf(type, variant), messageOf(type, topic, variant, traffic)]),
+          ),
+        ),
       ),
       schemas: { ...sharedSchemas(types), headers },
       securitySchemes,
@@ -113,12 +119,12 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
   ]
 }
 
-function messageOf(type: string, variant: Variant, { examples }: Traffic): AsyncApiMessage {
+function messageOf(type: string, topic: string, variant: Variant, { examples, keys }: Traffic): AsyncApiMessage {
   const { title, description: summary, ...schema } = toDraft7(bundle(type, variant))
   const found = examples.find(({ envelope }) => typeOf(envelope) === type)
   const key = {
     type: 'string',
-    description: 'The OrderId; any other, or none, will do: order holds for one key alone.',
+    description: keyDescription(keys[topic] ?? []),
   }
   const message = {
     name: type,
@@ -133,6 +139,11 @@ function messageOf(type: string, variant: Variant, { examples }: Traffic): Async
   if (!found) return message
   const payload = variant === 'full' ? found.envelope : reducedOf(found.envelope, message.payload.required)
   return { ...message, examples: [{ name: variant, summary: found.description, payload: { ...payload } }] }
+}
+
+function keyDescription(fields: readonly string[]): string {
+  const named = fields.length > 0 ? `The ${fields.join(', a slash, and the ')}; any` : 'Any'
+  return `${named} other, or none, will do: order holds for one key alone.`
 }
 
 /** With the fields that must be there, and no others. */

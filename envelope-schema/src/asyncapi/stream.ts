@@ -18,7 +18,7 @@ export const servers = {
     pathname: '/v1/events',
     protocol: 'http',
     description:
-      'event-gateway, for those without a Kafka client: POST /v1/events/orderevents takes one event, a list, or lines. Where access is closed it asks for an API key.',
+      'event-gateway, for those without a Kafka client: POST /v1/events/{topic} takes one event, a list, or lines. Where access is closed it asks for an API key.',
   },
 }
 

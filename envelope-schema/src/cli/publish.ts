@@ -2,7 +2,7 @@ import { decode } from '../envelope/decode.ts'
 import { modes, validateBytes } from '../envelope/verdict.ts'
 import { reasonOf } from '../kafka/address.ts'
 import { openPublisher, type Place } from '../kafka/publisher.ts'
-import { keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
+import { keyFields, keyOf, type OutgoingRecord, traceHeaders } from '../kafka/record.ts'
 import { connectionOf, kafkaHelp, kafkaOptions } from './connection.ts'
 import { type Io, readDocuments, requireFiles, UnreadableError, write } from './io.ts'
 import { problemLine, verdictLines } from './report.ts'
@@ -15,7 +15,7 @@ that is invalid is not published, and named; the others are.
 
 ${kafkaHelp}
   --mode publisher          full envelopes alone (default), or receiver: what receivers accept
-  --key TEXT                the record's key; the Payload's OrderId, unless given
+  --key TEXT                the record's key; the fields of the Payload that the topic is keyed by, unless given
   --key-field NAME          another field of the Payload in its place
 
 Exits with 0 if all are published, 1 if some are not, 2 if called wrongly or a file cannot be read.
@@ -79,7 +79,7 @@ export async function publish(args: string[], io: Io): Promise<number> {
             problems += verdictLines(file, line, verdict)
             if (!verdict.valid) return void count.refused++
             const document = decode(bytes)
-            const key = values.key ?? keyOf(document, values['key-field'])
+            const key = values.key ?? keyOf(document, values['key-field'] ?? keyFields(document, topic))
             waiting.push({
               source: `${file}:${line}`,
               record: { topic, key, value: bytes, headers: traceHeaders(document) },

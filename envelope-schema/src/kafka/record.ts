@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { topicFacts } from '../schemas/topics.gen.ts'
 
 /** A record as an application outside writes it. */
 export interface OutgoingRecord {
@@ -9,14 +10,26 @@ export interface OutgoingRecord {
 }
 
 /**
- * The partition key of an event: the field of its Payload that says what it is about, so that all events of it stay in order.
- * Undefined when it has none, and no record needs one.
+ * Returns the partition key of an event: the values of the fields of its Payload that its topic is keyed by, joined by a slash. All events
+ * with one key stay in order. Returns undefined for an event that lacks one of the fields: Kafka may put it into any partition.
+ * @param fields a field, or several; without, those of the event's topic by services.json
  */
-export function keyOf(document: unknown, field = 'OrderId'): string | undefined {
-  const payload = (document as { Payload?: Record<string, unknown> } | null)?.Payload
-  const key =
-    typeof payload === 'object' && payload !== null && Object.hasOwn(payload, field) ? payload[field] : undefined
-  return typeof key === 'string' || typeof key === 'number' ? String(key) : undefined
+export function keyOf(document: unknown, fields: string | readonly string[] = keyFields(document)): string | undefined {
+  const payload = Object((document as { Payload?: unknown } | null)?.Payload) as Record<string, unknown>
+  const values = [fields].flat().map((field) => (Object.hasOwn(payload, field) ? payload[field] : undefined))
+  const isWhole = values.every((value) => typeof value === 'string' || typeof value === 'number')
+  return isWhole && values.length > 0 ? values.join('/') : undefined
+}
+
+/**
+ * Returns the fields that are the partition key of a topic. Without a topic, or for one that services.json does not declare, those of the
+ * topic to which the event belongs by its Name; none for an unknown event.
+ */
+export function keyFields(document: unknown, topic?: string): readonly string[] {
+  const declared = topic !== undefined && Object.hasOwn(topicFacts, topic) ? topicFacts[topic] : undefined
+  const name = (document as { Name?: unknown } | null)?.Name
+  const own = Object.values(topicFacts).find(({ events }) => events.includes(String(name)))
+  return (declared ?? own)?.key ?? []
 }
 
 /**

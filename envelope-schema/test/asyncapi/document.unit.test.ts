@@ -13,6 +13,7 @@ const traffic: Traffic = {
   ],
   outside: ['orderevents'],
   partitions: 12,
+  keys: { orderevents: ['OrderId'] },
   examples: [{ description: 'an order', envelope }],
 }
 const { channels, operations, components } = asyncApiDocument(traffic)

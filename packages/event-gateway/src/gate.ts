@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { keyOf } from '@orderflow/envelope-schema/kafka'
 import {
   type Caller,
   isInfrastructure,
@@ -8,6 +9,7 @@ import {
   SidecarError,
   UntrustedError,
 } from '@orderflow/service-kit'
+import type { Topic } from '@orderflow/service-kit/application'
 import type { Item } from './domain/items.ts'
 import { type Judgement, judge } from './domain/judge.ts'
 import { type Outcome, outcomeOf } from './domain/outcome.ts'
@@ -45,7 +47,14 @@ interface Admitted {
   value: Uint8Array
 }
 
-export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>): Gate {
+export function createGate(
+  { forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>,
+  topics: readonly Pick<Topic, 'name' | 'key'>[],
+): Gate {
+  const keyFields = new Map(topics.map(({ name, key }) => [name, key]))
+  /** Returns the key that `make publish` takes, too: all events of one thing are in one partition. */
+  const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
+
   function admit(topic: string, item: Item, sender: Sender, seen: Map<string, number>): Admitted | Outcome {
     const judgement = judge(item.text, 'receiver')
     if (!judgement.valid) return outcomeOf(item, 'refused', withHint(item, judgement), null)
@@ -60,7 +69,7 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
     const { idempotencyKey } = sender
     const ids =
       idempotencyKey === undefined
-        ? receivedIds(envelope, item.text)
+        ? receivedIds(envelope, item.text, keyIn(topic, envelope))
         : keyedIds(envelope, item.text, idempotencyKey, seen)
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
@@ -77,7 +86,7 @@ export function createGate({ forward, trust }: Pick<ServiceContext, 'forward' | 
   ): Promise<Outcome> {
     const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, id)
     try {
-      await forward(topic, keyOf(envelope), { envelope, value })
+      await forward(topic, keyIn(topic, envelope), { envelope, value })
       return told('accepted')
     } catch (error) {
       if (isInfrastructure(error)) onFailure(error)
@@ -120,17 +129,11 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
   return { ...judgement, errors: judgement.errors.map((error) => ({ hint, ...error })) }
 }
 
-/** What `./orderflow publish` takes, too: all that is told of an order is in one partition. */
-function keyOf({ Payload }: ReceivedEnvelope): string | undefined {
-  return typeof Payload.OrderId === 'string' ? Payload.OrderId : undefined
-}
-
 /**
  * Returns an envelope's ids: its own, and those that every receiver would derive from these bytes on the stream. So the same envelope is the
  * same event, sent again here or published to Kafka.
  */
-function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array): Ids {
-  const key = keyOf(envelope)
+function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
     value: text,
     key: key ? Buffer.from(key) : undefined,

@@ -1,17 +1,20 @@
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { defineService } from '@orderflow/service-kit'
+import { readApplication } from '@orderflow/service-kit/application'
 import { contractFiles } from './contract.ts'
 import { createGate } from './gate.ts'
+import { envelopesInput, exampleFor } from './routes/body.ts'
 import { envelopeRoutes } from './routes/envelopes.ts'
 import { eventRoutes } from './routes/events.ts'
 
-const topics = { known: new Set([orderEvents, paymentEvents]), outside: new Set([orderEvents]) }
+const root = new URL('..', import.meta.url)
+const { topics } = readApplication(new URL('services.json', root))
+const outside = topics.filter((topic) => topic.outside).map(({ name }) => name)
 
 export const service = defineService({
-  root: new URL('..', import.meta.url),
+  root,
   description:
     'Where applications without a Kafka client publish their events. [What there is to say](../asyncapi), as a page; as documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
-  produces: [...topics.outside],
+  produces: outside,
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },
     'nothing-sent': { status: 400, title: 'The body has no envelope' },
@@ -28,10 +31,16 @@ export const service = defineService({
       description: 'What became of each envelope, where that is known.',
     },
   },
-  create: (context) => ({
-    routes: [...eventRoutes(createGate(context), topics), ...envelopeRoutes()],
-    files: contractFiles(),
-    reactions: {},
-    rebuild: {},
-  }),
+  create(context) {
+    const envelopes = envelopesInput(exampleFor(outside[0]))
+    return {
+      routes: [
+        ...eventRoutes(createGate(context, topics), { known: topics.map(({ name }) => name), outside }, envelopes),
+        ...envelopeRoutes(envelopes),
+      ],
+      files: contractFiles(),
+      reactions: {},
+      rebuild: {},
+    }
+  },
 })

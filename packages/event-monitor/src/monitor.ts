@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Background, ServiceContext } from '@orderflow/service-kit'
+import { type Reaction, readApplication } from '@orderflow/service-kit/application'
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { momentOf } from '@orderflow/service-kit/log'
 import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
@@ -23,6 +24,8 @@ export interface Monitor {
   log: LogAccess
   resends: Resends
   services: readonly WatchedService[]
+  /** Expected reactions, by services.json. */
+  reactions: readonly Reaction[]
   trust: Trust
   standingOf: (appId: string | null) => Standing
   /** How broker and services are, or were a moment ago. */
@@ -42,7 +45,8 @@ export function openMonitor(
   const { Monitor: own, Stream, Trust: trustSettings, Telemetry } = settings
   const kafka = connectionOf(Stream) ?? { bootstrapBrokers: ['127.0.0.1:9092'] }
   const folder = fileURLToPath(new URL(own.Folder.endsWith('/') ? own.Folder : `${own.Folder}/`, root))
-  const services = watchedServices(root, own)
+  const { services: entries, reactions } = readApplication(new URL('services.json', root))
+  const services = watchedServices(entries, own)
   const trust = readTrust(root, trustSettings)
   const ledger = createLedger(folder)
   const index = openIndex(
@@ -51,6 +55,7 @@ export function openMonitor(
       trust: trustSettings,
       positionIdsBefore: Stream.PositionIdsBefore,
       root: root.href,
+      reactions,
       folder,
       segmentEvents: Math.max(1_000, Math.ceil(own.KeepEvents / 10)),
       keepEvents: own.KeepEvents,
@@ -85,7 +90,7 @@ export function openMonitor(
   let isStopping = false
 
   return {
-    ...{ index, views, ledger, log: access, resends, services, trust, latencies, now },
+    ...{ index, views, ledger, log: access, resends, services, reactions, trust, latencies, now },
     standingOf: readStanding(root, trustSettings),
     see: () => lookout.see(),
     tracePage: Telemetry.TracePage,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import type { Application } from '@orderflow/service-kit/application'
 
 /** A service of the system, as the monitor asks it. */
 export interface WatchedService {
@@ -27,23 +27,18 @@ export interface MonitorSettings {
   }
 }
 
-interface Registered {
-  name: string
-  consumes: string[]
-  publishes: Record<string, string[]>
-  http: number
-}
-
-/** The services there are (services.json), where the settings say that they are. */
-export function watchedServices(root: URL, { Addresses, DryRuns }: MonitorSettings['Monitor']): WatchedService[] {
-  const { services } = JSON.parse(readFileSync(new URL('services.json', root), 'utf8')) as { services: Registered[] }
+/** Returns the services of services.json, at the addresses that the settings name. */
+export function watchedServices(
+  services: Application['services'],
+  { Addresses, DryRuns }: MonitorSettings['Monitor'],
+): WatchedService[] {
   const [addresses, dryRuns] = [pairs(Addresses), pairs(DryRuns)]
-  return services.map(({ name, consumes, publishes, http }) => {
+  return Object.entries(services).map(([name, { consumes, produces, http }]) => {
     const [url = '', token = ''] = dryRuns.get(name)?.split(' ') ?? []
     return {
       name,
-      consumes,
-      publishes,
+      consumes: Object.keys(consumes),
+      publishes: produces,
       url: addresses.get(name) ?? `http://127.0.0.1:${http}`,
       dryRun: url && token ? { url, token } : undefined,
     }

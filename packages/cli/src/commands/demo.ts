@@ -1,85 +1,103 @@
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
+import type { Demo } from '@orderflow/service-kit/application'
 import { urlOf, watchUrl } from '../kafka/addresses.ts'
 import { type SeenEvent, watchEvents } from '../kafka/event-watch.ts'
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
+import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 import { stringifyMasked } from './mask.ts'
 
-interface Order {
+/** What the demo creates, such as an order. */
+interface Thing {
   id: string
   status: string
   correlationId: string
 }
 
 const timeoutMs = 15_000
-const newOrder = { customerName: 'Ada Lovelace', customerTaxId: 'DEMO-123', total: 42.5 }
 
 /**
- * `make demo`: places an order and shows its events and its status as they come, until it is paid. Where services are closed,
- * `API_KEY` is whose order it is.
+ * `make demo`: does what services.json declares as `demo`. It creates a thing by a request, and shows its events and its status as they
+ * come, until it has the status to wait for. Where services are closed, `API_KEY` is the caller's.
  */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
-  const call = callAs(key)
+  const plan = application.demo
+  if (!plan) throw new StackError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })
+  const call = callAs(key, plan)
   const addresses = await requireRunning()
-  const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
-  let order: Order | undefined
+  const url = urlOf(addresses, plan.service)
   const early: SeenEvent[] = []
   let show = (event: SeenEvent) => void early.push(event)
-  const stopWatching = await watchEvents(addresses.kafka, [orderEvents, paymentEvents], (event) => show(event))
+  const topics = application.topics.map(({ name }) => name)
+  const stopWatching = await watchEvents(addresses.kafka, topics, (event) => show(event))
   try {
     const tell = timed()
-    tell(`POST ${orderUrl}/v1/orders ${stringifyMasked(newOrder)}`)
-    order = await call<Order>(`${orderUrl}/v1/orders`, newOrder)
-    tell(`order ${order.id} is ${paint('bold', order.status)}`)
-    const { id, correlationId } = order
+    tell(`POST ${url}${plan.post} ${stringifyMasked(plan.body)}`)
+    const thing = await call<Thing>(`${url}${plan.post}`, plan.body)
+    tell(`${plan.thing} ${thing.id} is ${paint('bold', thing.status)}`)
+    const { id, correlationId } = thing
     const names = new Set<string>()
     show = (event) => {
       const { Name = '', AppName, CorrelationId, Payload } = event.envelope
-      if (CorrelationId !== correlationId && Payload?.OrderId !== id) return
+      if (CorrelationId !== correlationId && !Object.values(Payload ?? {}).includes(id)) return
       names.add(Name)
       const place = `${event.topic}, partition ${event.partition}, offset ${event.offset}`
       tell(`event ${paint('cyan', Name)} from ${AppName} on ${place}`)
       print(`         ${paint('dim', stringifyMasked(Payload))}`)
     }
     early.forEach(show)
-    const statusOf = async () => (await call<Order>(`${orderUrl}/v1/orders/${id}`)).status
-    await untilPaid(statusOf, order, tell, names)
-    const payments = await call<{ items: unknown[] }>(`${paymentUrl}/v1/payments?orderId=${id}`)
-    tell(`order    ${stringifyMasked(await call<Order>(`${orderUrl}/v1/orders/${id}`))}`)
-    for (const payment of payments.items) tell(`payment  ${stringifyMasked(payment)}`)
-    tell(paint('green', 'the order is paid'))
+    const read = () => call<Thing>(`${url}${withId(plan.get, id)}`)
+    await untilDone(plan, { read: async () => (await read()).status, thing, tell, names })
+    const lists = await Promise.all(
+      plan.show.map(async ({ thing, service, get }) => {
+        const { items } = await call<{ items: unknown[] }>(`${urlOf(addresses, service)}${withId(get, id)}`)
+        return items.map((item) => `${thing.padEnd(width(plan))}  ${stringifyMasked(item)}`)
+      }),
+    )
+    tell(`${plan.thing.padEnd(width(plan))}  ${stringifyMasked(await read())}`)
+    for (const line of lists.flat()) tell(line)
+    tell(paint('green', `the ${plan.thing} is ${plan.until.status.toLowerCase()}`))
     print(`see it all: ${watchUrl(addresses)}/c/${correlationId}`)
   } finally {
     await stopWatching()
   }
 }
 
-/** Polls the order until it is paid and both of its events were seen. */
-async function untilPaid(
-  statusOf: () => Promise<string>,
-  { id, status }: Order,
-  tell: (line: string) => void,
-  names: Set<string>,
+/** Returns a path of the demo with an id in it. */
+export const withId = (path: string, id: string): string => path.replaceAll('{id}', id)
+
+/** Returns the length of the longest name, so that what is shown is aligned. */
+const width = ({ thing, show }: Demo) =>
+  show.reduce((longest, each) => Math.max(longest, each.thing.length), thing.length)
+
+/** Polls the thing until it has its status and all of its events were seen. */
+async function untilDone(
+  { thing: what, until }: Demo,
+  {
+    read,
+    thing,
+    tell,
+    names,
+  }: { read: () => Promise<string>; thing: Thing; tell: (line: string) => void; names: Set<string> },
 ): Promise<void> {
-  let last = status
-  const isPaid = async () => {
-    if (last === 'Paid' && names.has('OrderCreated') && names.has('PaymentApproved')) return true
-    const now = await statusOf()
-    if (now !== last) tell(`order ${id} is ${paint('bold', now)}`)
+  let last = thing.status
+  const isDone = async () => {
+    if (last === until.status && until.events.every((event) => names.has(event))) return true
+    const now = await read()
+    if (now !== last) tell(`${what} ${thing.id} is ${paint('bold', now)}`)
     last = now
     return false
   }
-  if (await poll(isPaid, { timeoutMs })) return
+  if (await poll(isDone, { timeoutMs })) return
   const seen = [...names].join(', ') || 'no event'
-  throw new StackError('demo-failed', `after ${timeoutMs / 1000} s the order is ${last} and there was ${seen}`, {
+  throw new StackError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last} and there was ${seen}`, {
     nextStep: 'make status, make logs',
   })
 }
 
 /** Calls services with a key, if there is one. */
-function callAs(key: string | undefined) {
+function callAs(key: string | undefined, { scopes }: Demo) {
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
   return <Body>(url: string, body?: object): Promise<Body> =>
     send(
@@ -91,10 +109,11 @@ function callAs(key: string | undefined) {
             body: JSON.stringify(body),
           }
         : { headers: authorization },
+      scopes,
     )
 }
 
-async function send<Body>(url: string, request: RequestInit): Promise<Body> {
+async function send<Body>(url: string, request: RequestInit, scopes: readonly string[]): Promise<Body> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {
     throw new StackError('demo-failed', `${url}: ${cause.message}`, { nextStep: 'make status, make logs', cause })
   })
@@ -103,7 +122,7 @@ async function send<Body>(url: string, request: RequestInit): Promise<Body> {
   const isDenied = response.status === 401 || response.status === 403
   throw new StackError('demo-failed', `${url} answered ${response.status}: ${text}`, {
     nextStep: isDenied
-      ? './orderflow api-key create demo --scopes "orders:read orders:write payments:read", and make demo API_KEY=...'
+      ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", and make demo API_KEY=...`
       : 'make status, make logs',
   })
 }

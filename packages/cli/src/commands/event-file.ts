@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { keyOf } from '@orderflow/envelope-schema/kafka'
 import { StackError } from '../lib/error.ts'
+import { topicFor } from '../lib/services.ts'
 
 export interface EventRecord {
   topic: string
@@ -13,15 +13,23 @@ type Json = Record<string, unknown>
 
 /**
  * Makes the record of an event file: a bare envelope, or the document of a fixture (envelope-schema/fixtures).
- * The key is `key`, else the payload's OrderId. What is not JSON is sent as it is, to orderevents.
+ * The key is `key`, else the fields of the payload that the topic is keyed by. What is not JSON is sent as it is, to the
+ * first topic that applications outside may write.
  */
 export function readEventFile(file: string, key: string | undefined): EventRecord {
   const bytes = readBytes(file)
   const value = fixtureIn(parseObject(bytes)) ?? bytes
   const envelope = parseObject(value)
-  return envelope
-    ? { topic: topicOf(envelope.Name), key: key ?? keyOf(envelope), value }
-    : { topic: orderEvents, key, value }
+  const topic = topicFor(envelope?.Name)
+  if (!topic)
+    throw new StackError(
+      'usage',
+      `no service publishes ${envelope?.Name ?? 'it'}, and no topic is open to applications outside`,
+      {
+        nextStep: 'set "outside": true for a topic in services.json, then make generate',
+      },
+    )
+  return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
 /** As envelope-schema/fixtures/README.md says; undefined of a file that is none. */
@@ -32,11 +40,6 @@ function fixtureIn(content: Json = {}): Buffer | undefined {
   if (typeof inputText === 'string') return Buffer.from(inputText)
   const document = input ?? envelope
   return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
-}
-
-/** Payment events have a topic of their own; all else goes where outside publishers publish. */
-function topicOf(name: unknown): string {
-  return typeof name === 'string' && name.startsWith('Payment') ? paymentEvents : orderEvents
 }
 
 function readBytes(file: string): Buffer {

@@ -4,9 +4,10 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, urlOf } from '../kafka/addresses.ts'
 import { StackError } from '../lib/error.ts'
-import { outsideTopics } from '../lib/services.ts'
+import { application, outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
+import { withId } from './demo.ts'
 import { type EventRecord, readEventFile } from './event-file.ts'
 
 export interface PublishOptions {
@@ -36,10 +37,16 @@ function refused(error: Error, { topic }: EventRecord): never {
   })
 }
 
-function nextStep({ key }: EventRecord, addresses: Addresses): string {
-  const [orderUrl, paymentUrl] = [urlOf(addresses, 'order-service'), urlOf(addresses, 'payment-service')]
-  if (!key) return 'next: make logs SERVICE=order-service'
-  return `next: curl ${orderUrl}/v1/orders/${key} and curl '${paymentUrl}/v1/payments?orderId=${key}'`
+/** Returns where the event's effect is to be seen: at the paths of the demo, or in the log of a service that consumes the topic. */
+function nextStep({ topic, key }: EventRecord, addresses: Addresses): string {
+  const { demo } = application
+  const consumer = services.find(({ consumes }) => topic in consumes)
+  if (!key || !demo) return `next: make logs SERVICE=${consumer?.name ?? services[0]?.name}`
+  const commands = [demo, ...demo.show].map(({ service, get }) => {
+    const url = `${urlOf(addresses, service)}${withId(get, key)}`
+    return `curl ${url.includes('?') ? `'${url}'` : url}`
+  })
+  return `next: ${commands.join(' and ')}`
 }
 
 function requireAccepted({ topic, value }: EventRecord): void {

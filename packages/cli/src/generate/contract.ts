@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope-schema'
 import { repository } from '../lib/paths.ts'
-import { outsideTopics, partitions, services } from '../lib/services.ts'
+import { application, outsideTopics, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './publishers.ts'
 
 const contract = join(repository, 'envelope-schema')
@@ -22,9 +22,32 @@ export function asyncApiFile(): string {
       applications,
       outside: outsideTopics,
       partitions: partitions.containers,
+      keys: Object.fromEntries(application.topics.map(({ name, key }) => [name, key])),
       examples: examples(),
     }),
   )
+}
+
+/** envelope-schema/src/schemas/topics.gen.ts: a constant for each topic, with its key and events, from services.json. */
+export function topicsFile(): string {
+  const listed = application.topics.map(({ name, constant, key }) => {
+    const events = [...new Set(services.flatMap(({ publishes }) => publishes[name] ?? []))]
+    return { name, constant, key, events }
+  })
+  const textsOf = (texts: readonly string[]) => `[${texts.map((text) => `'${text}'`).join(', ')}]`
+  return [
+    '// Generated from services.json by make generate. Do not edit.\n',
+    "import type { TopicFacts } from './topic-facts.ts'\n",
+    ...listed.map(({ name, constant, events }) => {
+      const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event of our services.'
+      return `/** ${doc} */\nexport const ${constant} = '${name}'\n`
+    }),
+    '/** Partition key and events of each topic. */',
+    'export const topicFacts: Readonly<Record<string, TopicFacts>> = {',
+    ...listed.map(({ name, key, events }) => `  '${name}': { key: ${textsOf(key)}, events: ${textsOf(events)} },`),
+    '}',
+    '',
+  ].join('\n')
 }
 
 /** Those of the valid fixtures that are nothing but full, by their names: what is odd about the others is no example. */

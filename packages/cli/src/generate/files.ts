@@ -5,17 +5,17 @@ import { repository } from '../lib/paths.ts'
 import { doesConsume, services } from '../lib/services.ts'
 import { containersJaeger } from '../observe/jaeger-config.ts'
 import { containersConfig } from '../observe/prometheus-config.ts'
+import { applicationCopy } from './application-copy.ts'
 import { bootCheckFile } from './boot-check.ts'
 import { composeFile } from './compose.ts'
 import { composePostgresqlFile } from './compose-postgresql.ts'
-import { asyncApiFile, bundledSchemas } from './contract.ts'
+import { asyncApiFile, bundledSchemas, topicsFile } from './contract.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
 import { publishersFile } from './publishers.ts'
 import { resiliencyFile } from './resiliency.ts'
 import { settingsFile } from './settings.ts'
 import { subscriptionsFile } from './subscriptions.ts'
-import { watchedFile } from './watched.ts'
 
 /** What `make generate` writes, from services.json and of the contract from its schemas, by the path in the repository. Undefined is for a file that should be gone. */
 export function generatedFiles(): Map<string, string | undefined> {
@@ -30,10 +30,11 @@ export function generatedFiles(): Map<string, string | undefined> {
     ['components/kafka.yaml', kafkaFile()],
     ['components/trust/publishers.json', publishersFile()],
     ...services
-      .filter(({ watches }) => watches)
-      .map(({ folder }) => [`${folder}/services.json`, watchedFile()] as const),
+      .filter(({ folder }) => folder.startsWith('packages/'))
+      .map(({ folder }) => [`${folder}/services.json`, applicationCopy()] as const),
     ['components/resiliency.yaml', resiliencyFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
+    ['envelope-schema/src/schemas/topics.gen.ts', topicsFile()],
     ...bundledSchemas(),
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],

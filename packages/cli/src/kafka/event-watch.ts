@@ -9,7 +9,7 @@ export interface SeenEvent {
   topic: string
   partition: number
   offset: bigint
-  envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: { OrderId?: string } }
+  envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: object }
 }
 
 /**

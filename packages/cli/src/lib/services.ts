@@ -1,28 +1,17 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readApplication, type ServiceEntry, type Topic, topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from './error.ts'
 import { repository } from './paths.ts'
 
-/**
- * How soon a service wants the events of a topic: `prompt` what somebody waits for, over several lanes;
- * `background` what may take longer and come in larger batches (docs/adr/0011).
- */
-export type Urgency = 'prompt' | 'background'
+export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 
 /** What `services.json` says of a service. Its name is its App.Name, its Dapr app-id and, if it consumes anything, its consumer group. */
-export interface Service {
+export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
   /** From the repository: the folder of the service's name, or the package that services.json names. */
   folder: string
   /** The name without `-service`: its sidecar, pod, variables and database file are called after it. */
   role: string
-  /** Loopback ports: public http and https, and where its sidecar calls it. */
-  http: number
-  https: number
-  channel: number
-  /** How many there are in containers, unless `./orderflow scale` asked for another number. */
-  replicas: number
-  consumes: Record<string, Urgency>
   /** Topics that it publishes to. */
   produces: string[]
   /** Names of the events that it publishes as itself, by topic; none where it only hands on what others say. */
@@ -33,30 +22,11 @@ export interface Service {
   watches: boolean
 }
 
-/**
- * How a stack runs: as processes, once on one machine; or in containers, here or on a host, where a service may have replicas. Each
- * replica needs partitions to take part (docs/operations.md).
- */
-export type Surroundings = 'processes' | 'containers'
-
-interface Registry {
-  partitions: Record<Surroundings, number>
-  lanes: number
-  outside: string[]
-  services: Record<
-    string,
-    Omit<Service, 'name' | 'folder' | 'role' | 'produces' | 'publishes' | 'hasStore' | 'watches'> & {
-      produces: Service['publishes']
-      package?: string
-      watches?: true
-    }
-  >
-}
-
-const registry = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as Registry
+/** The repository's services.json. */
+export const application = readApplication(join(repository, 'services.json'))
 
 /** The services of the system, in the order in which they start: the one place that says which there are. */
-export const services: readonly Service[] = Object.entries(registry.services).map(([name, service]) => ({
+export const services: readonly Service[] = Object.entries(application.services).map(([name, service]) => ({
   ...service,
   name,
   folder: service.package ?? name,
@@ -76,10 +46,21 @@ export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
 /** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
-export const { partitions, lanes: laneCount } = registry
+export const { partitions, lanes: laneCount } = application
 
 /** Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our services' alone. */
-export const { outside: outsideTopics } = registry
+export const outsideTopics: readonly string[] = application.topics
+  .filter(({ outside }) => outside)
+  .map(({ name }) => name)
+
+/**
+ * Returns the topic of an event: where a service publishes it, else the first one that applications outside may write. Undefined where
+ * there is none.
+ */
+export function topicFor(event: unknown): Topic | undefined {
+  const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
+  return own ?? application.topics.find(({ outside }) => outside)
+}
 
 /** What a service's sidecar is called, as a process and as a container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`

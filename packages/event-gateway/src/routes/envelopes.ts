@@ -1,10 +1,10 @@
 import { modes } from '@orderflow/envelope-schema'
-import { type Model, queryWord, type Route, route } from '@orderflow/service-kit'
+import { type Input, type Model, queryWord, type Route, route } from '@orderflow/service-kit'
+import type { Item } from '../domain/items.ts'
 import { judge } from '../domain/judge.ts'
-import { envelopes } from './body.ts'
 import { type Judged, judged } from './model.ts'
 
-export function envelopeRoutes(): Route[] {
+export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
   return [
     route({
       method: 'post',

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type Input,
   idempotencyKey,
   type Model,
   pathWord,
@@ -8,21 +9,29 @@ import {
   UncertainError,
 } from '@orderflow/service-kit'
 import { GatewayError } from '../domain/gateway-error.ts'
+import type { Item } from '../domain/items.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { Gate, Published } from '../gate.ts'
-import { envelopes } from './body.ts'
 import { outcomes } from './model.ts'
 
-/** @param topics all that there are, and those of them that others may write */
-export function eventRoutes(gate: Gate, topics: { known: ReadonlySet<string>; outside: ReadonlySet<string> }): Route[] {
+/**
+ * @param topics all topics, and those that applications outside may write
+ * @param envelopes the body of a request
+ */
+export function eventRoutes(
+  gate: Gate,
+  topics: { known: readonly string[]; outside: readonly string[] },
+  envelopes: Input<Item[]>,
+): Route[] {
   function requireOutside(topic: string): void {
-    if (topics.outside.has(topic)) return
-    const others = `Others write ${[...topics.outside].join(', ')}.`
-    if (topics.known.has(topic))
+    if (topics.outside.includes(topic)) return
+    const others = `Others write ${topics.outside.join(', ')}.`
+    if (topics.known.includes(topic))
       throw new GatewayError('closed-topic', `Only a service of ours writes this one. ${others}`)
     throw new GatewayError('unknown-topic', `There is no such topic. ${others}`)
   }
 
+  const [example] = topics.outside
   return [
     route({
       method: 'post',
@@ -33,7 +42,7 @@ export function eventRoutes(gate: Gate, topics: { known: ReadonlySet<string>; ou
         'For publishers without a Kafka client. Each envelope is judged by itself and, if it is right and its application may say it, ' +
         'published as it came, with the ids that it lacks written into it. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
       input: {
-        topic: pathWord('topic', { description: 'Where applications outside publish.', example: 'orderevents' }),
+        topic: pathWord('topic', { description: 'Where applications outside publish.', ...(example && { example }) }),
         items: envelopes,
         idempotencyKey: idempotencyKey({
           description:

@@ -16,9 +16,15 @@ const spans = [5, 30, 300, 3600]
 /** What should have followed, and did not. */
 export const Missing: View<'missing'> = () => {
   useTitle('Missing reactions')
-  const seconds = Math.min(86_400, Math.max(1, Number(new URLSearchParams(search.value).get('seconds')) || 30))
-  const { state, again } = useLoad<MissingReactions>(`${paths.missing}?seconds=${seconds}&limit=100`, 5000)
+  const given = Number(new URLSearchParams(search.value).get('seconds'))
+  const chosen = given ? Math.min(86_400, Math.max(1, given)) : undefined
+  const { state, again } = useLoad<MissingReactions>(
+    `${paths.missing}?${chosen ? `seconds=${chosen}&` : ''}limit=100`,
+    5000,
+  )
   const { data } = state.value
+  const usual = new Set(data?.rules.map(({ within }) => within))
+  const seconds = chosen ?? (usual.size === 1 ? [...usual][0] : undefined)
   return (
     <article class="page">
       <TruthLine complete={data?.complete} shown={data ? shownOf(data.items.length, data) : undefined} />
@@ -49,7 +55,8 @@ export const Missing: View<'missing'> = () => {
             {items.length === 0 ? (
               <Empty title="Nothing waits for longer than that.">
                 <p>
-                  An order that no payment follows appears here, with what keeps it. Place one: <code>make demo</code>
+                  An event without its reaction appears here, with the likely reason. Publish one:{' '}
+                  <code>make demo</code>
                 </p>
               </Empty>
             ) : (

@@ -1,14 +1,17 @@
 import type { EventRow, Fault, Validity } from './events.ts'
 import type { Truth } from './truth.ts'
 
-/** `GET /v1/missing?seconds=&limit=`: OrderCreated without a payment result after so many seconds (1 to 86400, 30 without), oldest first. */
+/**
+ * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after so many seconds (1 to 86400; without, as long as the reaction
+ * may take), oldest first.
+ */
 export interface MissingReactions {
   items: MissingReaction[]
   /** The newest twenty thousand are counted: then `isAtLeast`. */
   total: number
   isAtLeast: boolean
-  /** What is expected of what. */
-  rules: { cause: string; effects: string[]; by: string }[]
+  /** Expected reactions, each within so many seconds. */
+  rules: { cause: string; effects: string[]; by: string; within: number }[]
   complete: Truth
 }
 export interface MissingReaction {
@@ -21,7 +24,7 @@ export interface MissingReaction {
   by: string
   likely: {
     why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
-    /** In words: `payment-service is 1,204 events behind in orderevents/2`. */
+    /** In words: `a-service is 1,204 events behind in a-topic/2`. */
     text: string
     /** A dead letter's entry, to be opened. */
     entry: string | null
@@ -54,7 +57,7 @@ export interface Schemas {
   complete: Truth
 }
 export interface SchemaUse {
-  /** `OrderCreated@1`. */
+  /** `Name@Version`. */
   type: string
   name: string
   version: number

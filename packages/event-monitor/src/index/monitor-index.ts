@@ -112,7 +112,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
    */
   function startThread(
     file: string,
-    { workerData, initialHeapMb, ...limits }: { workerData?: IngestData; initialHeapMb: number } & ResourceLimits,
+    { workerData, initialHeapMb, ...limits }: { workerData: IngestData; initialHeapMb: number } & ResourceLimits,
   ): Promise<Worker> {
     setFlagsFromString(`--initial-heap-size=${initialHeapMb}`)
     const resourceLimits = { maxOldGenerationSizeMb: 128, ...limits }
@@ -124,7 +124,11 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   async function start(): Promise<void> {
-    const reader = await startThread('./read/worker.ts', { initialHeapMb: 24, maxYoungGenerationSizeMb: 6 })
+    const reader = await startThread('./read/worker.ts', {
+      workerData: data,
+      initialHeapMb: 24,
+      maxYoungGenerationSizeMb: 6,
+    })
     const ingest = await startThread('../ingest/worker.ts', {
       workerData: data,
       initialHeapMb: 64,

@@ -24,7 +24,7 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 `
 
 /** Events are counted by this: a rate of ten minutes has 120 of them. */
@@ -32,9 +32,10 @@ export const bucketMs = 5_000
 
 /**
  * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 has ids of positions, and could
- * store events under the kind of other events after the disk was full.
+ * store events under the kind of other events after the disk was full. Version 2 compresses with
+ * another dictionary.
  */
-const version = 2
+const version = 3
 
 /**
  * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that

@@ -31,7 +31,7 @@ import { documentIn } from '../model/document.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/ids.ts'
 import type { Kind } from '../model/kind.ts'
 import { maskDocument } from '../model/masked.ts'
-import { subjectOf } from '../model/rules.ts'
+import type { SubjectOf } from '../model/rules.ts'
 import { shownHeaders } from './headers.ts'
 
 /** A record as the index keeps it. Nothing of it is personal. */
@@ -58,10 +58,15 @@ const maxFaults = 100
 type Judge = Pick<Trust, 'requireTrusted'>
 
 /** Reads a record as a receiver does: decoded, validated, judged, and masked. One that this fails for, by a mistake of ours, holds up no other. */
-export function examine(record: LogRecord, trust: Judge, positionIdsBefore = Number.NEGATIVE_INFINITY): Examined {
+export function examine(
+  record: LogRecord,
+  trust: Judge,
+  positionIdsBefore = Number.NEGATIVE_INFINITY,
+  subjectOf: SubjectOf = () => null,
+): Examined {
   const place: Place = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
-    return examineAt(place, record, { trust, positionIdsBefore })
+    return examineAt(place, record, { trust, positionIdsBefore, subjectOf })
   } catch (error) {
     const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
     const ids = idsOf(
@@ -81,7 +86,7 @@ export function examine(record: LogRecord, trust: Judge, positionIdsBefore = Num
 function examineAt(
   place: Place,
   record: LogRecord,
-  { trust, positionIdsBefore }: { trust: Judge; positionIdsBefore: number },
+  { trust, positionIdsBefore, subjectOf }: { trust: Judge; positionIdsBefore: number; subjectOf: SubjectOf },
 ): Examined {
   const { topic } = record
   const letter = topic.endsWith('.dead') ? readRecord(record) : undefined

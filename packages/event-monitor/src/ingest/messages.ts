@@ -1,3 +1,4 @@
+import type { Reaction } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { TrustSettings } from '@orderflow/service-kit/trust'
 import type { EventRow } from '../api/events.ts'
@@ -13,6 +14,8 @@ export interface IngestData {
   /** The setting of that name. */
   positionIdsBefore: string
   root: string
+  /** Expected reactions, by services.json. */
+  reactions: readonly Reaction[]
   folder: string
   segmentEvents: number
   keepEvents: number

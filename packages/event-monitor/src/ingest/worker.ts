@@ -6,6 +6,7 @@ import type { Unreadable } from '../api/truth.ts'
 import type { IndexRecord, Position } from '../index/batch.ts'
 import { storageFault } from '../index/storage-fault.ts'
 import { type IndexWriter, openWriter } from '../index/writer.ts'
+import { subjectsOf } from '../model/rules.ts'
 import { examine } from './examine.ts'
 import { liveBatch, type Watch } from './live-batch.ts'
 import { LogTail, type Read } from './log-tail.ts'
@@ -33,6 +34,7 @@ const tell = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
+const subjectOf = subjectsOf(data.reactions)
 /** Undefined until its files could be opened. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
@@ -113,7 +115,7 @@ function sorted(records: IndexRecord[]): IndexRecord[] {
 
 function indexRecordOf(record: LogRecord): IndexRecord {
   const { topic, partition, offset, timestamp, value } = record
-  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore)
+  const { kind, guids, body, subject } = examine(record, trust, positionIdsBefore, subjectOf)
   const at = Math.min(timestamp, maxTime)
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }

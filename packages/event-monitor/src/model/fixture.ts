@@ -1,9 +1,7 @@
+import { exampleOfField } from '@orderflow/envelope-schema'
 import type { EventRow, Fixture, Place } from '../api/events.ts'
 import type { Body } from '../index/body.ts'
 import { placeholderPointer } from './masked.ts'
-
-/** What a name that is personal is made up as. */
-const made: Record<string, string> = { CustomerName: 'Ada Lovelace', CustomerTaxId: 'GB-123456789' }
 
 /** An event as a file for `envelope-schema/fixtures`, with made-up values in place of what may not be shown. */
 export function fixtureOf({
@@ -23,10 +21,15 @@ export function fixtureOf({
   return { fileName: `${fileName}.json`, folder: isValid ? 'valid' : 'invalid', document: madeUp(body.document) }
 }
 
+/** Returns the example of the field in a schema. */
+function madeUpField(field: string): unknown {
+  return exampleOfField(field) ?? 'made up'
+}
+
 function madeUp(value: unknown): unknown {
   if (typeof value === 'string') {
     const pointer = placeholderPointer(value)
-    return pointer === undefined ? value : (made[pointer.split('/').at(-1) ?? ''] ?? 'made up')
+    return pointer === undefined ? value : madeUpField(pointer.split('/').at(-1) ?? '')
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(madeUp)

@@ -134,6 +134,15 @@ export const pageInputs = {
   } satisfies Input<number | undefined>,
 }
 
+/** A whole number in the query that may be left out. */
+export function optionalNumber(name: string, from: number, to: number, description: string): Input<number | undefined> {
+  return {
+    read: ({ query }) => wholeNumber(query as Query, name, from, to),
+    parameters: [single(name, description, { type: 'integer', minimum: from, maximum: to })],
+    problems: [400],
+  }
+}
+
 export function textInput(name: string, description: string): Input<string | undefined> {
   return { read: ({ query }) => one(query as Query, name), parameters: [single(name, description)], problems: [400] }
 }

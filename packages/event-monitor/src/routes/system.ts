@@ -3,11 +3,10 @@ import { invalid, type Route } from '@orderflow/service-kit'
 import type { MissingReactions, Publishers, Schemas, Validated } from '../api/system.ts'
 import { likelyReason } from '../model/likely.ts'
 import { publishersOf } from '../model/publishers.ts'
-import { rules } from '../model/rules.ts'
 import { schemaUses } from '../model/schemas.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer } from './answer.ts'
-import { eventBody, numberInput, pageInputs } from './inputs.ts'
+import { eventBody, optionalNumber, pageInputs } from './inputs.ts'
 
 const daySeconds = 24 * 60 * 60
 
@@ -22,17 +21,20 @@ const pasted = eventBody(
   },
 )
 
-export function systemRoutes({ index, services, standingOf, see, now }: Monitor): Route[] {
+export function systemRoutes({ index, services, reactions, standingOf, see, now }: Monitor): Route[] {
   return [
     answer({
       path: '/v1/missing',
       summary: 'List events that nobody has reacted to',
-      input: { seconds: numberInput('seconds', 1, daySeconds, 30), limit: pageInputs.limit },
+      input: {
+        seconds: optionalNumber('seconds', 1, daySeconds, 'As long as each reaction may take, when left out.'),
+        limit: pageInputs.limit,
+      },
       async handle({ seconds, limit }): Promise<MissingReactions> {
         const moment = now().getTime()
-        const [seen, { rows, total, isAtLeast }, letters] = await Promise.all([
+        const [seen, { found, total, isAtLeast }, letters] = await Promise.all([
           see(),
-          index.ask('missing', moment - seconds * 1_000, limit),
+          index.ask('missing', moment, seconds, limit),
           index.ask('deadLetterEntries', undefined, undefined),
         ])
         const byPlace = new Map(
@@ -48,19 +50,20 @@ export function systemRoutes({ index, services, standingOf, see, now }: Monitor)
           indexLag: index.truth().indexLag,
           letterOf: (row: { place: object }, app: string) => byPlace.get(`${app} ${JSON.stringify(row.place)}`),
         }
-        const items = rows.flatMap((cause) => {
-          const rule = rules.find((one) => one.cause === cause.name)
-          if (!rule) return []
+        const items = found.map(({ row: cause, reaction: { answers, by } }) => {
           const waiting = Math.round((moment - Date.parse(cause.at)) / 1_000)
-          return [
-            { cause, waiting, expected: [...rule.effects], by: rule.by, likely: likelyReason(cause, rule.by, around) },
-          ]
+          return { cause, waiting, expected: [...answers], by, likely: likelyReason(cause, by, around) }
         })
         return {
           items,
           total,
           isAtLeast,
-          rules: rules.map(({ cause, effects, by }) => ({ cause, effects: [...effects], by })),
+          rules: reactions.map(({ after, answers, by, within }) => ({
+            cause: after,
+            effects: [...answers],
+            by,
+            within,
+          })),
           complete: index.truth(),
         }
       },

@@ -35,6 +35,7 @@ describe('an index whose log cannot be read', () => {
         },
         positionIdsBefore: '',
         root: new URL('../..', import.meta.url).href,
+        reactions: [],
         folder,
         segmentEvents: 1_000,
         keepEvents: 10_000,

@@ -158,11 +158,12 @@ describe('what the index is asked', () => {
     const paid = (place: number) => full('PaymentApproved', { OrderId: idOf(place) })
     index.add(indexRecord(paid(1), { topic: 'paymentevents', offset: 0, at: start }))
     index.add(...orders.map((order, offset) => indexRecord(order, { offset, at: start + offset })))
-    const missing = () => index.reads.missing(start + 10 * second, 10).rows.map(({ place }) => Number(place.offset))
+    const missing = () =>
+      index.reads.missing(start + 10 * second, 0, 10).found.map(({ row }) => Number(row.place.offset))
     expect(missing()).to.deep.equal([0, 2])
     index.add(indexRecord(paid(0), { topic: 'paymentevents', offset: 1, at: start }))
     expect(missing()).to.deep.equal([2])
-    expect(index.reads.missing(start, 10).total).to.equal(0)
+    expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
   it('groups dead letters by what is wrong, and knows those that were resent', () => {

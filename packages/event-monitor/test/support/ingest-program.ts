@@ -15,6 +15,7 @@ const index = openIndex(
     },
     positionIdsBefore: '',
     root: new URL('../..', import.meta.url).href,
+    reactions: [],
     folder,
     segmentEvents: 4_000,
     keepEvents: 1_000_000,

@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readApplication } from '@orderflow/service-kit/application'
 import type { LogRecord } from '@orderflow/service-kit/log'
 import type { IndexRecord, Position } from '../../src/index/batch.ts'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
 import { examine } from '../../src/ingest/examine.ts'
+import { subjectsOf } from '../../src/model/rules.ts'
+
+const { reactions } = readApplication(new URL('../../services.json', import.meta.url))
 
 export const trusting = { requireTrusted() {} }
 
@@ -73,7 +77,7 @@ export function logRecord(
 /** As the index takes it. */
 export function indexRecord(document: unknown, options: RecordOptions = {}): IndexRecord {
   const record = logRecord(document, options)
-  const { kind, guids, body, subject } = examine(record, trusting)
+  const { kind, guids, body, subject } = examine(record, trusting, undefined, subjectsOf(reactions))
   const { topic, partition, offset, timestamp: at, value } = record
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
@@ -113,7 +117,7 @@ export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
   const index: TestIndex = {
     folder,
     writer: openWriter(all),
-    reads: createReads(),
+    reads: createReads(reactions),
     add(...records) {
       index.writer.write(records, positionAfter(records))
       index.reads.follow(index.writer.segments())
@@ -121,7 +125,7 @@ export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
     reopen() {
       index.writer = openWriter(all)
       index.reads.close()
-      index.reads = createReads()
+      index.reads = createReads(reactions)
       index.reads.follow(index.writer.segments())
     },
     close() {

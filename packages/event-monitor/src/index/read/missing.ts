@@ -1,10 +1,14 @@
+import type { Reaction } from '@orderflow/service-kit/application'
 import type { Indexed } from '../../model/row.ts'
-import { rules } from '../../model/rules.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-interface Waiting {
+interface Entry {
   seq: number
   at: number
+}
+/** An event that waits, and the reaction that it waits for. */
+interface Waiting extends Entry {
+  reaction: Reaction
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
@@ -13,17 +17,18 @@ const maxEarly = 100_000
 /** The newest of those who wait. Where more do, something is down, and the first few tell what. */
 const maxWaiting = 20_000
 
-/** What nobody has reacted to yet: kept up by reading each row of the index once. */
+/** Events without their reactions: kept up by reading each row of the index once. */
 export class Unanswered {
   #seq = 0
-  readonly #waiting = new Map<number, Waiting>()
-  readonly #early = new Set<number>()
+  readonly #books: readonly Book[]
+
+  constructor(reactions: readonly Reaction[]) {
+    this.#books = reactions.map((reaction) => new Book(reaction))
+  }
 
   /** Reads at most so many rows more. Answers whether there may be others. */
   read(segments: Segments, most = Number.MAX_SAFE_INTEGER): boolean {
     let left = most
-    const causes = new Set(rules.map(({ cause }) => cause))
-    const effects = new Set(rules.flatMap((rule) => rule.effects))
     for (const segment of segments.of('events').reverse()) {
       if (left === 0) break
       if (segment.facts.lastSeq <= this.#seq) continue
@@ -39,30 +44,60 @@ export class Unanswered {
         left -= 1
         if (subject === null) continue
         const name = names.get(kind) ?? segment.kind(kind).name ?? ''
-        if (effects.has(name)) this.#settle(subject)
-        else if (causes.has(name) && !this.#early.delete(subject)) this.#wait(subject, { seq, at })
+        for (const book of this.#books) book.add(name, subject, { seq, at })
       }
     }
     const [oldest] = segments.of('events').slice(-1)
-    for (const [subject, { seq }] of this.#waiting) {
-      if (oldest && seq < oldest.facts.firstSeq) this.#waiting.delete(subject)
-      else break
-    }
+    if (oldest) for (const book of this.#books) book.forgetBefore(oldest.facts.firstSeq)
     return left === 0
   }
 
   /** Whether more of them may wait than are remembered. */
   get isFull(): boolean {
+    return this.#books.some(({ isFull }) => isFull)
+  }
+
+  /** Events that wait for longer than so many seconds, or without a number, than their reaction may take: the oldest first. */
+  at(moment: number, seconds?: number): Waiting[] {
+    return this.#books
+      .flatMap((book) => book.before(moment - (seconds ?? book.reaction.within) * 1_000))
+      .sort((one, other) => one.at - other.at)
+  }
+}
+
+/** Events that wait for one reaction, by subject. */
+class Book {
+  readonly reaction: Reaction
+  readonly #waiting = new Map<number, Entry>()
+  readonly #early = new Set<number>()
+
+  constructor(reaction: Reaction) {
+    this.reaction = reaction
+  }
+
+  add(name: string, subject: number, entry: Entry): void {
+    if (this.reaction.answers.includes(name)) this.#settle(subject)
+    else if (name === this.reaction.after && !this.#early.delete(subject)) this.#wait(subject, entry)
+  }
+
+  forgetBefore(firstSeq: number): void {
+    for (const [subject, { seq }] of this.#waiting) {
+      if (seq < firstSeq) this.#waiting.delete(subject)
+      else break
+    }
+  }
+
+  get isFull(): boolean {
     return this.#waiting.size >= maxWaiting
   }
 
-  /** Those that came before a moment, the oldest first. */
   before(moment: number): Waiting[] {
-    return [...this.#waiting.values()].filter(({ at }) => at < moment).sort((one, other) => one.at - other.at)
+    const waiting = [...this.#waiting.values()].filter(({ at }) => at < moment)
+    return waiting.map((entry) => ({ ...entry, reaction: this.reaction }))
   }
 
-  #wait(subject: number, waiting: Waiting): void {
-    this.#waiting.set(subject, waiting)
+  #wait(subject: number, entry: Entry): void {
+    this.#waiting.set(subject, entry)
     dropOldest(this.#waiting, maxWaiting)
   }
 

@@ -1,3 +1,4 @@
+import type { Reaction } from '@orderflow/service-kit/application'
 import { currentAttempt, openAttempt, placeText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
@@ -25,10 +26,10 @@ const newest = Number.MAX_SAFE_INTEGER
 export type Reads = ReturnType<typeof createReads>
 
 /** What can be asked of the index. All of it is synchronous: a thread of its own does nothing else. */
-export function createReads() {
+export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const letters = new DeadLetterBook()
-  const unanswered = new Unanswered()
+  const unanswered = new Unanswered(reactions)
 
   const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
 
@@ -154,11 +155,14 @@ export function createReads() {
     /** How many kept events there are of each kind. */
     kinds: (): KindCount[] => countKinds(segments, queryOf({})).kinds,
 
-    missing(before: number, limit: number) {
+    missing(moment: number, seconds: number | undefined, limit: number) {
       unanswered.read(segments)
-      const waiting = unanswered.before(before)
-      const found = waiting.slice(0, limit).flatMap(({ seq }) => eventOf(segments, seq) ?? [])
-      return { rows: found.map(rowOf), total: waiting.length, isAtLeast: unanswered.isFull }
+      const waiting = unanswered.at(moment, seconds)
+      const found = waiting.slice(0, limit).flatMap(({ seq, reaction }) => {
+        const event = eventOf(segments, seq)
+        return event ? { row: rowOf(event), reaction } : []
+      })
+      return { found, total: waiting.length, isAtLeast: unanswered.isFull }
     },
 
     deadLetterGroups(): { groups: DeadLetterGroup[]; others: number } {

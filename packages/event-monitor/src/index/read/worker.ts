@@ -1,4 +1,5 @@
-import { type MessagePort, parentPort } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { IngestData } from '../../ingest/messages.ts'
 import { createReads, type Reads } from './reads.ts'
 
 /** A question to the thread that reads: a function of `Reads`, and what it takes. */
@@ -10,7 +11,7 @@ export interface Question {
 export type Reply = { id: number; ok: true; value: unknown } | { id: number; ok: false; error: string }
 
 const port = parentPort as MessagePort
-const reads = createReads()
+const reads = createReads((workerData as IngestData).reactions)
 
 let isPreparing = false
 

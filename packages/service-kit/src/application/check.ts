@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
+import { Ajv, type ErrorObject } from 'ajv'
+import type { Application, ApplicationJson } from './application.ts'
+
+const schema = JSON.parse(readFileSync(new URL('application.schema.json', import.meta.url), 'utf8')) as object
+// A test validates the schema itself.
+const validate = new Ajv({ allErrors: true, validateSchema: false, strict: false }).compile<ApplicationJson>(schema)
+
+/** Returns what the schema of services.json refuses, a line for each problem. */
+export function shapeProblems(content: unknown): string[] {
+  if (validate(content)) return []
+  return (validate.errors ?? []).flatMap(describe)
+}
+
+function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
+  // `propertyNames` reports the same name.
+  if (propertyName !== undefined || keyword === 'anyOf') return []
+  const fieldAt = (field: string) => `${instancePath}/${field}`
+  if (keyword === 'propertyNames')
+    return [
+      `${fieldAt(params.propertyName)}: is no name of a topic; use letters, digits, dots, hyphens and underscores`,
+    ]
+  if (keyword === 'additionalProperties') return [`${fieldAt(params.additionalProperty)}: no such field; remove it`]
+  if (keyword === 'required') return [`${fieldAt(params.missingProperty)}: is missing; add it`]
+  if (keyword === 'enum') return [`${instancePath}: must be one of ${params.allowedValues.join(', ')}`]
+  return [`${instancePath || 'the file'}: ${message}`]
+}
+
+/** Returns the names that do not fit together, a line for each problem. */
+export function problemsOf(application: Application): string[] {
+  return [
+    ...topicProblems(application),
+    ...eventProblems(application),
+    ...reactionProblems(application),
+    ...demoProblems(application),
+  ]
+}
+
+const eventNames = [...new Set(eventTypes.map((type) => type.slice(0, type.indexOf('@'))))]
+
+/** Returns whether a field is in the schema of any version of an event. */
+function hasField(event: string, field: string): boolean {
+  return eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
+}
+
+const hasSchema = (event: string) => eventNames.includes(event)
+const unknownEvent = (event: string) =>
+  `there is no schema of ${event}; add envelope-schema/schemas/events/${event}.1.json, or use one of ${eventNames.join(', ')}`
+
+function topicProblems({ topics, services }: Application): string[] {
+  const names = topics.map(({ name }) => name)
+  const constants = topics.map(({ constant }) => constant)
+  const used = Object.entries(services).flatMap(([service, { consumes, produces }]) => [
+    ...Object.keys(consumes).map((topic) => ({ topic, at: `/services/${service}/consumes/${topic}` })),
+    ...Object.keys(produces).map((topic) => ({ topic, at: `/services/${service}/produces/${topic}` })),
+  ])
+  return [
+    ...used
+      .filter(({ topic }) => !names.includes(topic))
+      .map(
+        ({ topic, at }) => `${at}: there is no topic ${topic}; add it to /topics, or use one of ${names.join(', ')}`,
+      ),
+    ...topics
+      .filter(({ name }) => !used.some(({ topic }) => topic === name))
+      .map(({ name }) => `/topics/${name}: no service produces or consumes it; remove it, or add it to a service`),
+    ...topics
+      .filter(({ constant }, index) => constants.indexOf(constant) !== index)
+      .map(
+        ({ name, constant }) => `/topics/${name}/constant: ${constant} is that of another topic; choose another one`,
+      ),
+    ...topics.flatMap(({ name, key }) => {
+      const events = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
+      return key
+        .filter((field) => events.length > 0 && !events.some((event) => hasField(event, field)))
+        .map((field) => `/topics/${name}/key: no event of the topic has ${field}; name a field of ${events.join(', ')}`)
+    }),
+  ]
+}
+
+function eventProblems({ services }: Application): string[] {
+  const topicOf = new Map<string, string>()
+  return Object.entries(services).flatMap(([service, { produces }]) =>
+    Object.entries(produces).flatMap(([topic, events]) =>
+      events.flatMap((event) => {
+        const at = `/services/${service}/produces/${topic}`
+        const other = topicOf.get(event) ?? topic
+        topicOf.set(event, other)
+        return [
+          ...(hasSchema(event) ? [] : [`${at}: ${unknownEvent(event)}`]),
+          ...(other === topic ? [] : [`${at}: ${event} is also an event of ${other}; an event has one topic`]),
+        ]
+      }),
+    ),
+  )
+}
+
+function reactionProblems({ reactions, services }: Application): string[] {
+  const aboutOf = new Map<string, string>()
+  return reactions.flatMap(({ after, answers, by, about }, index) => {
+    const at = `/reactions/${index}`
+    const unknown = [after, ...answers].filter((event) => !hasSchema(event))
+    if (unknown.length > 0) return unknown.map((event) => `${at}: ${unknownEvent(event)}`)
+    const published = Object.values(services[by]?.produces ?? {}).flat()
+    return [
+      ...(services[by] ? [] : [serviceProblem(`${at}/by`, by, services)]),
+      ...(!services[by] || answers.some((event) => published.includes(event))
+        ? []
+        : [`${at}/by: ${by} publishes none of ${answers.join(', ')}; name the service that does`]),
+      ...[after, ...answers].flatMap((event) => {
+        const other = aboutOf.get(event) ?? about
+        aboutOf.set(event, other)
+        if (!hasField(event, about))
+          return [`${at}/about: ${event} has no field ${about || 'that is a key'}; name a field that all of them have`]
+        return other === about
+          ? []
+          : [`${at}/about: ${event} is about ${other} in another reaction; use one field for it`]
+      }),
+    ]
+  })
+}
+
+function demoProblems({ demo, services }: Application): string[] {
+  if (!demo) return []
+  const named = [
+    { at: '/demo/service', name: demo.service },
+    ...demo.show.map(({ service }, index) => ({ at: `/demo/show/${index}/service`, name: service })),
+  ]
+  return [
+    ...named.filter(({ name }) => !services[name]).map(({ at, name }) => serviceProblem(at, name, services)),
+    ...demo.until.events
+      .filter((event) => !hasSchema(event))
+      .map((event) => `/demo/until/events: ${unknownEvent(event)}`),
+  ]
+}
+
+const serviceProblem = (at: string, name: string, services: Application['services']) =>
+  `${at}: there is no service ${name}; use one of ${Object.keys(services).join(', ')}`

@@ -1,0 +1,11 @@
+export {
+  type Application,
+  type Demo,
+  type Reaction,
+  type ServiceEntry,
+  type Surroundings,
+  type Topic,
+  topicOfEvent,
+  type Urgency,
+} from './application.ts'
+export { ApplicationError, parseApplication, readApplication } from './read.ts'

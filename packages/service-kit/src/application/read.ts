@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { type Application, type ApplicationJson, topicOfEvent } from './application.ts'
+import { problemsOf, shapeProblems } from './check.ts'
+
+/** The file is unreadable or invalid. `problems` has a line for each problem: its pointer, what is wrong, and how to fix it. */
+export class ApplicationError extends Error {
+  readonly code = 'application-file'
+  readonly problems: readonly string[]
+  constructor(file: string, problems: readonly string[]) {
+    super(`${file} is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'ApplicationError'
+    this.problems = problems
+  }
+}
+
+/** @throws {ApplicationError} for a file that cannot be read or is invalid */
+export function readApplication(file: URL | string): Application {
+  const path = file instanceof URL ? file.pathname : file
+  try {
+    return parseApplication(readFileSync(file, 'utf8'), path)
+  } catch (error) {
+    if (error instanceof ApplicationError) throw error
+    throw new ApplicationError(path, [`cannot be read: ${(error as Error).message}`])
+  }
+}
+
+/**
+ * @param file what messages call the file
+ * @throws {ApplicationError} naming all problems
+ */
+export function parseApplication(text: string, file: string): Application {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    throw new ApplicationError(file, [`is not JSON: ${(error as Error).message}`])
+  }
+  const flaws = shapeProblems(content)
+  if (flaws.length > 0) throw new ApplicationError(file, flaws)
+  const application = applicationOf(content as ApplicationJson)
+  const problems = problemsOf(application)
+  if (problems.length > 0) throw new ApplicationError(file, problems)
+  return application
+}
+
+function applicationOf({ partitions, lanes, topics, reactions = [], demo, services }: ApplicationJson): Application {
+  const known = Object.entries(topics).map(([name, { constant = camelCase(name), key, outside }]) => ({
+    name,
+    constant,
+    key: [key].flat(),
+    outside,
+  }))
+  const aboutOf = (event: string) => topicOfEvent({ topics: known, services }, event)?.key[0] ?? ''
+  return {
+    partitions,
+    lanes,
+    topics: known,
+    reactions: reactions.map((reaction) => ({ ...reaction, about: reaction.about ?? aboutOf(reaction.after) })),
+    demo: demo && { ...demo, show: demo.show ?? [], scopes: demo.scopes ?? [] },
+    services,
+  }
+}
+
+const camelCase = (topic: string) => topic.replaceAll(/[._-]+(\w?)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { expect } from 'chai'
+import { ApplicationError, parseApplication, readApplication } from '../../src/application/index.ts'
+
+const text = readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8')
+
+// biome-ignore lint/suspicious/noExplicitAny: tests break it in many ways
+type Json = Record<string, any>
+
+/** Returns the problems of services.json after a change. */
+function problemsAfter(change: (content: Json) => void): readonly string[] {
+  const content = JSON.parse(text) as Json
+  change(content)
+  try {
+    parseApplication(JSON.stringify(content), 'services.json')
+    return []
+  } catch (error) {
+    return (error as ApplicationError).problems
+  }
+}
+
+describe('services.json', () => {
+  it('has a schema that is valid itself', () => {
+    const schema = JSON.parse(
+      readFileSync(new URL('../../src/application/application.schema.json', import.meta.url), 'utf8'),
+    )
+    expect(new Ajv({ strict: false }).validateSchema(schema)).to.equal(true)
+  })
+
+  it('is read with its defaults', () => {
+    const { topics, reactions } = parseApplication(text, 'services.json')
+    expect(topics.map(({ key }) => key)).to.deep.equal([['OrderId'], ['OrderId']])
+    expect(reactions.map(({ about, within }) => [about, within])).to.deep.equal([['OrderId', 30]])
+  })
+
+  it('names a topic in camel case where it has no constant, and takes a composite key', () => {
+    const content = JSON.parse(text)
+    content.topics.orderevents = { key: ['OrderId', 'CustomerName'], outside: true }
+    content.topics['stock-events.v2'] = { key: 'Sku', outside: false }
+    content.services['order-service'].consumes['stock-events.v2'] = 'prompt'
+    const { topics } = parseApplication(JSON.stringify(content), 'services.json')
+    expect(topics.map(({ constant }) => constant)).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2'])
+    expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
+  })
+
+  const cases: [what: string, change: (content: Json) => void, problem: string][] = [
+    [
+      'an unknown field',
+      (all) => (all.topics.orderevents.keys = 1),
+      '/topics/orderevents/keys: no such field; remove it',
+    ],
+    ['a missing key', (all) => delete all.topics.orderevents.key, '/topics/orderevents/key: is missing; add it'],
+    [
+      'an undeclared topic',
+      (all) => (all.services['order-service'].consumes.stock = 'prompt'),
+      '/services/order-service/consumes/stock: there is no topic stock; add it to /topics, or use one of orderevents, paymentevents',
+    ],
+    [
+      'an unused topic',
+      (all) => (all.topics.stock = { key: 'Sku', outside: false }),
+      '/topics/stock: no service produces or consumes it; remove it, or add it to a service',
+    ],
+    [
+      'a key that no event has',
+      (all) => (all.topics.paymentevents.key = 'ParcelId'),
+      '/topics/paymentevents/key: no event of the topic has ParcelId; name a field of PaymentApproved, PaymentRejected, PaymentRefunded',
+    ],
+    [
+      'two topics with one constant',
+      (all) => (all.topics.paymentevents.constant = 'orderEvents'),
+      '/topics/paymentevents/constant: orderEvents is that of another topic; choose another one',
+    ],
+    [
+      'an event of two topics',
+      (all) => all.services['payment-service'].produces.paymentevents.push('OrderCreated'),
+      '/services/payment-service/produces/paymentevents: OrderCreated is also an event of orderevents; an event has one topic',
+    ],
+    [
+      'a reaction by an unknown service',
+      (all) => (all.reactions[0].by = 'nobody'),
+      '/reactions/0/by: there is no service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
+    ],
+    [
+      'a reaction by a service without such an event',
+      (all) => (all.reactions[0].by = 'event-monitor'),
+      '/reactions/0/by: event-monitor publishes none of PaymentApproved, PaymentRejected, PaymentRefunded, OrderCancelled; name the service that does',
+    ],
+    [
+      'a reaction about a field that an event lacks',
+      (all) => (all.reactions[0] = { ...all.reactions[0], answers: ['PaymentApproved'], about: 'PaymentId' }),
+      '/reactions/0/about: OrderCreated has no field PaymentId; name a field that all of them have',
+    ],
+    [
+      'an event that is about two fields',
+      (all) =>
+        all.reactions.push({
+          after: 'PaymentApproved',
+          answers: ['PaymentRefunded'],
+          by: 'payment-service',
+          within: 5,
+          about: 'PaymentId',
+        }),
+      '/reactions/1/about: PaymentApproved is about OrderId in another reaction; use one field for it',
+    ],
+    [
+      'a demo of an unknown service',
+      (all) => (all.demo.service = 'nobody'),
+      '/demo/service: there is no service nobody; use one of order-service, payment-service, event-gateway, event-monitor',
+    ],
+  ]
+  for (const [what, change, problem] of cases) {
+    it(`is refused with ${what}`, () => {
+      expect(problemsAfter(change)).to.include(problem)
+    })
+  }
+
+  it('is refused with an event that has no schema, and lists the schemas', () => {
+    const [problem] = problemsAfter((all) => all.services['order-service'].produces.orderevents.push('OrderShipped'))
+    expect(problem)
+      .to.match(/^\/services\/order-service\/produces\/orderevents: there is no schema of OrderShipped; add /)
+      .and.contain('OrderCancelled, OrderCreated')
+  })
+
+  it('is refused with its path where it cannot be read or is not JSON', () => {
+    expect(() => readApplication('/no/services.json'))
+      .to.throw(ApplicationError)
+      .with.property('message')
+      .that.matches(/^\/no\/services.json is invalid:\n {2}- cannot be read: ENOENT/)
+    expect(() => parseApplication('{', 'services.json')).to.throw('services.json is invalid:\n  - is not JSON')
+  })
+})
