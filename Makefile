@@ -61,8 +61,8 @@ check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas bes
 test: ## All tests, with everything they need: before a merge (8 minutes; 10 where nothing is remembered, at first 20)
 	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers
 
-new-service: ## Make a service that runs, to go on from: NAME=shipping-service (docs/new-service.md)
-	@$(orderflow) new-service "$${NAME-}"
+new-service: ## Make a service that runs, to go on from: NAME=shipping-service [EVENT=...] (docs/new-service.md)
+	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}
 
 generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml
 	@$(orderflow) generate

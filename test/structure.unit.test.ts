@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
+import { repository, services, sidecarOf } from '@orderflow/stack'
+import { application, generatedFiles } from '@orderflow/stack/parts'
 import { expect } from 'chai'
 import { circlesIn, declaredIn, type Package, packagesOf, readPackages, type SourceFile } from './support/imports.ts'
+import { sourceFiles } from './support/source-files.ts'
 
 /** The rooms of a package: folders, and which others of them each may use. */
 const rooms: Record<string, Record<string, string[]>> = {
@@ -82,6 +87,8 @@ const rooms: Record<string, Record<string, string[]>> = {
 
 /** Words of the domain, in code rather than in comments. `orderflow` is none, nor is the order of things. */
 const domainWords = /customer|taxId|payment|order(?:s\b|Id|Created|Cancelled|-service|events)/i
+
+const applicationNames = namesPattern()
 
 const packages = readPackages()
 const everyFile = packages.flatMap(({ files }) => files)
@@ -184,7 +191,8 @@ describe('the structure of the code', () => {
   })
 
   it('keeps words of the domain out of the kit', () => {
-    const kit = everyFile.filter(({ path }) => /^service-kit\/src\/(?!testing\/)/.test(path))
+    const kit = everyFile.filter(({ path }) => /^packages\/service-kit\/src\/(?!testing\/)/.test(path))
+    expect(kit).not.to.deep.equal([])
     const spoken = kit.flatMap(({ path, text }) =>
       withoutComments(text)
         .split('\n')
@@ -192,9 +200,48 @@ describe('the structure of the code', () => {
     )
     expect(spoken).to.deep.equal([])
   })
+
+  it('keeps topics, events, services and fields of the application out of packages, comments and pages included', () => {
+    const generated = new Set(generatedFiles().keys())
+    const files = sourceFiles(repository, 'packages', 'envelope-schema/src').filter(
+      (path) =>
+        !generated.has(path) &&
+        !/(^|\/)test\/|\.test\.\w+$|\.gen\.ts$|\/package-lock\.json$/.test(path) &&
+        // A service is made from these, and its event is filled in: packages/cli/test/new-service/template.unit.test.ts.
+        !isIn('packages/cli/src/new-service/template', path) &&
+        path !== 'packages/cli/src/new-service/placeholders.json',
+    )
+    expect(files).to.have.length.above(300)
+    const named = files.flatMap((path) =>
+      readFileSync(join(repository, path), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => (applicationNames.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+    )
+    expect(named).to.deep.equal([])
+  })
 })
 
 /** Their lines stay, empty. */
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, (comment) => comment.replace(/[^\n]/g, ''))
+}
+
+/**
+ * Returns what finds a name of the application: that of a topic, an event, a service or its sidecar, or a field of a payload. A field whose
+ * name is one word, such as Reason, is found where it is certainly a field: behind `Payload`, or as the key of an object.
+ */
+function namesPattern(): RegExp {
+  const own = services.filter(({ folder }) => !folder.startsWith('packages/'))
+  const events = eventTypes.map((type) => type.slice(0, type.indexOf('@')))
+  const fields = [...new Set(eventTypes.flatMap(payloadFields))]
+  const isOneWord = (field: string) => /^[A-Z][a-z]+$/.test(field)
+  const anywhere = [
+    ...application.topics.flatMap(({ name, constant }) => [name, constant]),
+    ...events,
+    ...own.flatMap((service) => [service.name, sidecarOf(service)]),
+    ...fields.filter((field) => !isOneWord(field)),
+  ]
+  const words = fields.filter(isOneWord).join('|')
+  const asField = `Payload\\??[./](${words})\\b|(?<=[{,(]\\s*|^\\s*)(${words}):(?!:)`
+  return new RegExp(`(?<![\\w-])(${anywhere.map((name) => name.replaceAll('.', '\\.')).join('|')})(?![\\w])|${asField}`)
 }

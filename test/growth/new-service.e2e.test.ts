@@ -11,7 +11,7 @@ const mostLines = 225
 describe('docs/new-service.md', () => {
   const reader = followDocument('docs/new-service.md')
 
-  it(`makes a service of at most ${mostLines} lines of code that changes eight files`, async () => {
+  it(`makes a service of at most ${mostLines} lines of code that changes nine files`, async () => {
     const { copy } = reader()
     const { changed, added } = await changesIn(copy)
     const byHand = changed.filter((path) => !path.startsWith('envelope-schema/'))
@@ -20,6 +20,7 @@ describe('docs/new-service.md', () => {
       'components/trust/publishers.json',
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
+      'packages/event-gateway/services.json',
       'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',

@@ -12,7 +12,7 @@ describe('make new-service', () => {
   const make = (name: string) => copy.run('make', ['-s', 'new-service', `NAME=${name}`])
   let printed: string
 
-  it('changes nine files and adds its own, none of which git ignores', async () => {
+  it('changes ten files and adds its own, none of which git ignores', async () => {
     const { code, stdout, stderr } = await make('gift-card-service')
     expect([code, stderr]).to.deep.equal([0, ''])
     printed = stdout
@@ -23,6 +23,7 @@ describe('make new-service', () => {
       'docker-compose.postgresql.yml',
       'docker-compose.yml',
       'envelope-schema/asyncapi.json',
+      'packages/event-gateway/services.json',
       'packages/event-monitor/services.json',
       'package-lock.json',
       'services.json',

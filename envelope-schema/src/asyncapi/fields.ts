@@ -2,7 +2,7 @@ import { type AsyncApiDocument, type JsonSchema, nameIn } from './types.ts'
 
 /** A field of a message, as a row to be read. */
 export interface FieldRow {
-  /** From the document on, such as `Payload.OrderId`. */
+  /** From the document on, such as `Payload.Field`. */
   path: string
   type: string
   description: string

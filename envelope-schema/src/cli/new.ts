@@ -41,7 +41,7 @@ const options = {
 export async function create(args: string[], io: Io): Promise<number> {
   const { values, positionals } = readOptions(args, options)
   const [event, another] = positionals
-  if (!event || another) throw new UsageError('which event? One, such as envelope new OrderCreated --data {}')
+  if (!event || another) throw new UsageError('which event? One, such as envelope new NAME --data {}')
   const type = typeOf(event)
   if (values.data === undefined) throw new UsageError('which data? --data JSON, @FILE or -')
   const [id, name] = [values['app-id'] ?? io.env.ENVELOPE_APP_ID, values['app-name'] ?? io.env.ENVELOPE_APP_NAME]

@@ -10,7 +10,7 @@ import type { Tenant } from './tenant.ts'
 export interface NewEvent<T extends EventType> {
   /** The publishing application: AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  /** Name and Version of the event, such as `OrderCreated@1`: the payload is held against the schema of this version. */
+  /** Name and Version of the event, such as `Name@1`: the payload is held against the schema of this version. */
   type: T
   payload: EventPayloads[T]
   /** When the event happened; written as ISO 8601 in UTC with milliseconds. */

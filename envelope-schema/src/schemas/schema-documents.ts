@@ -55,7 +55,7 @@ function withLocalRefs(value: unknown, onRef: (name: string) => void): unknown {
 }
 
 /**
- * Every schema by its path, such as `events/OrderCreated.1.json`, those without references (`bundled/…`) included. References between them
+ * Every schema by its path, such as `events/Name.1.json`, those without references (`bundled/…`) included. References between them
  * are relative, and resolve against the `$id`.
  * @param base what the `$id`s begin with: the address under which they are served, with a slash at its end
  */

@@ -1,7 +1,7 @@
 /** One thing that is wrong with a document. */
 export interface Problem {
   /**
-   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Total`; of a missing field the
+   * JSON pointer (RFC 6901) of the field in the whole document, such as `/Payload/Field`; of a missing field the
    * pointer it should have; empty for the document itself.
    */
   pointer: string

@@ -207,7 +207,9 @@ export const commandGroups: CommandGroups = {
     'new-service': {
       summary: 'Make a service that runs, to start from (docs/new-service.md)',
       parameters: 'NAME',
-      run: async ({ args: [name = ''] }) => (await import('./commands/new-service.ts')).newService(name),
+      options: { event: { value: 'NAME', summary: 'the event that it reacts to; without, the first answer of the first reaction' } },
+      run: async ({ args: [name = ''], options: { event } }) =>
+        (await import('./commands/new-service.ts')).newService(name, event),
     },
     generate: {
       summary: 'Write what follows from services.json: components, subscriptions, parts of docker-compose.yml',

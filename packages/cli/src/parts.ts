@@ -1,5 +1,6 @@
 // The parts a stack is made of, for those who run some of them beside programs of their own (test/, tools/bench/, tools/chaos/, release/).
 
+export { generatedFiles } from './generate/files.ts'
 export {
   ensureAccess,
   readPublishers,
@@ -27,6 +28,7 @@ export { daprdFile, versions } from './lib/paths.ts'
 export { bodyOf, pemOf } from './lib/pem.ts'
 export { localPorts } from './lib/ports.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
+export { application } from './lib/services.ts'
 export { timed } from './lib/terminal.ts'
 export { startPrometheus } from './observe/prometheus.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'

@@ -6,21 +6,24 @@ import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
+import { heardEvent } from '../new-service/event.ts'
 import { nextPorts, withService } from '../new-service/registry.ts'
 import { serviceFiles } from '../new-service/template.ts'
 
 /**
- * `make new-service`: writes a service that reacts to paymentevents, and its entry in services.json with all that follows from it.
- * @throws {StackError} `usage` when the name will not do or is taken
+ * `make new-service`: writes a service that reacts to an event, and its entry in services.json with all that follows from it.
+ * @param event without one, the first answer of the first reaction in services.json
+ * @throws {StackError} `usage` when the name will not do or is taken, or the event is unknown
  */
-export async function newService(name: string): Promise<void> {
+export async function newService(name: string, event?: string): Promise<void> {
+  const heard = heardEvent(event)
   const ports = nextPorts()
-  const files = serviceFiles(name, ports)
+  const files = serviceFiles(name, ports, heard)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
     throw new StackError('usage', `${name} is there already`, { nextStep: 'take another name' })
   }
   const registry = join(repository, 'services.json')
-  const registered = withService(readFileSync(registry, 'utf8'), name, ports)
+  const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
 
   for (const [path, text] of files) {
     const file = join(repository, name, path)
@@ -38,7 +41,7 @@ export async function newService(name: string): Promise<void> {
   for (const path of changed) print(`changed: ${path}`)
   print()
   print(
-    `${name} gets the events of paymentevents. It will be at http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
+    `${name} gets the events of ${heard.topic}. It will be at http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
   )
   print('next: make up; docs/new-service.md goes on from there')
   print(`undo: ${undo(name)}`)
@@ -47,6 +50,7 @@ export async function newService(name: string): Promise<void> {
 const changed = [
   'services.json',
   'components/trust/publishers.json',
+  'packages/event-gateway/services.json',
   'packages/event-monitor/services.json',
   'docker-compose.yml',
   postgresqlFile,

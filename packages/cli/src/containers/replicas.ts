@@ -35,7 +35,7 @@ export interface ComposeModel {
 
 /**
  * The further replicas of services as Compose services: each a pod, sidecar and service of its own (payment-pod-2,
- * payment-sidecar-2, payment-service-2, …), without published ports. Compose's own `--scale` cannot do it: it would put
+ * a-sidecar-2, a-service-2, …), without published ports. Compose's own `--scale` cannot do it: it would put
  * every replica into the network of the first one's pod.
  */
 export function replicaServices(model: ComposeModel, counts: ReplicaCounts): ComposeModel {

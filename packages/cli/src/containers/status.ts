@@ -56,7 +56,7 @@ export function isStopped(rows: Row[]): boolean {
   return !rows.some(({ runs }) => runs)
 }
 
-/** Such as `order-sidecar (missing)`. */
+/** Such as `a-sidecar (missing)`. */
 function unwell(rows: Row[]): string[] {
   return rows.filter(({ isWell }) => !isWell).map(({ name, state }) => `${name} (${state})`)
 }

@@ -8,6 +8,7 @@ import { doesConsume, entryOf, type Service, services, storedServices } from '..
 import { podsOf } from '../observe/prometheus-config.ts'
 import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
 import { watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+import { replacePart } from './replace-part.ts'
 
 /**
  * docker-compose.yml with its generated parts written anew: what stands between `# from NAME` and `# to here`. All else in it is
@@ -19,16 +20,10 @@ export function composeFile(text: string): string {
     'packages/cli/src/containers/variables.ts': passwordsPart(),
     'services.json': services.map(servicePart).join(''),
   }
-  return Object.entries(parts).reduce((changed, [source, content]) => replacePart(changed, source, content), text)
-}
-
-function replacePart(text: string, source: string, content: string): string {
-  const begin = text.indexOf(`# from ${source}`)
-  const from = text.indexOf('\n', begin) + 1
-  const to = text.lastIndexOf('\n', text.indexOf('# to here', from)) + 1
-  if (begin < 0 || to <= 0)
-    throw new Error(`docker-compose.yml has no part "# from ${source}" that ends with "# to here"`)
-  return text.slice(0, from) + content + text.slice(to)
+  return Object.entries(parts).reduce(
+    (changed, [source, content]) => replacePart(changed, source, content, 'docker-compose.yml'),
+    text,
+  )
 }
 
 /** Where the broker listens: inside the network, for programs on this machine, and on its own loopback. */

@@ -12,6 +12,7 @@ import { composePostgresqlFile } from './compose-postgresql.ts'
 import { asyncApiFile, bundledSchemas, topicsFile } from './contract.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
+import { alertsFile, dashboardFile } from './objective.ts'
 import { publishersFile } from './publishers.ts'
 import { resiliencyFile } from './resiliency.ts'
 import { settingsFile } from './settings.ts'
@@ -40,6 +41,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     [postgresqlFile, composePostgresqlFile()],
     ['packages/cli/observe/jaeger.yml', containersJaeger()],
     ['packages/cli/observe/prometheus.yml', containersConfig()],
+    changed('packages/cli/observe/alerts.yml', alertsFile),
+    changed('packages/cli/observe/dashboard.json', dashboardFile),
     changed('.devcontainer/devcontainer.json', devcontainerFile),
     ['packages/release/boot-check/kafka.yaml', bootCheckFile()],
     ...[...services.map(({ folder }) => folder), 'packages/cli/src/new-service/template'].map((folder) =>

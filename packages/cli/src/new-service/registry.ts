@@ -1,4 +1,3 @@
-import { paymentEvents } from '@orderflow/envelope-schema'
 import { StackError } from '../lib/error.ts'
 import { innerPorts, type ServicePorts } from '../lib/ports.ts'
 import { services } from '../lib/services.ts'
@@ -18,13 +17,17 @@ export function nextPorts(): NewPorts {
  * services.json with an entry for a new service, behind the others. As text: nobody's layout is changed.
  * @throws {StackError} `usage` when the file does not end as expected
  */
-export function withService(registry: string, name: string, { http, https, channel }: NewPorts): string {
+export function withService(
+  registry: string,
+  name: string,
+  { http, https, channel, topic }: NewPorts & { topic: string },
+): string {
   const entry = `    "${name}": {
       "http": ${http},
       "https": ${https},
       "channel": ${channel},
       "replicas": 1,
-      "consumes": { "${paymentEvents}": "prompt" },
+      "consumes": { "${topic}": "prompt" },
       "produces": {}
     }`
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type HeardEvent, heardNames } from './event.ts'
 import { type Names, namesOf } from './names.ts'
 import type { NewPorts } from './registry.ts'
 
-/** A whole service, which is checked and linted as it stands: of spare parts, so that no word in it means anything else. */
+/**
+ * A whole service, which is checked and linted as it stands: of spare parts, so that no word in it means anything else. It names an event only
+ * where the event of the new service takes its place (placeholders.json).
+ */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
 /**
@@ -13,12 +17,13 @@ const folder = fileURLToPath(new URL('template', import.meta.url))
  * sorts imports, so they want to be formatted.
  * @throws {StackError} `usage` when the name will not do
  */
-export function serviceFiles(name: string, ports: NewPorts): Map<string, string> {
+export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => [file.slice(folder.length + 1), readFileSync(file, 'utf8')] as const)
-  const names = namesOf(name, files.map(([, text]) => text).join('\n'))
+  const own = namesOf(name, files.map(([, text]) => text).join('\n'))
+  const names = new Map([...own, ...heardNames(event)])
   return new Map(files.map(([path, text]) => [renamed(path, names), renamed(settled(path, text, ports), names)]))
 }
 

@@ -6,11 +6,11 @@ import type { ProcessSpec } from './process-spec.ts'
 
 export interface PortUse {
   port: number
-  /** Who wants it: `order-service http`. */
+  /** Who wants it: `a-service http`. */
   use: string
 }
 
-/** What a process listens on: `order-service http`. */
+/** What a process listens on: `a-service http`. */
 export const portUses = ({ name, ports }: Pick<ProcessSpec, 'name' | 'ports'>): PortUse[] =>
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
@@ -36,7 +36,7 @@ export async function takenPorts(uses: PortUse[]): Promise<string[]> {
   })
 }
 
-/** `port 5000 (order-service http) is in use by pid 7 (node main.ts)` */
+/** `port 5000 (a-service http) is in use by pid 7 (node main.ts)` */
 export function describeTaken({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
   const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
   // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.

@@ -92,7 +92,7 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   return notes
 }
 
-/** What a step is called: `OrderCreated@1`, `dead letter: invalid-payload`, `edited and resent: ...`, `handled: ...`. */
+/** What a step is called: `Name@1`, `dead letter: invalid-payload`, `edited and resent: ...`, `handled: ...`. */
 export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`

@@ -41,7 +41,7 @@ export const hrefs = {
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
 
-/** `orderevents/2/1234`: the name of a record, everywhere. */
+/** `a-topic/2/1234`: the name of a record, everywhere. */
 export const placeText = ({ topic, partition, offset }: Place) => `${topic}/${partition}/${offset}`
 
 /** The record that somebody typed the place of; undefined when it is none. */

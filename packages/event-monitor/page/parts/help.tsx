@@ -35,7 +35,8 @@ export function Help({ close }: { close: () => void }) {
       </dl>
       <p>
         The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
-        CorrelationId or OrderId, and positions such as <code>orderevents/2/1234</code>. It finds no personal values.
+        CorrelationId or a GUID of the Payload, and positions such as <code>a-topic/2/1234</code>. It finds no personal
+        values.
       </p>
       <p>
         <code>***</code> stands for a personal value: it does not leave the monitor. The filters are in the address,

@@ -79,7 +79,7 @@ export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolea
   )
 }
 
-/** `OrderCreated@1`; what is no event says so. */
+/** `Name@1`; what is no event says so. */
 export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
   if (!row.name) return <span class="quiet">(no name)</span>
   return (

@@ -11,7 +11,7 @@ export interface Conversation {
   complete: Truth
 }
 
-/** In the order from left to right. Ids: `client`, `topic:orderevents`, `service:order-service`, `state:order-service`, `dead:orderevents`, `app:<AppName>`. */
+/** In the order from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`, `dead:<topic>`, `app:<AppName>`. */
 export interface Lane {
   id: string
   kind: 'client' | 'service' | 'state' | 'topic' | 'dead' | 'foreign'

@@ -1,6 +1,6 @@
 import type { Truth } from './truth.ts'
 
-/** Where a record stands in the log. As a path: `orderevents/2/1234`. */
+/** Where a record stands in the log. As a path: `a-topic/2/1234`. */
 export interface Place {
   topic: string
   partition: number
@@ -10,7 +10,7 @@ export interface Place {
 
 /** One thing that is wrong with an event; holds no value of it. */
 export interface Fault {
-  /** JSON pointer, such as `/Payload/Total`; empty for the document itself. */
+  /** JSON pointer, such as `/Payload/Field`; empty for the document itself. */
   pointer: string
   message: string
   hint?: string
@@ -89,7 +89,7 @@ export interface EventFilter {
   /** Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names. */
   guid?: string
   /**
-   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem; a GUID or a place (`orderevents/2/12`)
+   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem; a GUID or a place (`a-topic/2/12`)
    * among them counts as such. No personal value is found by it.
    */
   q?: string
@@ -106,11 +106,11 @@ export interface EventsQuery extends EventFilter {
 export interface Facets {
   topic: Count[]
   name: Count[]
-  /** `OrderCreated@1`. */
+  /** `Name@1`. */
   type: Count[]
   publisher: Count[]
   validity: Count[]
-  /** `invalid-payload /Payload/Total`: validity and pointer, or the reason of a dead letter. */
+  /** `invalid-payload /Payload/Field`: validity and pointer, or the reason of a dead letter. */
   why: Count[]
   /** How many events the counts are of; the newest ones when `isAtLeast`. */
   total: number
@@ -138,7 +138,7 @@ export interface Rates {
 /** `GET /v1/events/{topic}/{partition}/{offset}`. */
 export interface EventDetail {
   row: EventRow
-  /** The document, masked: what may not be shown is `***{pointer}***`, such as `***{/Payload/CustomerName}***`. Null when it is no JSON. */
+  /** The document, masked: what may not be shown is `***{pointer}***`, such as `***{/Payload/Field}***`. Null when it is no JSON. */
   document: unknown
   /** Why there is no document: `(12 bytes that are not JSON)`. */
   documentNote: string | null
@@ -244,7 +244,7 @@ export interface StateChange {
 }
 
 /**
- * An event as somebody edited it: JSON text in which `"***{/Payload/CustomerName}***"` stands for the value that the original has at that
+ * An event as somebody edited it: JSON text in which `"***{/Payload/Field}***"` stands for the value that the original has at that
  * pointer, wherever it is put. So a field can be renamed without its value being seen. `text` of at most 256 KiB.
  */
 export interface EditedDocument {

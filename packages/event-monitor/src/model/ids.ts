@@ -52,7 +52,7 @@ export function spelledIds(document: unknown): string[] {
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
 }
 
-/** The GUIDs in the fields of a document's Payload, such as an OrderId, in any usual spelling; at most so many. */
+/** The GUIDs in the fields of a document's Payload in any usual spelling; at most so many. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
   const found: string[] = []

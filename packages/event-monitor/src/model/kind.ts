@@ -22,13 +22,13 @@ export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind
 
 export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'resend-note'].includes(validity)
 
-/** `OrderCreated@1`; null for what has no name. */
+/** `Name@1`; null for what has no name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
 
 /** How people know a publisher: its name, or its id where it has none. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
-/** Why an event is as it is: `invalid-payload /Payload/Total`; null for one in order. */
+/** Why an event is as it is: `invalid-payload /Payload/Field`; null for one in order. */
 export function whyText(kind: Kind): string | null {
   if (!isFaulty(kind)) return null
   const pointer = kind.problem?.pointer
@@ -62,7 +62,7 @@ export function kindTest({
     (words.length === 0 || hasWords(kind, words))
 }
 
-/** Whether each word begins a word of the kind: `total` finds `invalid-payload /Payload/Total`. */
+/** Whether each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]

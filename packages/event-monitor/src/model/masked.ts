@@ -1,6 +1,6 @@
 import { isPlainKey, mayShow } from '@orderflow/envelope-schema'
 
-/** What stands for a value that may not be shown: `***{/Payload/CustomerName}***`. */
+/** What stands for a value that may not be shown: `***{/Payload/Field}***`. */
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 

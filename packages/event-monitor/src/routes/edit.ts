@@ -22,8 +22,7 @@ export function attemptIn(attempt: unknown): Place | undefined {
 /** How both are described. */
 export const editedSchema = {
   type: 'object',
-  description:
-    'The event as JSON text. A placeholder such as `***{/Payload/CustomerName}***` stands for the masked value.',
+  description: 'The event as JSON text. A placeholder such as `***{/Payload/Field}***` stands for the masked value.',
   properties: { text: { type: 'string' } },
 }
 export const attemptSchema = {

@@ -30,6 +30,19 @@ export interface Reaction {
   about: string
 }
 
+/** How soon a thing has its status after an event, and which share of them: the alerts and the dashboard follow. */
+export interface Objective {
+  thing: string
+  things: string
+  status: string
+  after: string
+  /** Name and Version of the event whose handling by `service` ends it. */
+  event: string
+  service: string
+  seconds: number
+  share: number
+}
+
 /** `make demo`: creates a thing by a request, and waits for a status and for events. */
 export interface Demo {
   thing: string
@@ -66,6 +79,8 @@ export interface Application {
   lanes: number
   topics: readonly Topic[]
   reactions: readonly Reaction[]
+  /** Undefined for an application without an objective. */
+  objective: Objective | undefined
   /** Undefined for an application without a demo. */
   demo: Demo | undefined
   services: Record<string, ServiceEntry>
@@ -75,6 +90,7 @@ export interface Application {
 export interface ApplicationJson extends Pick<Application, 'partitions' | 'lanes' | 'services'> {
   topics: Record<string, { constant?: string; key: string | string[]; outside: boolean }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
+  objective?: Objective
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }
 

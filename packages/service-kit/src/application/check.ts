@@ -33,6 +33,7 @@ export function problemsOf(application: Application): string[] {
     ...topicProblems(application),
     ...eventProblems(application),
     ...reactionProblems(application),
+    ...objectiveProblems(application),
     ...demoProblems(application),
   ]
 }
@@ -118,6 +119,18 @@ function reactionProblems({ reactions, services }: Application): string[] {
       }),
     ]
   })
+}
+
+function objectiveProblems({ objective, services }: Application): string[] {
+  if (!objective) return []
+  const { after, event, service } = objective
+  return [
+    ...(services[service] ? [] : [serviceProblem('/objective/service', service, services)]),
+    ...(hasSchema(after) ? [] : [`/objective/after: ${unknownEvent(after)}`]),
+    ...((eventTypes as readonly string[]).includes(event)
+      ? []
+      : [`/objective/event: there is no schema of ${event}; use one of ${eventTypes.join(', ')}`]),
+  ]
 }
 
 function demoProblems({ demo, services }: Application): string[] {

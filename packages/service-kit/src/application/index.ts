@@ -1,6 +1,7 @@
 export {
   type Application,
   type Demo,
+  type Objective,
   type Reaction,
   type ServiceEntry,
   type Surroundings,

@@ -43,7 +43,15 @@ export function parseApplication(text: string, file: string): Application {
   return application
 }
 
-function applicationOf({ partitions, lanes, topics, reactions = [], demo, services }: ApplicationJson): Application {
+function applicationOf({
+  partitions,
+  lanes,
+  topics,
+  reactions = [],
+  objective,
+  demo,
+  services,
+}: ApplicationJson): Application {
   const known = Object.entries(topics).map(([name, { constant = camelCase(name), key, outside }]) => ({
     name,
     constant,
@@ -56,6 +64,7 @@ function applicationOf({ partitions, lanes, topics, reactions = [], demo, servic
     lanes,
     topics: known,
     reactions: reactions.map((reaction) => ({ ...reaction, about: reaction.about ?? aboutOf(reaction.after) })),
+    objective,
     demo: demo && { ...demo, show: demo.show ?? [], scopes: demo.scopes ?? [] },
     services,
   }

@@ -5,7 +5,7 @@ export interface Place {
   offset: string
 }
 
-/** A place as text, such as `orderevents/2/17`. */
+/** A place as text, such as `a-topic/2/17`. */
 export const placeText = ({ topic, partition, offset }: Place): string => `${topic}/${partition}/${offset}`
 
 const form = /^(?<topic>[a-zA-Z0-9._-]{1,249})\/(?<partition>0|[1-9]\d{0,8})\/(?<offset>0|[1-9]\d{0,18})$/

@@ -142,7 +142,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** An Id, an OrderId or another GUID may lead to one. */
+/** An Id or another GUID may lead to one. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,

@@ -12,7 +12,7 @@ export interface NarrowRule {
   flaw(value: unknown): string | undefined
 }
 
-/** A field of an event's payload, such as `['OrderCreated@1', 'Total']`: the contract has its rules, and the API may have one more. */
+/** A field of an event's payload, such as `['Name@1', 'Field']`: the contract has its rules, and the API may have one more. */
 export type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
 
 /** What a field is: as the contract has it, or as its schema says. */

@@ -31,7 +31,7 @@ describe('spare-part-service', () => {
   const effectOf = (event: ReturnType<typeof subject.event>) =>
     withServer(app.web, (url) => subject.effectOf(url, event))
 
-  it('keeps one document for an order, however often its event comes', async () => {
+  it('keeps one document for an OrderId, however often its event comes', async () => {
     const event = subject.event()
     expect(await effectOf(event)).to.equal(undefined)
     expect(await deliver(event)).to.equal('SUCCESS')

@@ -1,4 +1,4 @@
-import { createEnvelope, type FullEvent } from '@orderflow/envelope-schema'
+import { createEnvelope, examplePayload, type FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { earlier, type SparePart, sparePartOf } from '../src/domain/spare-part.ts'
@@ -7,19 +7,19 @@ const orderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 
 const approved = (at: string) =>
   createEnvelope({
-    app: { id: orderId, name: 'payment-service' },
+    app: { id: orderId, name: 'a-service' },
     type: 'PaymentApproved@1',
     creationDate: new Date(at),
-    payload: { PaymentId: orderId, OrderId: orderId, Amount: 42.5, Policy: 'amount-limit@1', Source: 'OrderCreated' },
+    payload: { ...examplePayload('PaymentApproved@1'), OrderId: orderId },
   }) as FullEvent<'PaymentApproved@1'>
 
-describe('what spare-part-service keeps of an order', () => {
+describe('what spare-part-service keeps of an OrderId', () => {
   it('is made of the event alone', () => {
     const event = approved('2026-11-21T10:00:00Z')
     expect(sparePartOf(event)).to.deep.equal(sparePartOf(event)).and.to.include({ orderId, causationId: event.Id })
   })
 
-  it('comes to the same whatever the order and number of the events', () => {
+  it('comes to the same however the events are sorted, and however many there are', () => {
     const dates = ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00Z', '2026-11-21T11:00:00Z']
     const [first, ...others] = dates.map((at) => sparePartOf(approved(at))) as [SparePart, ...SparePart[]]
     const keep = (all: SparePart[]) => all.reduce(earlier, first)

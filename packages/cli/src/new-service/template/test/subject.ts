@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, paymentEvents } from '@orderflow/envelope-schema'
+import { createEnvelope, examplePayload, paymentEvents } from '@orderflow/envelope-schema'
 import { publisherOf, type Subject } from '@orderflow/service-kit/testing'
 
 /** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
@@ -10,7 +10,7 @@ export const subject: Subject = {
       app: publisherOf(paymentEvents),
       type: 'PaymentApproved@1',
       creationDate: new Date(),
-      payload: { PaymentId: randomUUID(), OrderId, Amount: 10, Policy: 'by-hand@1', Source: 'Manual' },
+      payload: { ...examplePayload('PaymentApproved@1'), OrderId },
     })
     return { topic: paymentEvents, key: OrderId, envelope }
   },

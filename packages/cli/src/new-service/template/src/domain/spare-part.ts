@@ -1,6 +1,6 @@
 import { deterministicId, type FullEvent } from '@orderflow/envelope-schema'
 
-/** What is kept of an order, and what the API shows. */
+/** What is kept, and what the API shows. */
 export interface SparePart {
   id: string
   orderId: string
@@ -12,10 +12,10 @@ export interface SparePart {
   traceId: string
 }
 
-/** There is one for each order, so the one id follows from the other. */
+/** There is one for each OrderId, so the one id follows from the other. */
 export const sparePartIdOf = (orderId: string): string => deterministicId('spare-part', orderId)
 
-/** What an approved payment comes to. */
+/** Returns what a PaymentApproved comes to. */
 export function sparePartOf(event: FullEvent<'PaymentApproved@1'>): SparePart {
   const { OrderId: orderId } = event.Payload
   return {

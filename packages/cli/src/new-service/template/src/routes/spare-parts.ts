@@ -10,8 +10,8 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts',
       scope: 'spare-parts:read',
-      summary: 'List all, newest arrival first; or the one of an order',
-      input: { page: pageOptions, orderId: queryId('orderId', { description: 'Only what is of this order.' }) },
+      summary: 'List all, newest arrival first; or the one of an OrderId',
+      input: { page: pageOptions, orderId: queryId('orderId', { description: 'Only what is of this OrderId.' }) },
       answers: { 200: 'A page of the list; `next` is null on the last one.' },
       body: pageOf(sparePartModel),
       async handle({ page, orderId }, { tenant }) {

@@ -1,0 +1,8 @@
+/** Returns a file's text with the part between the lines `# from SOURCE` and `# to here` replaced. */
+export function replacePart(text: string, source: string, content: string, file: string): string {
+  const begin = text.indexOf(`# from ${source}`)
+  const from = text.indexOf('\n', begin) + 1
+  const to = text.lastIndexOf('\n', text.indexOf('# to here', from)) + 1
+  if (begin < 0 || to <= 0) throw new Error(`${file} has no part "# from ${source}" that ends with "# to here"`)
+  return text.slice(0, from) + content + text.slice(to)
+}

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { StackError } from '../../src/lib/error.ts'
+import { heardEvent, placeholder } from '../../src/new-service/event.ts'
+import { nextPorts } from '../../src/new-service/registry.ts'
+import { serviceFiles } from '../../src/new-service/template.ts'
+
+const textOf = (event: typeof placeholder) =>
+  [...serviceFiles('gift-card-service', nextPorts(), event)].flat().join('\n')
+
+describe('the template of a service', () => {
+  it('names no event but the one that is filled in', () => {
+    const text = textOf({ type: 'ParcelSent@3', constant: 'parcelEvents', key: 'ParcelId' })
+    expect(text).to.contain("FullEvent<'ParcelSent@3'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
+    expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy/i)
+  })
+
+  it('names the field of the key otherwise where a document has a field of that name', () => {
+    expect(textOf({ ...placeholder, key: 'Id' }))
+      .to.contain('eventId: guidText')
+      .and.match(/^ {2}id: guidText,$/m)
+  })
+
+  it('is filled with the first expected answer, unless another event is named', () => {
+    expect(heardEvent('')).to.deep.equal({ ...omitComment(placeholder), topic: 'paymentevents' })
+    expect(heardEvent('OrderCancelled')).to.deep.equal({
+      type: 'OrderCancelled@1',
+      constant: 'orderEvents',
+      key: 'OrderId',
+      topic: 'orderevents',
+    })
+    expect(() => heardEvent('OrderLost'))
+      .to.throw(StackError)
+      .with.property('nextStep')
+      .that.matches(/^EVENT is one of OrderCreated, /)
+  })
+})
+
+const omitComment = ({ type, constant, key }: typeof placeholder) => ({ type, constant, key })
