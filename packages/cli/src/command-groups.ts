@@ -208,8 +208,8 @@ export const commandGroups: CommandGroups = {
       summary: 'Make a service that runs, to start from (docs/new-service.md)',
       parameters: 'NAME',
       options: { event: { value: 'NAME', summary: 'the event that it reacts to; without, the first answer of the first reaction' } },
-      run: async ({ args: [name = ''], options: { event } }) =>
-        (await import('./commands/new-service.ts')).newService(name, event),
+      run: async ({ args: [name = ''], text }) =>
+        (await import('./commands/new-service.ts')).newService(name, text('event')),
     },
     generate: {
       summary: 'Write what follows from services.json: components, subscriptions, parts of docker-compose.yml',

@@ -166,6 +166,30 @@ describe('what the index is asked', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
+  it('lets an answer wait for its own answer, each within its own time', () => {
+    const by = 'a-service'
+    const chained = testIndex({}, [
+      { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
+      { after: 'PaymentApproved', answers: ['PaymentRefunded'], by, within: 60, about: 'OrderId' },
+    ])
+    const order = orderCreated()
+    const { OrderId } = order.Payload as { OrderId: string }
+    const paid = full('PaymentApproved', { OrderId })
+    const missing = (seconds: number) =>
+      chained.reads
+        .missing(start + seconds * second, undefined, 10)
+        .found.map(({ row, reaction }) => [row.name, reaction.within])
+    try {
+      chained.add(indexRecord(order, { offset: 0, at: start }))
+      expect([missing(5), missing(6)]).to.deep.equal([[], [['OrderCreated', 5]]])
+      chained.add(indexRecord(paid, { topic: 'paymentevents', offset: 0, at: start }))
+      expect([missing(60), missing(61)]).to.deep.equal([[], [['PaymentApproved', 60]]])
+      expect(chained.reads.missing(start + 10 * second, 1, 10).total).to.equal(1)
+    } finally {
+      chained.close()
+    }
+  })
+
   it('groups dead letters by what is wrong, and knows those that were resent', () => {
     const story = (offset: number, over: Record<string, string> = {}) => ({
       topic: 'orderevents.dead',

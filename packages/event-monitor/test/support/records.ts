@@ -103,8 +103,11 @@ export interface TestIndex {
   close(): void
 }
 
-/** @param options with `folder` being where the index makes its own folder */
-export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
+/**
+ * @param options with `folder` being where the index makes its own folder
+ * @param expected the reactions that events wait for
+ */
+export function testIndex(options: Partial<WriterOptions> = {}, expected = reactions): TestIndex {
   const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'monitor-index-'))
   const all = {
     segmentEvents: 1_000,
@@ -117,7 +120,7 @@ export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
   const index: TestIndex = {
     folder,
     writer: openWriter(all),
-    reads: createReads(reactions),
+    reads: createReads(expected),
     add(...records) {
       index.writer.write(records, positionAfter(records))
       index.reads.follow(index.writer.segments())
@@ -125,7 +128,7 @@ export function testIndex(options: Partial<WriterOptions> = {}): TestIndex {
     reopen() {
       index.writer = openWriter(all)
       index.reads.close()
-      index.reads = createReads(reactions)
+      index.reads = createReads(expected)
       index.reads.follow(index.writer.segments())
     },
     close() {

@@ -44,7 +44,9 @@ export const missing = (): MissingReactions => ({
   ],
   total: 2,
   isAtLeast: false,
-  rules: [{ cause: 'OrderCreated', effects: ['PaymentApproved', 'PaymentRejected'], by: 'payment-service' }],
+  rules: [
+    { cause: 'OrderCreated', effects: ['PaymentApproved', 'PaymentRejected'], by: 'payment-service', within: 30 },
+  ],
   complete: truthOf(),
 })
 
