@@ -207,7 +207,12 @@ export const commandGroups: CommandGroups = {
     'new-service': {
       summary: 'Make a service that runs, to start from (docs/new-service.md)',
       parameters: 'NAME',
-      options: { event: { value: 'NAME', summary: 'the event that it reacts to; without, the first answer of the first reaction' } },
+      options: {
+        event: {
+          value: 'NAME',
+          summary: 'the event that it reacts to; without, the first answer of the first reaction',
+        },
+      },
       run: async ({ args: [name = ''], text }) =>
         (await import('./commands/new-service.ts')).newService(name, text('event')),
     },
