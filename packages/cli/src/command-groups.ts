@@ -231,7 +231,7 @@ export const commandGroups: CommandGroups = {
     ...ofRelease('open', 'Show the address of an app, and open it on a desktop', app),
     ...ofRelease('app-logs', 'Follow the log of an app', app),
     ...ofRelease('release-topics', 'Create the topics on the hosted Kafka that the services are set to', {
-      service: { value: 'SERVICE', summary: 'whose settings, such as order-service; or SERVICE' },
+      service: { value: 'SERVICE', summary: 'whose settings, by the name of the service; or SERVICE' },
     }),
   },
   'Maintain this project': {

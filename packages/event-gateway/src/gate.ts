@@ -52,7 +52,7 @@ export function createGate(
   topics: readonly Pick<Topic, 'name' | 'key'>[],
 ): Gate {
   const keyFields = new Map(topics.map(({ name, key }) => [name, key]))
-  /** Returns the key that `make publish` takes, too: all events of one thing are in one partition. */
+  /** Returns the key that `./orderflow publish` takes, too: all events of one thing are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
   function admit(topic: string, item: Item, sender: Sender, seen: Map<string, number>): Admitted | Outcome {
