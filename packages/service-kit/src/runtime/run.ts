@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiKeysError } from '../auth/api-keys.ts'
-import { createIdleSidecar } from '../sidecar/idle-sidecar.ts'
-import type { Sidecar, SidecarSettings } from '../sidecar/sidecar.ts'
+import { createIdleSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
 import { createLog, stackOf } from '../telemetry/log.ts'
 import { maskedText } from '../telemetry/mask.ts'
 import { TrustFileError } from '../trust/trust-file.ts'
@@ -39,7 +38,7 @@ async function openSidecar(
   settings: SidecarSettings,
 ): Promise<Sidecar> {
   if (produces.length === 0 && !settings.State.Store) return createIdleSidecar(settings)
-  const { createSidecar } = await import('../sidecar/sidecar.ts')
+  const { createSidecar } = await import('../sidecar/dapr-sidecar.ts')
   return createSidecar(settings)
 }
 

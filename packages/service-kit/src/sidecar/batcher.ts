@@ -2,15 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { handled } from '../telemetry/handling.ts'
 import { onBehalfOf } from '../telemetry/traces/spans.ts'
 import type { Span } from '../telemetry/traces/tracing.ts'
-import { OverloadError } from './overload-error.ts'
+
+/** The queue is full, or the item waited too long in it. The step was not begun, and may be tried again. */
+export class OverloadError extends Error {
+  readonly code = 'overload'
+  constructor(message: string) {
+    super(message)
+    this.name = 'OverloadError'
+  }
+}
 
 export type Settled<R> = { ok: true; value: R } | { ok: false; error: unknown }
 
-/** Told what a queue does. */
+/** Receives what a queue does. */
 export interface QueueWatch {
-  /** Called once, with how to learn how many items wait. */
+  /** Called once. `waiting` returns how many items wait. */
   opened: (waiting: () => number) => void
-  /** A batch is done: how long its first item waited, and how long it took with all that was tried; milliseconds. */
+  /** Called after each batch. `waitedMs`: how long its first item waited. `tookMs`: how long the batch took, with all attempts. */
   flushed: (items: number, waitedMs: number, tookMs: number) => void
 }
 
@@ -36,9 +44,9 @@ export interface BatcherOptions<T, R> {
   watch?: QueueWatch | undefined
 }
 
-/** A client that waited longer has given up: doing its work all the same would be a surprise. */
+/** A client that waited longer has given up, and would not expect the work to be done. */
 const maxWaitMs = 5_000
-/** A flush may hang for longer: so often those who wait behind it are looked at meanwhile. */
+/** A flush may hang for longer. Meanwhile, items that wait behind it are checked at this interval. */
 const lateCheckMs = 1_000
 
 /**

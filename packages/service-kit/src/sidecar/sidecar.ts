@@ -1,22 +1,4 @@
-import {
-  create,
-  type DescMessage,
-  type DescMethodUnary,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf'
-import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
-import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { handled } from '../telemetry/handling.ts'
-import { traceparentOf } from '../telemetry/traces/trace.ts'
-import type { Span } from '../telemetry/traces/tracing.ts'
-import { readyTimeoutMs, sidecarFault } from './health.ts'
-import { isRefusal, reportsFullDisk, reportsTooLarge, SidecarError, type SidecarFailure } from './sidecar-error.ts'
-
-/** An event on its way out. `value` is the Kafka value as it is; `headers` become Kafka headers. */
+/** An event to publish. `value` is the Kafka value as it is; `headers` become Kafka headers. */
 export interface OutgoingEvent {
   topic: string
   key: string | undefined
@@ -49,214 +31,124 @@ export interface SidecarSettings {
   State: { Store: string }
 }
 
-/** The sidecar as the services see it: batches only, every result checked, every failure a `SidecarError`. */
+/** The sidecar as services use it: batches only, every result checked, every failure a `SidecarError`. */
 export interface Sidecar {
   /**
    * From the beginning of a write to the next one, unless that is full: a small write costs as much as a larger one
    * (docs/adr/0011), so more in it is worth a few milliseconds.
    */
   readonly writeIntervalMs: number
-  /** Publishes to one topic, in order. Fails as a whole: some events may be out all the same. */
+  /** Publishes to one topic, in order. Fails as a whole: some events may be published all the same. */
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
    * Returns documents by key, and may leave out some that exist: where an SQL database fails between two rows, Dapr's bulk read returns the
-   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/absence.ts` makes sure
-   * of an absence; a write that is guarded by `absent` needs no such check.
+   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/absence.ts` makes sure of
+   * an absence; a write that is guarded by `absent` needs no such check.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
   /** Returns the document, or undefined when it does not exist: an absence is certain here. */
   readOne(key: string): Promise<StoredDocument | undefined>
-  /** All writes or none. */
+  /** Writes all documents or none. */
   transact(writes: Write[]): Promise<void>
-  /** Each write by itself, all at the same time: when it fails, some may have happened all the same. */
+  /** Writes each document by itself, all at the same time. When it fails, some may be written all the same. */
   save(writes: Write[]): Promise<void>
-  /** What kind of store is behind it, in Dapr's words: `state.sqlite`. */
+  /** Returns the type of the store behind it, as Dapr names it: `state.sqlite`. */
   storeType(): Promise<string>
-  /** What of it is not ready, in words: its own health, and the store behind it, if there is one. Empty when all is. */
+  /** Returns what is not ready, in words: the sidecar's own health, and the store behind it, if there is one. Empty when all is ready. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
 
-const callTimeoutMs = 10_000
-/** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
-const readParallelism = 16
-
-/** A sidecar that comes back is used within half a second, not after grpc-js's growing delays. Bulk reads may be large. */
-const channelOptions = {
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 500,
-  'grpc.max_receive_message_length': -1,
-  'grpc.max_send_message_length': -1,
-}
-
 /**
- * A client of Dapr's gRPC API, on the SDK's generated protocol. The SDK's own wrappers are passed by: its bulk
- * publish drops the partition key and its bulk read shows a failed key as an absent one (docs/adr/0003).
+ * - `unavailable`: there was no answer, or an unexpected one; the outcome of a write is unknown;
+ * - `conflict`: another writer was faster, nothing was written;
+ * - `refused`: too large or malformed for the sidecar, its store or its broker; another attempt is refused, too.
  */
-export function createSidecar(settings: SidecarSettings): Sidecar {
-  const { Sidecar: sidecar, Stream: stream, State: state } = settings
-  const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
-  const metadata = new Metadata()
-  metadata.set('dapr-api-token', sidecar.Token)
+export type SidecarFailure = 'unavailable' | 'conflict' | 'refused'
 
-  function call<I extends DescMessage, O extends DescMessage>(
-    what: string,
-    { parent, name, input, output }: DescMethodUnary<I, O>,
-    request: MessageInitShape<I>,
-    timeoutMs = callTimeoutMs,
-  ): Promise<MessageShape<O>> {
-    const path = `/${parent.typeName}/${name}`
-    const options = { deadline: Date.now() + timeoutMs }
-    const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
-    const decode = (bytes: Buffer) => fromBinary(output, bytes)
-    const span = callSpan(parent.typeName, name)
-    return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        path,
-        encode,
-        decode,
-        create(input, request) as MessageShape<I>,
-        span ? tracedBy(span, metadata) : metadata,
-        options,
-        (error, response) => {
-          span?.end(error ? status[error.code] : undefined)
-          if (error) reject(new SidecarError(what, error, failureOf(error)))
-          else resolve(response as MessageShape<O>)
-        },
-      )
-    })
-  }
-
-  /** (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/) */
-  function callSpan(service: string, method: string): Span | undefined {
-    const { span, links = [] } = handled() ?? {}
-    if (!span) return undefined
-    const attributes = {
-      'rpc.system': 'grpc',
-      'rpc.service': service,
-      'rpc.method': method,
-      'server.address': sidecar.Host,
-      'server.port': sidecar.GrpcPort,
-    }
-    return span.child(`${service}/${method}`, { kind: 'client', attributes, links })
-  }
-  const { bulkPublishEventAlpha1, getBulkState, getState, saveState, executeStateTransaction, getMetadata } =
-    daprProto.Dapr.method
-
-  async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
-    const request = { storeName: state.Store, keys, parallelism: readParallelism }
-    const response = await call('read state', getBulkState, request, timeoutMs)
-    const found = new Map<string, StoredDocument>()
-    for (const item of response.items) {
-      if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
-      if (item.data.length > 0) found.set(item.key, { value: parse(item.key, item.data), etag: item.etag })
-    }
-    return found
-  }
-
-  const pubsubs = stream.PubSub.split(',')
-  /** Which of them publishes: the next one after a failure (docs/adr/0012). */
-  let current = 0
-
-  return {
-    writeIntervalMs: 20,
-
-    async publish(topic, events) {
-      const used = current
-      const entries = events.map((event, index) => ({
-        entryId: String(index),
-        event: event.value,
-        contentType: 'application/json',
-        metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
-      }))
-      const request = { pubsubName: pubsubs[used] as string, topic, entries, metadata: { rawPayload: 'true' } }
-      try {
-        const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
-        const failed = response.failedEntries[0]
-        if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
-      } catch (error) {
-        if (!isRefusal(error) && used === current) current = (used + 1) % pubsubs.length
-        throw error
-      }
-    },
-
-    read: (keys) => read(keys),
-
-    async readOne(key) {
-      const { data, etag } = await call('read state', getState, { storeName: state.Store, key })
-      return data.length > 0 ? { value: parse(key, data), etag } : undefined
-    },
-
-    async transact(writes) {
-      const operations = writes.map((write) => ({ operationType: 'upsert', request: stateItemOf(write) }))
-      await call('write state', executeStateTransaction, { storeName: state.Store, operations })
-    },
-
-    async save(writes) {
-      await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
-    },
-
-    async storeType() {
-      const { registeredComponents } = await call('read metadata', getMetadata, {})
-      const store = registeredComponents.find(({ name }) => name === state.Store)
-      if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
-      return store.type
-    },
-
-    async missing() {
-      const asked = state.Store ? read(['readiness'], readyTimeoutMs) : undefined
-      const [fault, store] = await Promise.all([
-        sidecarFault(sidecar),
-        asked?.then(
-          () => undefined,
-          () => 'does not answer',
-        ),
-      ])
-      return { ...(fault && { sidecar: fault }), ...(store && { store }) }
-    },
+/** A sidecar call failed. */
+export class SidecarError extends Error {
+  readonly code = 'sidecar'
+  readonly failure: SidecarFailure
+  constructor(what: string, cause: unknown, failure: SidecarFailure = 'unavailable') {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'SidecarError'
+    this.failure = failure
   }
 }
 
-/** The sidecar's own span is below that of the call. */
-function tracedBy({ place }: Span, metadata: Metadata): Metadata {
-  const traced = metadata.clone()
-  traced.set('traceparent', traceparentOf(place))
-  return traced
+/** The words of SQLite, of PostgreSQL and the system, and of MongoDB. */
+const diskFull = /disk is full|no space left|OutOfDiskSpace/i
+
+/** Returns whether an error text of the sidecar, its store or its broker reports a full disk. */
+export const reportsFullDisk = (text: string): boolean => diskFull.test(text)
+
+/** The words of gRPC in Go and in JavaScript, of Kafka, and of Dapr's client of Kafka. */
+const tooLarge = /message (was )?too large|message.* larger than /i
+
+/** Returns whether an error text reports a message above a limit of the sidecar or its broker. A smaller one may pass; this one never does. */
+export const reportsTooLarge = (text: string): boolean => tooLarge.test(text)
+
+/** Returns whether another writer was faster. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'conflict'
 }
 
-function stateItemOf({ key, value, guard }: Write) {
-  return {
-    key,
-    value: Buffer.from(value),
-    ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
-    ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
+/** Returns whether the error must come from an item of the batch, and not from the platform. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SidecarError && error.failure === 'refused'
+}
+
+/** The context of a step with an unknown outcome: `details` names its subject, such as an id. */
+export interface Uncertainty {
+  details?: Record<string, unknown>
+  cause: unknown
+}
+
+/** A step was requested, and its outcome is unknown. `message` states which step, and how to try again without doing it twice. */
+export class UncertainError extends Error {
+  readonly code = 'uncertain'
+  readonly details: Record<string, unknown>
+  constructor(detail: string, { details = {}, cause }: Uncertainty) {
+    super(detail, { cause })
+    this.name = 'UncertainError'
+    this.details = details
   }
 }
 
-/** The same bytes: copies of whole batches would only keep the garbage collector busy. */
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
+/** A readiness probe waits for a few seconds only. */
+export const readyTimeoutMs = 2_000
 
-function parse(key: string, data: Uint8Array): unknown {
+/** Returns why the sidecar itself is not ready, in words; undefined when it is. */
+export async function sidecarFault(sidecar: { Host: string; HttpPort: number }): Promise<string | undefined> {
   try {
-    return JSON.parse(asBuffer(data).toString())
+    const url = `http://${sidecar.Host}:${sidecar.HttpPort}/v1.0/healthz`
+    const { ok, status } = await fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) })
+    return ok ? undefined : `its health answers ${status}`
   } catch {
-    // Not kept as the cause: V8 quotes the text around the mistake in its message.
-    throw new SidecarError(`read ${key}`, 'the document is not JSON')
+    return 'does not answer'
   }
 }
 
+const unused = async (): Promise<never> => {
+  throw new Error('there is nothing to do for the sidecar: the service produces nothing, and State__Store is empty')
+}
+
 /**
- * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). INVALID_ARGUMENT is also its word
- * for a component that it has not loaded (pkg/api/errors): nothing is wrong with what was asked. RESOURCE_EXHAUSTED is a message above
- * gRPC's limit, or a rate or quota that has room later: only the words tell them apart. The bulk publish of Dapr 1.18.2 hides why Kafka
- * refused a record (`kafka: Failed to deliver 1 messages.`), so one above its topic's limit is `unavailable`.
+ * Creates the sidecar of a service that publishes nothing and stores nothing. It only asks for the sidecar's health, and so does not load
+ * gRPC and Dapr's protocol, which take 35 MB.
  */
-function failureOf({ code, details }: ServiceError): SidecarFailure {
-  if (/ is not (found|configured)$/.test(details)) return 'unavailable'
-  // Whatever the code is, the same write succeeds once there is room.
-  if (reportsFullDisk(details)) return 'unavailable'
-  if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
-  const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
-  return raced ? 'conflict' : 'unavailable'
+export function createIdleSidecar({ Sidecar: sidecar }: Pick<SidecarSettings, 'Sidecar'>): Sidecar {
+  return {
+    writeIntervalMs: 0,
+    publish: unused,
+    read: unused,
+    readOne: unused,
+    transact: unused,
+    save: unused,
+    storeType: unused,
+    async missing() {
+      const fault = await sidecarFault(sidecar)
+      return fault === undefined ? {} : { sidecar: fault }
+    },
+  }
 }

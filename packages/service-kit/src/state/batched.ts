@@ -1,5 +1,5 @@
 import { type BatcherOptions, createBatcher, type Settled } from '../sidecar/batcher.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { isRefusal } from '../sidecar/sidecar.ts'
 import type { UnitOfWork, Work } from './work.ts'
 
 /** How often a batch is decided before it is left to be tried later. */

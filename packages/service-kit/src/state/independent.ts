@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
-import type { Sidecar, Write } from '../sidecar/sidecar.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { isRefusal, type Sidecar, type Write } from '../sidecar/sidecar.ts'
 import { addMissing } from './absence.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'

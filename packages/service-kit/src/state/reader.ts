@@ -1,6 +1,5 @@
 import { createBatcher, type Settled } from '../sidecar/batcher.ts'
-import type { Sidecar, StoredDocument } from '../sidecar/sidecar.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { isRefusal, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
 import { addMissing } from './absence.ts'
 
 export type Read = Sidecar['read']

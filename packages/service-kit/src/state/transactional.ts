@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueueWatch, Settled } from '../sidecar/batcher.ts'
-import type { Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
-import { isConflict } from '../sidecar/sidecar-error.ts'
+import { isConflict, type Sidecar, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 import { addMissing, addMissingInBulk } from './absence.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { batched, maxAttempts } from './batched.ts'

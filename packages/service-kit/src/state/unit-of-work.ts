@@ -1,6 +1,5 @@
 import type { QueueWatch } from '../sidecar/batcher.ts'
-import type { Sidecar } from '../sidecar/sidecar.ts'
-import { SidecarError } from '../sidecar/sidecar-error.ts'
+import { type Sidecar, SidecarError } from '../sidecar/sidecar.ts'
 import type { ArrivalLists } from './arrival-lists.ts'
 import { createIndependent } from './independent.ts'
 import { createTransactional } from './transactional.ts'

@@ -5,8 +5,7 @@ import {
   type ReceivedEnvelope,
   requireExactFields,
 } from '@orderflow/envelope-schema'
-import type { OutgoingEvent } from '../sidecar/sidecar.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
 import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'

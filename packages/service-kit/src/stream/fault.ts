@@ -1,6 +1,6 @@
 import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
-import { OverloadError } from '../sidecar/overload-error.ts'
-import { SidecarError } from '../sidecar/sidecar-error.ts'
+import { OverloadError } from '../sidecar/batcher.ts'
+import { SidecarError } from '../sidecar/sidecar.ts'
 import { maskedText } from '../telemetry/mask.ts'
 import { UntrustedError } from '../trust/untrusted-error.ts'
 

@@ -1,7 +1,6 @@
 import type { Envelope } from '@orderflow/envelope-schema'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
-import type { OutgoingEvent, Sidecar } from '../sidecar/sidecar.ts'
-import { isRefusal } from '../sidecar/sidecar-error.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import { handled } from '../telemetry/handling.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'

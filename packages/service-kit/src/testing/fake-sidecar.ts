@@ -1,5 +1,4 @@
-import type { OutgoingEvent, Sidecar, StoredDocument, Write } from '../sidecar/sidecar.ts'
-import { SidecarError } from '../sidecar/sidecar-error.ts'
+import { type OutgoingEvent, type Sidecar, SidecarError, type StoredDocument, type Write } from '../sidecar/sidecar.ts'
 
 /** A sidecar in memory for unit tests: etags as Dapr keeps them, and failures on demand. */
 export class FakeSidecar implements Sidecar {

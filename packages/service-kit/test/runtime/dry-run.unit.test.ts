@@ -1,7 +1,7 @@
 import type { Envelope, FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { createDryRun, type TriedRecord } from '../../src/runtime/dry-run.ts'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import type { Publish } from '../../src/stream/publish.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'

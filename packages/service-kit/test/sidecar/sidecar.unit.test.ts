@@ -1,249 +1,31 @@
-import { inspect } from 'node:util'
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf'
-import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
-import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { createSidecar, type Sidecar } from '../../src/sidecar/sidecar.ts'
-import type { SidecarError } from '../../src/sidecar/sidecar-error.ts'
-import { within } from '../../src/telemetry/handling.ts'
-import { newTraceId } from '../../src/telemetry/traces/trace.ts'
-import { recordedSpans } from '../support/recorded-spans.ts'
+import { createIdleSidecar } from '../../src/sidecar/sidecar.ts'
 
-type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>
-type Handler = (request: unknown) => unknown
-const { getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata } =
-  daprProto.Dapr.method
+describe('the sidecar of a service that publishes and keeps nothing', () => {
+  it('is asked how it is, and nothing else', async () => {
+    let status = 204
+    const asked: (string | undefined)[] = []
+    const server = createServer(({ url }, response) => {
+      asked.push(url)
+      response.writeHead(status).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const sidecar = createIdleSidecar({ Sidecar: { Host: '127.0.0.1', HttpPort: port, GrpcPort: 1, Token: '' } })
 
-/** Dapr's protocol with the answers a test gives, errors included: what a real sidecar says only when it is in trouble. */
-describe('sidecar client', () => {
-  const handlers: Record<string, Handler> = {}
-  let traceparent: unknown
-  let token: unknown
-  let server: Server
-  let sidecar: Sidecar
-  before(async () => {
-    server = new Server()
-    const methods = [getState, getBulkState, bulkPublishEventAlpha1, saveState, executeStateTransaction, getMetadata]
-    for (const { name, input, output } of methods) {
-      const definition = {
-        path: `/dapr.proto.runtime.v1.Dapr/${name}`,
-        requestStream: false,
-        responseStream: false,
-        requestSerialize: (value: Buffer) => value,
-        requestDeserialize: (bytes: Buffer) => fromBinary(input as DescMessage, bytes),
-        responseSerialize: (value: MessageInitShape<DescMessage>) => {
-          return Buffer.from(toBinary(output as DescMessage, create(output as DescMessage, value)))
-        },
-        responseDeserialize: (bytes: Buffer) => bytes,
-      }
-      server.addService({ [name]: definition }, {
-        [name]: (
-          call: { request: unknown; metadata: { get(key: string): unknown[] } },
-          answer: (error: unknown, value?: unknown) => void,
-        ) => {
-          token = call.metadata.get('dapr-api-token')[0]
-          traceparent = call.metadata.get('traceparent')[0]
-          try {
-            answer(null, handlers[name]?.(call.request))
-          } catch (error) {
-            answer(error)
-          }
-        },
-      } as never)
-    }
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      )
-    })
-    sidecar = createSidecar({
-      Sidecar: { Host: '127.0.0.1', HttpPort: 1, GrpcPort: port, Token: 'dapr-token' },
-      Stream: { PubSub: 'pubsub,pubsub-1' },
-      State: { Store: 'statestore' },
-    })
-  })
-  after(() => server.forceShutdown())
-
-  it('says what is not ready: itself, or the store behind it', async () => {
-    handlers.GetBulkState = () => ({ items: [] })
+    expect(await sidecar.missing()).to.deep.equal({})
+    status = 500
+    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'its health answers 500' })
+    server.close()
+    server.closeAllConnections()
     expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer' })
-    handlers.GetBulkState = () => {
-      throw Object.assign(new Error('no mongodb://user:pw@host'), { code: status.INTERNAL })
-    }
-    expect(await sidecar.missing()).to.deep.equal({ sidecar: 'does not answer', store: 'does not answer' })
-  })
 
-  const failure = (promise: Promise<unknown>) =>
-    promise.then(
-      () => 'none',
-      (error: SidecarError) => `${error.name} ${error.failure}`,
-    )
-  const grpcError = (code: status, details: string) =>
-    Object.assign(new Error(details), { code, details }) as ServiceError
-  const event = { topic: 't', key: 'k', value: Buffer.from('{}'), headers: { traceparent: 'x' } }
-
-  it('reads what is there, with its etag, and shows the token', async () => {
-    handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{"b":1}'), etag: '7' }, { key: 'c' }] })
-    expect([...(await sidecar.read(['a', 'c']))]).to.deep.equal([['a', { value: { b: 1 }, etag: '7' }]])
-    expect(token).to.equal('dapr-token')
-  })
-
-  it('has the sidecar go on with the trace of what is handled, below a span of the call', async () => {
-    const { tracing, spans } = recordedSpans()
-    const span = tracing.begin('outer', newTraceId(), undefined, { kind: 'server' })
-    handlers.GetState = () => ({})
-    const other = { ...span.place, traceId: newTraceId() }
-    await within({ document: undefined, span, links: [other] }, () => sidecar.readOne('a'))
-    const [made] = spans()
-    expect(traceparent).to.equal(`00-${span.place.traceId}-${made?.spanId}-01`)
-    expect(made).to.include({ name: 'dapr.proto.runtime.v1.Dapr/GetState', kind: 'client', parent: span.place.spanId })
-    expect(made?.links).to.deep.equal([other.spanId])
-    expect(made?.attributes).to.include({ 'rpc.system': 'grpc', 'rpc.method': 'GetState' })
-
-    handlers.GetState = () => {
-      throw grpcError(status.UNAVAILABLE, 'of Ada')
-    }
-    await within({ document: undefined, span }, () => failure(sidecar.readOne('a')))
-    expect(spans()[1]).to.include({ isError: true, message: undefined })
-    expect(spans()[1]?.attributes).to.include({ 'error.type': 'UNAVAILABLE' })
-    await failure(sidecar.readOne('a'))
-    expect(traceparent).to.equal(undefined)
-    expect(spans()).to.have.lengthOf(2)
-  })
-
-  it('reads one document, or learns that there is none', async () => {
-    handlers.GetState = () => ({ data: Buffer.from('{"b":1}'), etag: '7' })
-    expect(await sidecar.readOne('a')).to.deep.equal({ value: { b: 1 }, etag: '7' })
-    handlers.GetState = () => ({})
-    expect(await sidecar.readOne('a')).to.equal(undefined)
-  })
-
-  it('does not take a key that could not be read for one that is absent', async () => {
-    handlers.GetBulkState = () => ({ items: [{ key: 'a', error: 'disk I/O error' }] })
-    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
-  })
-
-  it('does not take a document that is not JSON for an error of whoever reads it', async () => {
-    handlers.GetBulkState = () => ({ items: [{ key: 'a', data: Buffer.from('{') }] })
-    expect(await failure(sidecar.read(['a']))).to.equal('SidecarError unavailable')
-  })
-
-  it('does not say what it holds either, which may be personal', async () => {
-    handlers.GetState = () => ({ data: Buffer.from('{"Name": SECRET}'), etag: '1' })
-    const error = await sidecar.readOne('a').catch((thrown: unknown) => thrown)
-    expect(inspect(error, { depth: null, showHidden: true }))
-      .to.contain('read a: the document is not JSON')
-      .and.not.to.contain('SECRET')
-  })
-
-  it('saves each document on its own condition', async () => {
-    let request: unknown
-    handlers.SaveState = (given) => {
-      request = given
-      return {}
-    }
-    const value = '{"b":1}'
-    await sidecar.save([
-      { key: 'a', value, guard: { etag: '7' } },
-      { key: 'b', value, guard: 'absent' },
-      { key: 'c', value },
-    ])
-    const { storeName, states } = request as SaveStateRequest
-    expect(storeName).to.equal('statestore')
-    const firstWrite = 1
-    expect(
-      states.map(({ key, value, etag, options }) => [key, `${Buffer.from(value)}`, etag?.value, options?.concurrency]),
-    ).to.deep.equal([
-      ['a', value, '7', firstWrite],
-      ['b', value, undefined, firstWrite],
-      ['c', value, undefined, undefined],
-    ])
-  })
-
-  it('tells the type of the store, and that a component is not there', async () => {
-    const other = { name: 'env-secrets', type: 'secretstores.local.env' }
-    handlers.GetMetadata = () => ({ registeredComponents: [other, { name: 'statestore', type: 'state.sqlite' }] })
-    expect(await sidecar.storeType()).to.equal('state.sqlite')
-    handlers.GetMetadata = () => ({ registeredComponents: [other] })
-    expect(await failure(sidecar.storeType())).to.equal('SidecarError unavailable')
-  })
-
-  it('publishes each event under its own key and headers, and notices when one failed', async () => {
-    let seen: { metadata: object; entries: { metadata: object }[] } | undefined
-    handlers.BulkPublishEventAlpha1 = (request) => {
-      seen = request as typeof seen
-      return {}
-    }
-    await sidecar.publish('t', [event])
-    expect(seen?.metadata).to.deep.equal({ rawPayload: 'true' })
-    expect(seen?.entries[0]?.metadata).to.deep.equal({ partitionKey: 'k', traceparent: 'x' })
-    handlers.BulkPublishEventAlpha1 = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
-    expect(await failure(sidecar.publish('t', [event]))).to.equal('SidecarError unavailable')
-  })
-
-  it('publishes through the next component after an outage, not after a refusal', async () => {
-    const through: string[] = []
-    let answer: () => unknown = () => ({})
-    handlers.BulkPublishEventAlpha1 = (request) => {
-      through.push((request as { pubsubName: string }).pubsubName)
-      return answer()
-    }
-    const publish = () => failure(sidecar.publish('t', [event]))
-    const fail = (code: status, details: string) => () => {
-      throw grpcError(code, details)
-    }
-    await publish()
-    const [first, second] = through[0] === 'pubsub' ? ['pubsub', 'pubsub-1'] : ['pubsub-1', 'pubsub']
-    answer = fail(status.INTERNAL, 'kafka: circuit breaker is open')
-    await Promise.all([publish(), publish()])
-    answer = fail(status.INTERNAL, 'kafka server: Message was too large')
-    expect(await publish()).to.equal('SidecarError refused')
-    answer = () => ({ failedEntries: [{ entryId: '0', error: 'no' }] })
-    await publish()
-    answer = () => ({})
-    await publish()
-    expect(through).to.deep.equal([first, first, first, second, second, first])
-  })
-
-  it('tells a lost race, a refusal and an outage apart', async () => {
-    const write = () => failure(sidecar.transact([{ key: 'a', value: '1', guard: 'absent' }]))
-    const answers: [status, string, string][] = [
-      [status.INTERNAL, 'possible etag mismatch. error from state store', 'conflict'],
-      [status.INTERNAL, 'database is locked', 'unavailable'],
-      // A size never fits later: the words of grpc-go, of grpc-js, and of Dapr's client of Kafka.
-      [status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (17825813 vs. 16777216)', 'refused'],
-      [status.RESOURCE_EXHAUSTED, 'trying to send message larger than max (17825813 vs. 16777216)', 'refused'],
-      [status.RESOURCE_EXHAUSTED, 'grpc: message after decompression larger than max (2 vs. 1)', 'refused'],
-      [status.RESOURCE_EXHAUSTED, 'grpc: message too large (4294967296 bytes)', 'refused'],
-      [status.RESOURCE_EXHAUSTED, 'Received message that decompresses to a size larger than 16777216', 'refused'],
-      [
-        status.INTERNAL,
-        'kafka: invalid configuration (Attempt to produce message larger than configured Producer.MaxMessageBytes: 3 > 2)',
-        'refused',
-      ],
-      // A rate or a quota has room later: the words of grpc-js for ENHANCE_YOUR_CALM, of Azure Cosmos DB, and of a proxy.
-      [status.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
-      [status.RESOURCE_EXHAUSTED, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
-      [status.INTERNAL, '(RequestRateTooLarge) Error=16500: Request rate is large.', 'unavailable'],
-      [status.RESOURCE_EXHAUSTED, 'Quota exceeded', 'unavailable'],
-      [status.INTERNAL, 'failed to commit transaction: database or disk is full (13)', 'unavailable'],
-      [status.RESOURCE_EXHAUSTED, 'could not extend file "base/5/16384": No space left on device', 'unavailable'],
-      [status.UNAVAILABLE, 'connection refused', 'unavailable'],
-      [status.INVALID_ARGUMENT, 'invalid key', 'refused'],
-      [status.INVALID_ARGUMENT, 'state store statestore is not found', 'unavailable'],
-    ]
-    for (const [code, details, expected] of answers) {
-      handlers.ExecuteStateTransaction = () => {
-        throw grpcError(code, details)
-      }
-      expect(await write()).to.equal(`SidecarError ${expected}`)
-    }
+    const calls = [sidecar.publish('t', []), sidecar.read(['a']), sidecar.transact([]), sidecar.storeType()]
+    const answers = await Promise.allSettled(calls)
+    expect(answers.map(({ status: how }) => how)).to.deep.equal(calls.map(() => 'rejected'))
+    expect(asked).to.deep.equal(['/v1.0/healthz', '/v1.0/healthz'])
   })
 })

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import type { Write } from '../../src/sidecar/sidecar.ts'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { createIndependent } from '../../src/state/independent.ts'
 import type { UnitOfWork, View } from '../../src/state/work.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-lists.ts'
 import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork } from '../../src/state/work.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FullEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.ts'
 import type { BulkEntry } from '../../src/stream/delivery.ts'
 import { createPublisher } from '../../src/stream/publisher.ts'

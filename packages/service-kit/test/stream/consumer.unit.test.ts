@@ -10,7 +10,7 @@ import {
 } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import type { AppendTimes } from '../../src/stream/append-times.ts'
 import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'

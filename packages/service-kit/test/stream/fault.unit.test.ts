@@ -1,7 +1,7 @@
 import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { OverloadError } from '../../src/sidecar/overload-error.ts'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { OverloadError } from '../../src/sidecar/batcher.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { faultCodes, faultOf, HandlerError, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
 
 const refusals = new Set(['broken-rule'])

@@ -1,7 +1,6 @@
 import type { Envelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
-import { SidecarError } from '../../src/sidecar/sidecar-error.ts'
+import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createPublisher, recordOf } from '../../src/stream/publisher.ts'
 import { within } from '../../src/telemetry/handling.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'

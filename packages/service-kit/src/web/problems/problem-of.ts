@@ -1,6 +1,5 @@
-import { OverloadError } from '../../sidecar/overload-error.ts'
-import { reportsFullDisk, SidecarError } from '../../sidecar/sidecar-error.ts'
-import { UncertainError } from '../../sidecar/uncertain-error.ts'
+import { OverloadError } from '../../sidecar/batcher.ts'
+import { reportsFullDisk, SidecarError, UncertainError } from '../../sidecar/sidecar.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { HttpProblem, invalid, unavailable } from './problem.ts'
 import { type Refusals, refusalProblem } from './refusals.ts'

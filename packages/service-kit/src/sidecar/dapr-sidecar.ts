@@ -1,0 +1,215 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
+import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { handled } from '../telemetry/handling.ts'
+import { traceparentOf } from '../telemetry/traces/trace.ts'
+import type { Span } from '../telemetry/traces/tracing.ts'
+import {
+  isRefusal,
+  readyTimeoutMs,
+  reportsFullDisk,
+  reportsTooLarge,
+  type Sidecar,
+  SidecarError,
+  type SidecarFailure,
+  type SidecarSettings,
+  type StoredDocument,
+  sidecarFault,
+  type Write,
+} from './sidecar.ts'
+
+export type { Sidecar, Write } from './sidecar.ts'
+
+const callTimeoutMs = 10_000
+/** Dapr's default of 4 is slower for hundreds of keys; the SQLite component reads them in one query anyway. */
+const readParallelism = 16
+
+/** A sidecar that comes back is used within half a second, not after grpc-js's growing delays. Bulk reads may be large. */
+const channelOptions = {
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 500,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+}
+
+/**
+ * Creates a client of Dapr's gRPC API, on the SDK's generated protocol. It does not use the SDK's own wrappers: their bulk publish drops
+ * the partition key, and their bulk read shows a failed key as an absent one (docs/adr/0003).
+ */
+export function createSidecar(settings: SidecarSettings): Sidecar {
+  const { Sidecar: sidecar, Stream: stream, State: state } = settings
+  const client = new Client(`${sidecar.Host}:${sidecar.GrpcPort}`, credentials.createInsecure(), channelOptions)
+  const metadata = new Metadata()
+  metadata.set('dapr-api-token', sidecar.Token)
+
+  function call<I extends DescMessage, O extends DescMessage>(
+    what: string,
+    { parent, name, input, output }: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    timeoutMs = callTimeoutMs,
+  ): Promise<MessageShape<O>> {
+    const path = `/${parent.typeName}/${name}`
+    const options = { deadline: Date.now() + timeoutMs }
+    const encode = (message: MessageShape<I>) => asBuffer(toBinary(input, message))
+    const decode = (bytes: Buffer) => fromBinary(output, bytes)
+    const span = callSpan(parent.typeName, name)
+    return new Promise((resolve, reject) => {
+      client.makeUnaryRequest(
+        path,
+        encode,
+        decode,
+        create(input, request) as MessageShape<I>,
+        span ? tracedBy(span, metadata) : metadata,
+        options,
+        (error, response) => {
+          span?.end(error ? status[error.code] : undefined)
+          if (error) reject(new SidecarError(what, error, failureOf(error)))
+          else resolve(response as MessageShape<O>)
+        },
+      )
+    })
+  }
+
+  /** (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/) */
+  function callSpan(service: string, method: string): Span | undefined {
+    const { span, links = [] } = handled() ?? {}
+    if (!span) return undefined
+    const attributes = {
+      'rpc.system': 'grpc',
+      'rpc.service': service,
+      'rpc.method': method,
+      'server.address': sidecar.Host,
+      'server.port': sidecar.GrpcPort,
+    }
+    return span.child(`${service}/${method}`, { kind: 'client', attributes, links })
+  }
+  const { bulkPublishEventAlpha1, getBulkState, getState, saveState, executeStateTransaction, getMetadata } =
+    daprProto.Dapr.method
+
+  async function read(keys: string[], timeoutMs = callTimeoutMs): Promise<Map<string, StoredDocument>> {
+    const request = { storeName: state.Store, keys, parallelism: readParallelism }
+    const response = await call('read state', getBulkState, request, timeoutMs)
+    const found = new Map<string, StoredDocument>()
+    for (const item of response.items) {
+      if (item.error) throw new SidecarError(`read ${item.key}`, item.error)
+      if (item.data.length > 0) found.set(item.key, { value: parse(item.key, item.data), etag: item.etag })
+    }
+    return found
+  }
+
+  const pubsubs = stream.PubSub.split(',')
+  /** Which of them publishes: the next one after a failure (docs/adr/0012). */
+  let current = 0
+
+  return {
+    writeIntervalMs: 20,
+
+    async publish(topic, events) {
+      const used = current
+      const entries = events.map((event, index) => ({
+        entryId: String(index),
+        event: event.value,
+        contentType: 'application/json',
+        metadata: { ...event.headers, ...(event.key !== undefined && { partitionKey: event.key }) },
+      }))
+      const request = { pubsubName: pubsubs[used] as string, topic, entries, metadata: { rawPayload: 'true' } }
+      try {
+        const response = await call(`publish to ${topic}`, bulkPublishEventAlpha1, request)
+        const failed = response.failedEntries[0]
+        if (failed) throw new SidecarError(`publish to ${topic}`, failed.error)
+      } catch (error) {
+        if (!isRefusal(error) && used === current) current = (used + 1) % pubsubs.length
+        throw error
+      }
+    },
+
+    read: (keys) => read(keys),
+
+    async readOne(key) {
+      const { data, etag } = await call('read state', getState, { storeName: state.Store, key })
+      return data.length > 0 ? { value: parse(key, data), etag } : undefined
+    },
+
+    async transact(writes) {
+      const operations = writes.map((write) => ({ operationType: 'upsert', request: stateItemOf(write) }))
+      await call('write state', executeStateTransaction, { storeName: state.Store, operations })
+    },
+
+    async save(writes) {
+      await call('save state', saveState, { storeName: state.Store, states: writes.map(stateItemOf) })
+    },
+
+    async storeType() {
+      const { registeredComponents } = await call('read metadata', getMetadata, {})
+      const store = registeredComponents.find(({ name }) => name === state.Store)
+      if (!store) throw new SidecarError('read metadata', `the sidecar has no component ${state.Store}`)
+      return store.type
+    },
+
+    async missing() {
+      const asked = state.Store ? read(['readiness'], readyTimeoutMs) : undefined
+      const [fault, store] = await Promise.all([
+        sidecarFault(sidecar),
+        asked?.then(
+          () => undefined,
+          () => 'does not answer',
+        ),
+      ])
+      return { ...(fault && { sidecar: fault }), ...(store && { store }) }
+    },
+  }
+}
+
+/** The sidecar's own span is below that of the call. */
+function tracedBy({ place }: Span, metadata: Metadata): Metadata {
+  const traced = metadata.clone()
+  traced.set('traceparent', traceparentOf(place))
+  return traced
+}
+
+function stateItemOf({ key, value, guard }: Write) {
+  return {
+    key,
+    value: Buffer.from(value),
+    ...(typeof guard === 'object' && { etag: { value: guard.etag } }),
+    ...(guard && { options: { concurrency: commonProto.StateOptions_StateConcurrency.CONCURRENCY_FIRST_WRITE } }),
+  }
+}
+
+/** The same bytes: copies of whole batches would only keep the garbage collector busy. */
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+function parse(key: string, data: Uint8Array): unknown {
+  try {
+    return JSON.parse(asBuffer(data).toString())
+  } catch {
+    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    throw new SidecarError(`read ${key}`, 'the document is not JSON')
+  }
+}
+
+/**
+ * Dapr reports a lost etag race inside a transaction as INTERNAL (13), a single save's as ABORTED (10). INVALID_ARGUMENT is also its word
+ * for a component that it has not loaded (pkg/api/errors): nothing is wrong with what was asked. RESOURCE_EXHAUSTED is a message above
+ * gRPC's limit, or a rate or quota that has room later: only the words tell them apart. The bulk publish of Dapr 1.18.2 hides why Kafka
+ * refused a record (`kafka: Failed to deliver 1 messages.`), so one above its topic's limit is `unavailable`.
+ */
+function failureOf({ code, details }: ServiceError): SidecarFailure {
+  if (/ is not (found|configured)$/.test(details)) return 'unavailable'
+  // Whatever the code is, the same write succeeds once there is room.
+  if (reportsFullDisk(details)) return 'unavailable'
+  if (code === status.INVALID_ARGUMENT || reportsTooLarge(details)) return 'refused'
+  const raced = (code === status.INTERNAL || code === status.ABORTED) && /etag/i.test(details)
+  return raced ? 'conflict' : 'unavailable'
+}
