@@ -22,7 +22,7 @@ export { createForward, createPublish, type Forward, type Publish } from './stre
 export { createPublisher } from './stream/publisher.ts'
 export { createLog } from './telemetry/log.ts'
 export { readTrust, type TrustSettings } from './trust/read-trust.ts'
-export { UntrustedError } from './trust/untrusted-error.ts'
+export { UntrustedError } from './trust/trust.ts'
 export { createStreams, type Send, type Streams } from './web/event-stream.ts'
 export { HttpProblem, invalid, notFound, unavailable } from './web/problems/problem.ts'
 export { amountRule } from './web/requests/amount-rule.ts'

@@ -2,7 +2,7 @@ import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import { maskedText } from '../telemetry/mask.ts'
-import { UntrustedError } from '../trust/untrusted-error.ts'
+import { UntrustedError } from '../trust/trust.ts'
 
 /** Why an event can never be handled. `code` is stable and groups dead letters; `detail` says what to correct, without personal data. */
 export interface Fault {

@@ -1,5 +1,3 @@
-export { readTrust, type TrustSettings } from './read-trust.ts'
+export { readStanding, readTrust, type Standing, type TrustSettings } from './read-trust.ts'
 export { signatureHeader, signatureIn } from './signature.ts'
-export { readStanding, type Standing } from './standing.ts'
-export type { Evidence, Trust } from './trust.ts'
-export { UntrustedError } from './untrusted-error.ts'
+export { type Evidence, type Trust, UntrustedError } from './trust.ts'

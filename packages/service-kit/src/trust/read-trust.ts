@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { parseMoment } from '@orderflow/envelope-schema'
+import { eventTypes, parseMoment } from '@orderflow/envelope-schema'
+import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner } from './signature.ts'
-import { createTrust, type Publishers, type Trust } from './trust.ts'
-import { readTrustFile } from './trust-file.ts'
+import { createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
-/** Whom a service trusts, as its settings have it. */
+/** The settings of whom a service trusts. */
 export interface TrustSettings {
-  /** What applications outside may say, seen from the service's folder. */
+  /** The file of what applications outside may publish, relative to the service's folder. */
   File: string
-  /** What each service publishes, by AppId: generated from services.json, seen from the service's folder. */
+  /** The file of what each service publishes, by AppId: generated from services.json, relative to the service's folder. */
   Publishers: string
   /** Separated by commas: the first one signs. Empty where nobody else can write the stream, as on loopback. From the environment only. */
   SigningKeys: string
@@ -17,12 +17,12 @@ export interface TrustSettings {
 }
 
 /**
- * Reads whom to trust: once, so a change takes a restart.
+ * Reads whom to trust. It reads once, so a change takes a restart.
  * @param root the service's folder
- * @throws {TrustFileError} when the file says what cannot be
+ * @throws {TrustFileError} when the file cannot be read or is invalid
  */
 export function readTrust(root: URL, { File, Publishers: generated, SigningKeys, SignedSince }: TrustSettings): Trust {
-  const publishers = JSON.parse(readFileSync(new URL(generated, root), 'utf8')) as Publishers
+  const publishers = readPublishers(root, generated)
   const keys = SigningKeys.split(',').filter(Boolean)
   return createTrust({
     publishers,
@@ -30,4 +30,98 @@ export function readTrust(root: URL, { File, Publishers: generated, SigningKeys,
     signer: keys.length > 0 ? createSigner(keys) : undefined,
     signedSince: SignedSince ? Number(parseMoment(SignedSince)) : Number.NEGATIVE_INFINITY,
   })
+}
+
+/** The kind of a publisher: one of our services, an application that trust.json lists, or neither. */
+export type Standing = 'service' | 'listed' | 'unlisted'
+
+/**
+ * Returns a function from an AppId, in lower case, to the standing of its publisher. It is for display only: `Trust` decides what to accept.
+ * @param root the service's folder
+ */
+export function readStanding(
+  root: URL,
+  { File, Publishers: generated }: TrustSettings,
+): (appId: string | null) => Standing {
+  const publishers = readPublishers(root, generated)
+  const idsOf = (entries: object) => new Set(Object.keys(entries).map((id) => id.toLowerCase()))
+  const [services, listed] = [
+    idsOf(publishers.services),
+    idsOf(readTrustFile(new URL(File, root), publishers).publishers),
+  ]
+  return (appId) =>
+    appId === null ? 'unlisted' : services.has(appId) ? 'service' : listed.has(appId) ? 'listed' : 'unlisted'
+}
+
+function readPublishers(root: URL, generated: string): Publishers {
+  return JSON.parse(readFileSync(new URL(generated, root), 'utf8')) as Publishers
+}
+
+const schema = JSON.parse(readFileSync(new URL('trust.schema.json', import.meta.url), 'utf8')) as object
+// A test checks it against its meta-schema, so that this need not happen at each start.
+const validate = new Ajv({ allErrors: true, validateSchema: false }).compile<TrustFile>(schema)
+
+/** The file cannot be read, or is invalid. `problems` has a line for each, beginning with the setting that names the file. */
+export class TrustFileError extends Error {
+  readonly code = 'trust-file'
+  readonly problems: string[]
+  constructor(file: URL, problems: string[]) {
+    super(`trust is not usable (${file.pathname}):\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'TrustFileError'
+    this.problems = problems.map((problem) => `Trust__File: ${problem}`)
+  }
+}
+
+/**
+ * Reads what applications outside may publish.
+ * @param publishers what our own services publish, which the file cannot change
+ * @throws {TrustFileError}
+ */
+export function readTrustFile(file: URL, publishers: Publishers): TrustFile {
+  const content = read(file)
+  const problems = validate(content) ? problemsOf(content, publishers) : (validate.errors ?? []).flatMap(describe)
+  if (problems.length === 0) return content as TrustFile
+  throw new TrustFileError(file, problems)
+}
+
+function read(file: URL): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new TrustFileError(file, [`cannot be read: ${(error as Error).message}`])
+  }
+}
+
+/** Returns what a schema cannot check: which services, topics and events exist. */
+function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Publishers): string[] {
+  const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
+  const events = new Set(eventTypes.map((type) => type.split('@')[0]))
+  const seen = new Set<string>()
+  return Object.entries(listed).flatMap(([id, { name, topics }]) => {
+    const at = `/publishers/${id}`
+    const own = names.get(id.toLowerCase())
+    const isTwice = seen.size === seen.add(id.toLowerCase()).size
+    return [
+      ...(own ? [`${at}: is ${own}; what our own services publish stands in services.json`] : []),
+      ...(isTwice ? [`${at}: is listed twice`] : []),
+      ...([...names.values()].includes(name) && !own ? [`${at}/name: is that of a service of ours`] : []),
+      ...Object.entries(topics).flatMap(([topic, said]) =>
+        outside.includes(topic)
+          ? said
+              .filter((event) => !events.has(event))
+              .map((event) => `${at}/topics/${topic}: ${event} is no event; there are ${[...events].join(', ')}`)
+          : [`${at}/topics/${topic}: is not for others to write (outside, in services.json): ${outside.join(', ')}`],
+      ),
+    ]
+  })
+}
+
+function describe({ keyword, instancePath, params, message, propertyName }: ErrorObject): string[] {
+  // An error of a property's name: the error of its object reports it, too.
+  if (propertyName !== undefined) return []
+  if (keyword === 'propertyNames') return [`${instancePath}/${params.propertyName}: is no AppId, which is a GUID`]
+  if (keyword === 'additionalProperties') return [`${instancePath}/${params.additionalProperty}: no such field`]
+  if (keyword === 'required') return [`${instancePath}/${params.missingProperty}: is missing`]
+  if (keyword === 'enum') return [`${instancePath}: must be one of ${params.allowedValues.join(', ')}`]
+  return [`${instancePath || 'the file'}: ${message}`]
 }

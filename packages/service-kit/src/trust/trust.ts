@@ -1,6 +1,5 @@
 import type { ReceivedEnvelope } from '@orderflow/envelope-schema'
 import type { Signer } from './signature.ts'
-import { UntrustedError } from './untrusted-error.ts'
 
 /** Names of events by topic. */
 type Topics = Record<string, string[]>
@@ -17,7 +16,16 @@ export interface TrustFile {
   publishers: Record<string, { name: string; topics: Topics; tenants?: string[]; apiKey?: string }>
 }
 
-/** What a record has besides its envelope that tells who wrote it. */
+/** An event that its AppId may not publish, or that another application wrote. `message` states what is wrong, and how to fix it. */
+export class UntrustedError extends Error {
+  readonly code = 'untrusted'
+  constructor(message: string) {
+    super(message)
+    this.name = 'UntrustedError'
+  }
+}
+
+/** What a record has besides its envelope to prove who wrote it. */
 export interface Evidence {
   /** The envelope as bytes. */
   value: Uint8Array

@@ -5,7 +5,7 @@ import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import type { Publish } from '../../src/stream/publish.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
-import { UntrustedError } from '../../src/trust/untrusted-error.ts'
+import { UntrustedError } from '../../src/trust/trust.ts'
 
 const place = { topic: 'orderevents', partition: 0, offset: '7' }
 const OrderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'

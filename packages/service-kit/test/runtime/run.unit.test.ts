@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { PortTakenError } from '../../src/runtime/listener.ts'
 import { failureText } from '../../src/runtime/run.ts'
 import { SettingsError } from '../../src/runtime/settings.ts'
-import { TrustFileError } from '../../src/trust/trust-file.ts'
+import { TrustFileError } from '../../src/trust/read-trust.ts'
 
 describe('what keeps a service from starting', () => {
   it('is told with its stack and its cause when nobody expected it', () => {

@@ -2,8 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { createSigner, signatureHeader } from '../../src/trust/signature.ts'
-import { createTrust, type Publishers, type TrustFile, type TrustOptions } from '../../src/trust/trust.ts'
-import { UntrustedError } from '../../src/trust/untrusted-error.ts'
+import {
+  createTrust,
+  type Publishers,
+  type TrustFile,
+  type TrustOptions,
+  UntrustedError,
+} from '../../src/trust/trust.ts'
 
 const [shop, bank, legacy, stranger] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as [
   string,

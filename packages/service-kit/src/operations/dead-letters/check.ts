@@ -6,8 +6,7 @@ import {
   requireExactFields,
 } from '@orderflow/envelope-schema'
 import { ourFaults } from '../../stream/fault.ts'
-import type { Trust } from '../../trust/trust.ts'
-import { UntrustedError } from '../../trust/untrusted-error.ts'
+import { type Trust, UntrustedError } from '../../trust/trust.ts'
 
 /** Reasons that are decided anew, by what the schemas and the trust file say today. */
 const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
