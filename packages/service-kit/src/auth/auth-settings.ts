@@ -1,4 +1,4 @@
-import { isLoopback } from './loopback.ts'
+import { isIPv4 } from 'node:net'
 
 /** Who may use the public listener. */
 export interface AuthSettings {
@@ -61,4 +61,9 @@ export function authProblems({ Auth, Web }: AuthSettings & { Web: { Host: string
 function isSecure(issuer: string): boolean {
   const url = URL.parse(issuer)
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
+}
+
+/** Returns whether only programs of this machine reach a listener, by the host that it listens on. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -1,16 +1,15 @@
 import { type ApiKeys, openApiKeys } from './api-keys.ts'
 import type { AuthSettings } from './auth-settings.ts'
-import { createIssuer, type Discovery } from './issuer.ts'
-import { createTokenVerifier, type VerifyToken } from './tokens.ts'
+import { createIssuer, createTokenVerifier, type Discovery, type VerifyToken } from './tokens.ts'
 
-/** How callers prove who they are: by a token of the issuer, or by a key; one of the two is there at least. */
+/** How callers prove who they are: by a token of the issuer, or by a key. At least one of the two is set. */
 export interface Auth {
   issuer: { verify: VerifyToken; discover: () => Promise<Discovery>; clientId: string } | undefined
   keys: Pick<ApiKeys, 'find'> | undefined
 }
 
 /**
- * Undefined where nobody is asked.
+ * Creates the checks of callers. Undefined without authentication.
  * @param onProblem receives each new problem of the file of keys
  * @throws {ApiKeysError}
  */

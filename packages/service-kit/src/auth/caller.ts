@@ -1,6 +1,15 @@
 import type { Tenant } from '@orderflow/envelope-schema'
 import type { Request } from 'express'
 
+const actions = ['read', 'write', 'operate', 'reveal'] as const
+
+/** A permission of a token or key, such as `orders:write`: the data, and what the caller may do with it. */
+export type Scope = `${string}:${(typeof actions)[number]}`
+
+const form = new RegExp(`^[a-z][a-z-]*:(${actions.join('|')})$`)
+
+export const isScope = (text: string): text is Scope => form.test(text)
+
 /** Who sent a request, as its token or key proves. */
 export interface Caller {
   /** Unique among all callers: `key:<prefix>` or `<issuer>|<subject>`. */
@@ -8,18 +17,18 @@ export interface Caller {
   /** The name of the API key; left out for a token. */
   key?: string
   scopes: ReadonlySet<string>
-  /** Of the token's claim and subject, or of the key, which is no user. */
+  /** From the token's claim and subject, or from the key, which has no user. */
   tenant: Tenant
 }
 
 const callers = new WeakMap<Request, Caller>()
 
-/** Remembers who sent a request. */
+/** Remembers the caller of a request. */
 export function identify(request: Request, caller: Caller): void {
   callers.set(request, caller)
 }
 
-/** Who sent a request; undefined where nobody is asked (`Auth__Mode` other than closed). */
+/** Returns the caller of a request; undefined without authentication (`Auth__Mode` other than closed). */
 export function callerOf(request: Request): Caller | undefined {
   return callers.get(request)
 }

@@ -1,21 +1,20 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { AuthSettings } from './auth-settings.ts'
 import type { Caller } from './caller.ts'
-import type { Issuer } from './issuer.ts'
 
-/** Why a token is none that counts here, in words for its owner. */
+/** Why a token was rejected, in words for its owner. */
 export class TokenError extends Error {
   readonly code = 'token'
 }
 
-/** Whose token it is. @throws {TokenError} @throws {IssuerError} */
+/** Returns the caller that a token belongs to. @throws {TokenError} @throws {IssuerError} */
 export type VerifyToken = (token: string) => Promise<Caller>
 
-/** Keys that only the issuer has. One shared with its clients (HS256) would let each of them make tokens. */
+/** Algorithms whose signing key only the issuer has. A key that it shares with clients (HS256) would let each of them make tokens. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** Seconds by which the issuer's clock and ours may differ. */
 const clockTolerance = 30
-/** A token that was verified is known again for so long: then its key may have been taken back. */
+/** A verified token is accepted without another check for so long. Its key may have been revoked by then. */
 const knownForMs = 60_000
 /** Tokens of 1 to 2 KB each. */
 const maxKnown = 2_000
@@ -81,4 +80,79 @@ function createKnown(now: () => Date) {
       newer.set(token, { caller, until: Math.min(expires, now().getTime() + knownForMs) })
     },
   }
+}
+
+/** The metadata of an OpenID Connect issuer (OpenID Connect Discovery 1.0, section 3). */
+export interface Discovery {
+  issuer: string
+  jwks_uri: string
+  authorization_endpoint?: string
+  token_endpoint?: string
+}
+
+/** The issuer does not answer, or not as an issuer does. Nothing is wrong with the token. */
+export class IssuerError extends Error {
+  readonly code = 'issuer'
+  constructor(issuer: string, what: string, cause?: unknown) {
+    super(`the issuer ${issuer} ${what}`, { cause })
+    this.name = 'IssuerError'
+  }
+}
+
+export interface Issuer {
+  /** Asks the issuer once, and again after a failure. @throws {IssuerError} */
+  discover(): Promise<Discovery>
+  /** Returns the key that signed a token. @throws {IssuerError} */
+  key: JWTVerifyGetKey
+}
+
+const issuerTimeoutMs = 3_000
+
+/**
+ * Creates a client that finds an issuer's keys by discovery. It asks for them again when a token names an unknown key, at most every 30 s,
+ * and every 10 minutes anyway, so that revoked keys become invalid. While the issuer does not answer, the last keys stay valid, so that
+ * its outage does not become an outage of this service.
+ */
+export function createIssuer(issuer: string): Issuer {
+  let discovery: Promise<Discovery> | undefined
+  let remote: ReturnType<typeof createRemoteJWKSet> | undefined
+
+  function discover(): Promise<Discovery> {
+    discovery ??= discoveryOf(issuer).catch((error: unknown) => {
+      discovery = undefined
+      throw error
+    })
+    return discovery
+  }
+
+  return {
+    discover,
+    async key(header, token) {
+      const { jwks_uri } = await discover()
+      remote ??= createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: issuerTimeoutMs })
+      try {
+        return await remote(header, token)
+      } catch (error) {
+        // The fault is in the token: the issuer does not have its key.
+        if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error
+        const known = remote.jwks()
+        if (known) return createLocalJWKSet(known)(header, token)
+        throw new IssuerError(issuer, 'does not answer with its keys', error)
+      }
+    },
+  }
+}
+
+async function discoveryOf(issuer: string): Promise<Discovery> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const response = await fetch(url, { signal: AbortSignal.timeout(issuerTimeoutMs) }).catch((cause: unknown) => {
+    throw new IssuerError(issuer, 'does not answer', cause)
+  })
+  if (!response.ok) throw new IssuerError(issuer, `answers ${response.status} at ${url}`)
+  const found = (await response.json().catch(() => ({}))) as Partial<Discovery>
+  // Section 4.3: metadata of another issuer must not be used.
+  if (found.issuer !== issuer)
+    throw new IssuerError(issuer, `calls itself ${found.issuer}: write Auth__Issuer as it does`)
+  if (!found.jwks_uri) throw new IssuerError(issuer, 'names no jwks_uri')
+  return found as Discovery
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from '../auth/loopback.ts'
+import { isLoopback } from '../auth/auth-settings.ts'
 import type { Limits } from '../web/limits/rate-limits.ts'
 import type { BaseSettings } from './settings.ts'
 

@@ -2,8 +2,7 @@ import type { RequestHandler } from 'express'
 import { isApiKey } from '../auth/api-keys.ts'
 import type { Auth } from '../auth/auth.ts'
 import { type Caller, callerOf, identify } from '../auth/caller.ts'
-import { IssuerError } from '../auth/issuer.ts'
-import { TokenError } from '../auth/tokens.ts'
+import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems/problem.ts'
 
 /**

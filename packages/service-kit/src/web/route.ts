@@ -1,7 +1,6 @@
 import { noTenant, type Tenant } from '@orderflow/envelope-schema'
 import type { Request, Response } from 'express'
-import { type Caller, callerOf } from '../auth/caller.ts'
-import type { Scope } from '../auth/scope.ts'
+import { type Caller, callerOf, type Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'
 import { type Input, type Inputs, readInputs, type Values } from './requests/input.ts'
 import type { Model } from './requests/model.ts'

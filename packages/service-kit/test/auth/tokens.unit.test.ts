@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { createIssuer, IssuerError } from '../../src/auth/issuer.ts'
-import { createTokenVerifier, TokenError, type VerifyToken } from '../../src/auth/tokens.ts'
+import { createIssuer, createTokenVerifier, IssuerError, TokenError, type VerifyToken } from '../../src/auth/tokens.ts'
 import { startIssuer, type TestIssuer } from '../../src/testing/issuer.ts'
 
 describe('tokens', () => {

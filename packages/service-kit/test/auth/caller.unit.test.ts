@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isScope } from '../../src/auth/scope.ts'
+import { isScope } from '../../src/auth/caller.ts'
 
 describe('a scope', () => {
   it('says whose data it is and what is done with it', () => {
