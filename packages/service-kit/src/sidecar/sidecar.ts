@@ -42,7 +42,7 @@ export interface Sidecar {
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
    * Returns documents by key, and may leave out some that exist: where an SQL database fails between two rows, Dapr's bulk read returns the
-   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/absence.ts` makes sure of
+   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/work.ts` makes sure of
    * an absence; a write that is guarded by `absent` needs no such check.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
@@ -57,6 +57,9 @@ export interface Sidecar {
   /** Returns what is not ready, in words: the sidecar's own health, and the store behind it, if there is one. Empty when all is ready. */
   missing(): Promise<{ sidecar?: string; store?: string }>
 }
+
+/** Reads documents by key. Each reader states whether a missing document is certainly absent. */
+export type Read = Sidecar['read']
 
 /**
  * - `unavailable`: there was no answer, or an unexpected one; the outcome of a write is unknown;

@@ -1,36 +1,36 @@
-import type { QueueWatch } from '../sidecar/batcher.ts'
-import type { Sidecar } from '../sidecar/sidecar.ts'
+import { createHash } from 'node:crypto'
+import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
+import { isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
 import { asSpan } from '../telemetry/traces/spans.ts'
-import { createArrivalLists } from './arrival-lists.ts'
-import { type Load, type Page, type PageOptions, readPage } from './list-page.ts'
-import { createReader, type Read } from './reader.ts'
-import { changeIn, readIn, spaceOf } from './space.ts'
+import { createArrivalLists } from './arrival-list.ts'
+import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
-import type { UnitOfWork } from './work.ts'
+import { addMissing, type UnitOfWork } from './work.ts'
 
-/** A tenant's documents in the service's state store. Whoever asks at the same time shares bulk calls, also with other tenants. */
+/** A tenant's documents in the service's state store. Concurrent callers share bulk calls, also those of different tenants. */
 export interface Documents {
   /** Returns the documents that exist, by key; a missing one is absent. Bulk reads first, then one call for each key that these miss. */
   read: Read
   /** Reads, decides and writes, again whenever another writer was faster. */
   change: UnitOfWork
   /**
-   * A page of the tenant's list, newest arrival first.
+   * Returns a page of the tenant's list, newest arrival first.
    * @param load returns the documents of the ids, in order, which it reads with `read`: in bulk at first, then surely, for the ids where
    * it returned nothing. A document that it makes of several keys may be an older state of it, as if an event had not arrived yet.
-   * @throws {CursorError} when the cursor is not one of ours
+   * @throws {CursorError} when the cursor is not one of this list
    */
   page<T>(options: PageOptions, load: Load<T>): Promise<Page<T>>
 }
 
-/** The documents of a tenant, by its TenantID; empty for none. There is no way to those of all. */
+/** Returns the documents of a tenant, by its TenantID; empty for none. No call returns those of all tenants. */
 export type DocumentsOf = (tenant: string) => Documents
 
 const internal = { kind: 'internal' } as const
 
 /**
- * @param isShared whether tenants are nobody's business here (`Auth__Mode`): they have their documents in common
- * @param watch told of the batches that are stored
+ * Creates the documents of all tenants.
+ * @param isShared whether this service does not separate tenants (`Auth__Mode`): they share their documents
+ * @param watch receives the batches that are stored
  */
 export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = false, watch?: QueueWatch): DocumentsOf {
   const [reader, changeMany] = [createReader(sidecar), createUnitOfWork(sidecar, createArrivalLists(now), watch)]
@@ -42,4 +42,65 @@ export function createDocuments(sidecar: Sidecar, now: () => Date, isShared = fa
     const own = { read: readIn(space, read), scan: readIn(space, scan) }
     return { read: own.read, change: changeIn(space, change), page: (options, load) => readPage(own, options, load) }
   }
+}
+
+/**
+ * Returns the prefix of the keys of a tenant's documents and of its list, empty for no tenant. The tenant is hashed, because its name comes
+ * from publishers, may be long, and may contain a slash.
+ */
+export function spaceOf(tenant: string): string {
+  return tenant === '' ? '' : `tenant/${createHash('sha256').update(tenant).digest('base64url')}/`
+}
+
+/** Returns a `read` with keys relative to a space. */
+function readIn(space: string, read: Read): Read {
+  if (space === '') return read
+  return async (keys) => {
+    const found = await read(keys.map((key) => space + key))
+    return new Map(Array.from(found, ([key, document]) => [key.slice(space.length), document]))
+  }
+}
+
+/** Returns a unit of work with keys relative to a space. */
+function changeIn(space: string, change: UnitOfWork): UnitOfWork {
+  if (space === '') return change
+  return (work) =>
+    change({
+      ...work,
+      space,
+      key: space + work.key,
+      beside: work.beside?.map((key) => space + key) ?? [],
+      decide: (view) => work.decide({ ...view, get: (key) => view.get(space + key) }),
+    })
+}
+
+/** A caller waits for each read, and a list needs several in sequence: so there is no pause between them. */
+const readLimits = { maxItems: 200, maxBytes: 2_000, maxWaiting: 10_000, minIntervalMs: 0 }
+
+/** Creates a reader whose concurrent callers share bulk reads of at most 2,000 keys. */
+export function createReader(sidecar: Sidecar): Reader {
+  async function flush(requests: string[][]): Promise<Settled<Map<string, StoredDocument>>[]> {
+    const documents = await sidecar.read([...new Set(requests.flat())])
+    return requests.map((keys) => ({ ok: true, value: picked(documents, keys) }))
+  }
+  const inBulk = createBatcher({ flush, isRefusal, sizeOf: (keys: string[]) => keys.length, ...readLimits })
+
+  async function readWhere(isUnsure: (found: Map<string, StoredDocument>) => boolean, keys: string[]) {
+    const found = await inBulk(keys)
+    if (isUnsure(found)) await addMissing(sidecar, found, keys)
+    return found
+  }
+  return {
+    read: (keys) => readWhere(() => true, keys),
+    scan: (keys) => readWhere(({ size }) => size === 0, keys),
+  }
+}
+
+function picked(documents: Map<string, StoredDocument>, keys: string[]): Map<string, StoredDocument> {
+  return new Map(
+    keys.flatMap((key): [string, StoredDocument][] => {
+      const document = documents.get(key)
+      return document ? [[key, document]] : []
+    }),
+  )
 }

@@ -1,10 +1,9 @@
-import { slotOf } from './arrival-list.ts'
-import { type Chunk, chunkKey, laneCount, readHeads } from './lanes.ts'
-import type { Read, Reader } from './reader.ts'
+import type { Read } from '../sidecar/sidecar.ts'
+import { type Chunk, chunkKey, laneCount, readHeads, slotOf } from './arrival-list.ts'
 
 export interface Page<T> {
   items: T[]
-  /** Opaque; hand it back for the next older page. Null at the end of the list. */
+  /** Opaque cursor of the next older page. Null at the end of the list. */
   next: string | null
 }
 
@@ -17,7 +16,18 @@ export interface PageOptions {
 /** Returns the documents of listed ids, in order, and undefined where there is none. Reads them with `read`. */
 export type Load<T> = (ids: string[], read: Read) => Promise<({ item: T; listed: string | undefined } | undefined)[]>
 
-/** What was given as a cursor is none of this list. */
+/** Reads documents for a page of the list. */
+export interface Reader {
+  /** Returns the documents that exist, by key. A missing one is absent: each key that the bulk read leaves out is asked for by itself. */
+  read: Read
+  /**
+   * Returns documents by key, and may leave out some that exist. For lists only: they read many keys that are absent, and a call for each
+   * would cost more than the list. Only a result without any document is checked key by key.
+   */
+  scan: Read
+}
+
+/** The given cursor is not a cursor of this list. */
 export class CursorError extends Error {
   readonly code = 'cursor'
   constructor() {
@@ -26,25 +36,25 @@ export class CursorError extends Error {
   }
 }
 
-/** How far a reader has come in a lane: what is below is still to come. */
+/** The progress of a reader in a lane: older entries remain. */
 interface Position {
   lane: number
   n: number
-  /** Entries of the chunk from here on were read; undefined: none was. */
+  /** The entries of the chunk from this index on are read; undefined when none is. */
   before: number | undefined
   chunk: Chunk | undefined
-  /** The chunk before it, where that was read with it. */
+  /** The chunk before it, if it was read together with it. */
   older?: Chunk | undefined
-  /** Of a client's cursor, which may be made up, or of a list that was rebuilt since. */
+  /** Whether it comes from a client's cursor, which may be invented, or belong to a list that was rebuilt since. */
   isGiven: boolean
 }
 
 /**
  * Reads a page, newest arrival first: exactly so within a lane, which is what one writer listed, and by the writers' clocks between
- * lanes. An id counts only where its document's `listed` names this very slot, so one that two replicas listed at once shows up once.
- * Every chunk in the middle of a lane and every document is read surely, so no entry is left out between two others. The newest chunks
- * are searched in bulk: entries may be missing at the top until the page is read again.
- * @throws {CursorError} when the cursor is not one of ours
+ * lanes. An entry is valid only if its document's `listed` names its slot, so an id that two replicas listed at once appears once.
+ * Every chunk in the middle of a lane and every document is read with certainty, so no entry is left out between two others. The newest
+ * chunks are searched in bulk: entries may be missing at the top until the page is read again.
+ * @throws {CursorError} when the cursor is not one of this list
  */
 export async function readPage<T>(reader: Reader, options: PageOptions, load: Load<T>): Promise<Page<T>> {
   const items: T[] = []
@@ -86,8 +96,8 @@ async function newest(read: Read): Promise<Position[]> {
 }
 
 /**
- * Reads the chunks that the positions stand in, as far as they are not read yet, and in the same call those before them that `count`
- * entries may well lead to. A lane ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
+ * Reads the chunks of the positions, unless they are read already, and in the same call the chunks before them that `count` entries are
+ * likely to reach. A lane ends where a chunk is missing: its store was emptied while a service wrote to it (docs/operations.md).
  */
 async function fill({ read, scan }: Reader, positions: Position[], count: number): Promise<void> {
   const open = positions.filter(({ chunk }) => !chunk)
@@ -109,7 +119,7 @@ async function fill({ read, scan }: Reader, positions: Position[], count: number
 }
 
 /**
- * Takes the newest entries of all lanes, up to `limit` in `entries`, or until the next chunk of a lane must be read first. Answers the
+ * Takes the newest entries of all lanes, up to `limit` in `entries`, or until the next chunk of a lane must be read first. Returns the
  * positions behind them.
  */
 function merge(positions: Position[], limit: number, entries: Entry[]): Position[] {
@@ -129,7 +139,7 @@ function merge(positions: Position[], limit: number, entries: Entry[]): Position
 
 const lastOf = ({ chunk, before = 0 }: Position): number => chunk?.at[before - 1] ?? 0
 
-/** `lane.chunk.before` of each lane. */
+/** Returns the cursor: `lane.chunk.before` of each lane, in base64url. */
 function encodeCursor(positions: Position[]): string {
   const text = positions.map(({ lane, n, before = '' }) => `${lane}.${n}.${before}`).join()
   return Buffer.from(text).toString('base64url')

@@ -1,9 +1,25 @@
-import type { QueueWatch } from '../sidecar/batcher.ts'
-import { type Sidecar, SidecarError } from '../sidecar/sidecar.ts'
-import type { ArrivalLists } from './arrival-lists.ts'
-import { createIndependent } from './independent.ts'
-import { createTransactional } from './transactional.ts'
-import type { UnitOfWork, Work } from './work.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
+import {
+  isConflict,
+  isRefusal,
+  type Sidecar,
+  SidecarError,
+  type StoredDocument,
+  type Write,
+} from '../sidecar/sidecar.ts'
+import type { ArrivalLists } from './arrival-list.ts'
+import {
+  addMissing,
+  addMissingInBulk,
+  askedOneByOneFrom,
+  decideAll,
+  guardOf,
+  keysOf,
+  spacesOf,
+  type UnitOfWork,
+  type Work,
+} from './work.ts'
 
 const strategies: Record<string, typeof createIndependent> = {
   'state.sqlite': createTransactional,
@@ -12,11 +28,11 @@ const strategies: Record<string, typeof createIndependent> = {
 }
 
 /**
- * Reads, decides and writes in batches, as is best for the store that the sidecar names. One whose behaviour nobody has
- * tried is refused: what it takes for written may not be.
+ * Creates the unit of work, which reads, decides and writes in batches, with the strategy for the store type that the sidecar reports.
+ * It refuses an untested store type: such a store may lose what it reports as written.
  */
 export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
-  // A promise, so that works that begin at the same time share one question and one strategy, with one list of each tenant.
+  // A promise, so that concurrent works share one call and one strategy, with one list of each tenant.
   let strategy: Promise<UnitOfWork> | undefined
 
   async function choose(): Promise<UnitOfWork> {
@@ -35,9 +51,181 @@ export function createUnitOfWork(sidecar: Sidecar, lists: ArrivalLists, watch?: 
   }
 }
 
-/** What is wrong with a store of this type, in words; undefined when it can be used. */
+/** Returns why a store of this type cannot be used, in words; undefined when it can be used. */
 export function unsuitable(type: string): string | undefined {
   if (type in strategies) return undefined
   const tried = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(strategies))
   return `services here are not tried with a store of type ${type}; take ${tried}`
+}
+
+/** How often a batch is decided before it fails, and may be tried later. */
+const maxAttempts = 8
+const limits = { maxBytes: 4 * 1024 * 1024, maxWaiting: 10_000 }
+
+/** Returns a unit of work whose concurrent works share a flush. */
+function batched(
+  flush: (works: Work<unknown>[]) => Promise<Settled<unknown>[]>,
+  pace: Pick<BatcherOptions<unknown, unknown>, 'maxItems' | 'minIntervalMs' | 'maxInFlight' | 'watch'>,
+): UnitOfWork {
+  const queue = createBatcher({ flush, isRefusal, sizeOf: (work: Work<unknown>) => work.bytes, ...limits, ...pace })
+  return <R>(work: Work<R>) => queue(work) as Promise<R>
+}
+
+/**
+ * Every transaction writes this document. Invariant: while it is as it was read, no other writer has written anything. So its guard is
+ * enough for all documents that were read with it, and a guard costs the store four times a plain write (docs/adr/0009). It is
+ * read first, so that none of them can change in between.
+ */
+const fenceKey = 'fence'
+/** For so long after a lost race, each document has its own guard: with the fence alone, replicas would take turns. */
+const cautiousMs = 10_000
+const transactionItems = 500
+/**
+ * A write of a new document must make sure that the bulk read did not leave it out. Guarding it costs 150 µs; reading again costs a round
+ * trip and 15 µs a document (measured on SQLite, docs/adr/0017). So up to this many new documents are guarded, and more are read again.
+ */
+const maxGuarded = 4
+
+/**
+ * Creates the unit of work for a store on this machine, where documents cost less together than one by one. All works of a batch share a
+ * bulk read and a transaction, one batch at a time.
+ */
+export function createTransactional(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
+  /** The faster writer has begun its next write by then, or has none. */
+  const backoffMs = sidecar.writeIntervalMs / 2
+  let cautiousUntil = Number.NEGATIVE_INFINITY
+
+  async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isAlone = performance.now() > cautiousUntil
+      const list = lists(spacesOf(works))
+      const watched = list.watched()
+      const asked = works.flatMap(keysOf)
+      const read = await sidecar.read([...new Set([fenceKey, ...watched.keys, ...asked])])
+      const created = new Set(works.map(({ key }) => key).filter((key) => !read.has(key)))
+      const isEachGuarded = created.size <= maxGuarded
+      if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, [fenceKey, ...asked])
+      else if (isAlone && !isEachGuarded) await addMissingInBulk(sidecar, read, created)
+      watched.check(read)
+      await list.open((keys) => sidecar.read(keys))
+      const { results, writes: documents, draft } = await decideAll(works, read, list, sidecar)
+      if (documents.length === 0) return results
+      const fence = fenceOf(read, isAlone)
+      // A chunk that is begun was not read with the fence, so it keeps its guard.
+      const needsGuard = ({ guard }: Write) => !isAlone || (isEachGuarded && guard === 'absent')
+      const guarded = documents.map((write) => (needsGuard(write) ? write : unguarded(write)))
+      const writes = [fence, ...guarded, ...draft.writes()]
+      try {
+        await sidecar.transact(writes)
+        draft.stored()
+        return results
+      } catch (error) {
+        list.leave()
+        if (isConflict(error)) cautiousUntil = performance.now() + cautiousMs
+        if (!isConflict(error) || attempt === maxAttempts) throw error
+        await delay(Math.random() * backoffMs * attempt)
+      }
+    }
+  }
+  return batched(flush, { maxItems: transactionItems, minIntervalMs: sidecar.writeIntervalMs, watch })
+}
+
+/** Returns the write of the fence, which is guarded while this writer seems to be alone. */
+function fenceOf(read: Map<string, StoredDocument>, isGuarded: boolean): Write {
+  return { key: fenceKey, value: 'true', ...(isGuarded && { guard: guardOf(read, fenceKey) }) }
+}
+
+/** The fence is guard enough for a document that was read, and for one that is certainly absent. */
+const unguarded = ({ key, value }: Write): Write => ({ key, value })
+
+const independentItems = 200
+/** Batches that wait for the store at the same time: each costs round trips and hardly any processor time. */
+const maxInFlight = 4
+
+type Results = Map<Work<unknown>, Settled<unknown>>
+
+/**
+ * Creates the unit of work for a store across a network, where round trips cost and replicas must not take turns. Each document is saved by
+ * itself, on condition that it is as it was read, and all of a batch in one bulk save. Replicas write no shared document (docs/adr/0017).
+ */
+export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?: QueueWatch): UnitOfWork {
+  /** The faster writer has finished its write by then. */
+  const backoffMs = sidecar.writeIntervalMs / 2
+  let listed: Promise<unknown> = Promise.resolve()
+  /** Runs one draft of the list after the other: its chunk is stored before the next draft continues from there. */
+  function alone<R>(run: () => Promise<R>): Promise<R> {
+    const result = listed.then(run)
+    listed = result.catch(() => {})
+    return result
+  }
+
+  /** Decides all works and stores what they list. Returns the writes that remain, and the error of the list. */
+  async function decide(
+    works: Work<unknown>[],
+    results: Results,
+    attempt: number,
+  ): Promise<{ writes: Write[]; error: unknown }> {
+    const list = lists(spacesOf(works))
+    const watched = list.watched()
+    const asked = works.flatMap(keysOf)
+    const read = await sidecar.read([...new Set([...watched.keys, ...asked])])
+    if (attempt >= askedOneByOneFrom) await addMissing(sidecar, read, asked)
+    return alone(async () => {
+      watched.check(read)
+      await list.open((keys) => sidecar.read(keys))
+      const decided = await decideAll(works, read, list, sidecar)
+      for (const [index, work] of works.entries()) results.set(work, decided.results[index] as Settled<unknown>)
+      // The list is saved before the documents that name it: a crash in between leaves slots without documents, which readers skip.
+      const error = await save(decided.draft.writes())
+      if (error) list.leave()
+      else decided.draft.stored()
+      return { writes: decided.writes, error }
+    })
+  }
+
+  /** Saves, and returns the error, if there was one. */
+  async function save(writes: Write[]): Promise<unknown> {
+    if (writes.length === 0) return undefined
+    return sidecar.save(writes).catch((error: unknown) => error)
+  }
+
+  /** Returns the keys of the writes that did not happen. A bulk save that fails does not report which ones; all others happened. */
+  async function missingOf(writes: Write[]): Promise<Set<string>> {
+    const stored = await sidecar.read(writes.map(({ key }) => key))
+    const missing = writes.filter(({ key, value }) => JSON.stringify(stored.get(key)?.value) !== value)
+    return new Set(missing.map(({ key }) => key))
+  }
+
+  async function settle(works: Work<unknown>[], results: Results): Promise<void> {
+    let open = works
+    for (let attempt = 1; ; attempt += 1) {
+      const decided = await decide(open, results, attempt)
+      const error = decided.error ?? (await save(decided.writes))
+      if (!error) return
+      if (!decided.error) {
+        const missing = await missingOf(decided.writes)
+        // A work that saw what another work of the batch left shares its outcome, also when it wrote nothing, or threw.
+        open = open.filter((work) => keysOf(work).some((key) => missing.has(key)))
+      }
+      if (open.length === 0) return
+      if (isRefusal(error) && open.length > 1) {
+        const half = Math.ceil(open.length / 2)
+        await settle(open.slice(0, half), results)
+        return settle(open.slice(half), results)
+      }
+      if (isRefusal(error) || attempt === maxAttempts) {
+        for (const work of open) results.set(work, { ok: false, error })
+        return
+      }
+      await delay(Math.random() * backoffMs * attempt)
+    }
+  }
+
+  async function flush(works: Work<unknown>[]): Promise<Settled<unknown>[]> {
+    const results: Results = new Map()
+    await settle(works, results)
+    return works.map((work) => results.get(work) as Settled<unknown>)
+  }
+
+  return batched(flush, { maxItems: independentItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight, watch })
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
-import { createArrivalLists } from '../../src/state/arrival-lists.ts'
-import { createIndependent } from '../../src/state/independent.ts'
+import { createArrivalLists } from '../../src/state/arrival-list.ts'
+import { createIndependent } from '../../src/state/unit-of-work.ts'
 import type { UnitOfWork, View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 

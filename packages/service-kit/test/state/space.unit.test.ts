@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
-import { laneCount } from '../../src/state/lanes.ts'
-import { spaceOf } from '../../src/state/space.ts'
+import { laneCount } from '../../src/state/arrival-list.ts'
+import { createDocuments, type DocumentsOf, spaceOf } from '../../src/state/documents.ts'
 import type { View } from '../../src/state/work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
