@@ -1,8 +1,7 @@
-import { within } from '../telemetry/handling.ts'
+import { errorType, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { errorType } from '../telemetry/traces/spans.ts'
+import type { Tracing } from '../telemetry/traces/trace.ts'
 import { traceSettings } from '../telemetry/traces/trace-settings.ts'
-import type { Tracing } from '../telemetry/traces/tracing.ts'
 
 /** A collector that is away fails every few seconds. */
 const quietMs = 60_000

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { handled } from '../telemetry/handling.ts'
-import { onBehalfOf } from '../telemetry/traces/spans.ts'
-import type { Span } from '../telemetry/traces/tracing.ts'
+import { handled, onBehalfOf } from '../telemetry/handling.ts'
+import type { Span } from '../telemetry/traces/trace.ts'
 
 /** The queue is full, or the item waited too long in it. The step was not begun, and may be tried again. */
 export class OverloadError extends Error {

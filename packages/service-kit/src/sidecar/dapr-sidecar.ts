@@ -11,8 +11,7 @@ import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { handled } from '../telemetry/handling.ts'
-import { traceparentOf } from '../telemetry/traces/trace.ts'
-import type { Span } from '../telemetry/traces/tracing.ts'
+import { type Span, traceparentOf } from '../telemetry/traces/trace.ts'
 import {
   isRefusal,
   readyTimeoutMs,

@@ -6,10 +6,18 @@ import {
   requireExactFields,
 } from '@orderflow/envelope-schema'
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
-import { type Handling, handled, type Ids, idsOf, nowHandling, within } from '../telemetry/handling.ts'
+import {
+  asSpan,
+  errorType,
+  type Handling,
+  handled,
+  type Ids,
+  idsOf,
+  nowHandling,
+  within,
+} from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
-import { asSpan, errorType } from '../telemetry/traces/spans.ts'
 import { traceparentOf } from '../telemetry/traces/trace.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'

@@ -1,5 +1,5 @@
 import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope-schema'
-import type { Attributes } from '../telemetry/traces/tracing.ts'
+import type { Attributes } from '../telemetry/traces/trace.ts'
 import type { Place } from './place.ts'
 
 // Names of OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.

@@ -1,8 +1,7 @@
 import { type Envelope, typeOf } from '@orderflow/envelope-schema'
 import { type Handling, noteIds } from '../telemetry/handling.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
-import { newTraceId, placeIn, traceIdOf } from '../telemetry/traces/trace.ts'
-import type { Span, Tracing } from '../telemetry/traces/tracing.ts'
+import { newTraceId, placeIn, type Span, type Tracing, traceIdOf } from '../telemetry/traces/trace.ts'
 import type { BulkEntry, Delivery } from './delivery.ts'
 import { processAttributes, topicAttributes } from './messaging.ts'
 

@@ -1,14 +1,14 @@
+import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { handled, idsOf } from './handling.ts'
-import { logOutput } from './log-output.ts'
 import { maskedLine } from './mask.ts'
 
 export type { Logger }
 
 /**
- * One JSON line per record. Payloads are not logged at all; should one slip in, it is masked, as all of a line is: where it is written, so
- * that nothing gets past, and what is not logged costs nothing. While an event or a request is handled, each line has its ids.
- * @param destination standard output unless told
+ * Creates a log that writes one JSON line per record. While an event or a request is handled, each line has its ids. Payloads are not
+ * logged. Each line is masked when it is written, so a payload that is logged by mistake is masked, too.
+ * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
   const options = {
@@ -23,14 +23,67 @@ export function createLog(name: string, level: string, destination: DestinationS
   return pino(options, destination)
 }
 
-/** No other fields of an error: libraries hang whole bodies and documents on them. */
+/** Other fields of an error are left out, because libraries attach whole bodies and documents. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
   return { type, message, stack }
 }
 
-/** Where an error comes from, and where its causes do. */
+/** Returns the stack of an error and of its causes. */
 export function stackOf(error: Error): string {
   return stdSerializers.err(error).stack
+}
+
+/** Time between attempts to write to a pipe whose reader is slow. */
+const retryMs = 10
+const pause = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * Writes log lines to a file descriptor, each before the next statement runs.
+ *
+ * A service must not end because its log cannot be written. With pino's own destination, a full disk ends the process, or keeps it in an
+ * endless loop as it ends. A line that cannot be written is dropped. The next line that is written reports how many were lost.
+ */
+export function logOutput(descriptor: number): DestinationStream {
+  let lost = 0
+  let reason = ''
+  /** Set after an incomplete line: the next write begins with a line break. */
+  let isCut = false
+
+  function write(line: string): boolean {
+    const bytes = Buffer.from(isCut ? `\n${line}` : line)
+    let written = 0
+    while (written < bytes.length) {
+      try {
+        written += writeSync(descriptor, bytes, written)
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException
+        if (code === 'EAGAIN') Atomics.wait(pause, 0, 0, retryMs)
+        else {
+          isCut ||= written > 0
+          reason = message
+          return false
+        }
+      }
+    }
+    isCut = false
+    return true
+  }
+
+  return {
+    write(line) {
+      if (lost > 0 && write(lostLine(lost, reason))) lost = 0
+      if (lost > 0 || !write(line)) lost += 1
+    },
+  }
+}
+
+function lostLine(count: number, reason: string): string {
+  const record = {
+    level: 'warn',
+    time: new Date().toISOString(),
+    msg: `${count} lines of this log are lost: ${reason}`,
+  }
+  return `${JSON.stringify(record)}\n`
 }

@@ -1,14 +1,28 @@
-import { maskedEvent, openFields } from '@orderflow/envelope-schema'
-import { withoutValues } from './handling.ts'
-import { isHidden } from './personal.ts'
+import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope-schema'
+import { handled } from './handling.ts'
+import { isSecretName } from './secret-names.ts'
 
 export const mask = '***'
 
 const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
+const inherited = new Set<string>()
+let isPersonal = meansOneOf(personalNames)
+
+/** Adds the name under which an API has a personal field of the contract. It is called while models are made, before anything is masked. */
+export function inheritPersonal(name: string): void {
+  inherited.add(name)
+  isPersonal = meansOneOf([...personalNames, ...inherited])
+}
+
+/** Returns whether values of a field of this name are masked: it is personal, by the contract or by `inheritPersonal`, or a secret. */
+export function isHidden(name: string): boolean {
+  return isPersonal(name) || isSecretName(name)
+}
+
 /**
- * What a service tells of itself, such as a line of its log, at any depth: without what is personal or secret by its name, and of events
- * only what may be shown. Texts are masked as `maskedText` does it.
+ * Masks a value at any depth, such as a log line: fields whose names are personal or secret, the fields of events that may not be shown, and
+ * texts as `maskedText` does.
  */
 export function maskedFields(value: unknown, name = ''): unknown {
   if (value !== null && isHidden(name)) return mask
@@ -20,7 +34,7 @@ export function maskedFields(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, key)]))
 }
 
-/** Bytes as JSON has them: of a Buffer, or of another array. They may be the text of an event. */
+/** Recognizes a Buffer or a typed array in JSON. Its bytes may be the text of an event. */
 function isBytes(value: object): boolean {
   const { type, data = value } = value as { type?: unknown; data?: unknown }
   const items = Object.values(Object(data))
@@ -28,15 +42,15 @@ function isBytes(value: object): boolean {
   return isIndexed && items.every((item) => typeof item === 'number')
 }
 
-/** Characters. A longer text is not for reading. */
+/** Characters. A longer text is cut. */
 const maxTextLength = 8_000
 
-/** V8 quotes the text around the mistake. */
+/** V8 quotes the text around the error. */
 const quotingSyntaxError = /Unexpected token .*? is not valid JSON/gs
 
 /**
- * A text, such as the message of an error: without values of the document that is being handled, and without what it holds itself of
- * personal or secret fields, as JSON, as a query, or as objects are printed.
+ * Masks a text, such as an error's message: values of the document that is being handled, and values of personal or secret fields in JSON, in
+ * a query, or in a printed object.
  */
 export function maskedText(text: string): string {
   if (text.length > maxTextLength) return `${maskedText(text.slice(0, maxTextLength))} (cut)`
@@ -56,7 +70,7 @@ function maskedJson(text: string): string | undefined {
   }
 }
 
-/** A name, what stands between it and its value, and the quote before that, if there is one: escaped, where JSON is inside of a text. */
+/** Matches a name, its separator, and the quote before its value, if any. JSON inside a text has escaped quotes. */
 const pair = /(?<![\p{L}\p{N}_.-])([\p{L}_][\p{L}\p{N}_.-]*)(?:\\*["'`])?\s*[:=]\s*(\\*["'`])?/gu
 
 function withoutPairs(text: string): string {
@@ -71,7 +85,7 @@ function withoutPairs(text: string): string {
   return masked + text.slice(from)
 }
 
-/** Where the value ends that begins at `start`: before its closing quote, before what comes next, or, of a structure, nowhere. */
+/** Returns the end of the value that begins at `start`: its closing quote, the next separator, or the end of the text for a structure. */
 function endOfValue(text: string, start: number, quote: string | undefined): number {
   if (quote === undefined) {
     if (/[[{]/.test(text.charAt(start))) return text.length
@@ -83,8 +97,64 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
   return end < 0 ? text.length : end
 }
 
-/** A line of a log, which is JSON. Level, time and app are the log's own. */
+/** Masks a log line, which is JSON. Level, time and app are set by the log itself. */
 export function maskedLine(line: string): string {
   const { level, time, app, ...fields } = JSON.parse(line)
   return `${JSON.stringify({ level, time, app, ...(maskedFields(fields) as object) })}\n`
+}
+
+/** Matches a whole id, an escaped character of a URL or of JSON, or a word: anything but white space and ASCII punctuation. */
+const word =
+  /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|%[\da-f]{2}|\\(?:[bfnrt]|u[\da-f]{4}|x[\da-f]{2})|[^\s!-/:-@[-`{-~]+/giu
+
+/** A shorter part occurs in half of all texts. */
+const minPartLength = 3
+
+/**
+ * Masks each word of a text that also occurs in a hidden value of the document that is being handled. It compares words instead of whole
+ * values because error messages quote, cut and escape values.
+ */
+export function withoutValues(text: string): string {
+  const handling = handled()
+  if (!handling) return text
+  handling.texts ??= hiddenIn(parsed(handling.document)).join('\n').toLowerCase()
+  const { texts } = handling
+  if (texts === '') return text
+  const words = new Set(texts.match(word))
+  return text.replaceAll(word, (found) => {
+    const lower = found.toLowerCase()
+    const isThere = words.has(lower) || (found.length >= minPartLength && texts.includes(lower))
+    return isThere && !isId(found) ? '***' : found
+  })
+}
+
+/** Returns the document as JSON. Bytes that are not JSON count as a text, which may contain anything. */
+function parsed(document: unknown): unknown {
+  if (!(document instanceof Uint8Array)) return document
+  const text = Buffer.from(document).toString()
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A number of so many digits may identify a person; a shorter one is a quantity. */
+const minDigits = 5
+
+/** Ids are shown: they identify no person, and most messages contain one. */
+const isId = (text: string): boolean => mayShow('Id', text)
+
+/** Returns the values of a document that may not be shown. */
+function hiddenIn(document: unknown): string[] {
+  const found: string[] = []
+  const waiting: [name: string, value: unknown][] = [['', document]]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [name, value] = next
+    if (typeof value === 'object' && value !== null) for (const entry of Object.entries(value)) waiting.push(entry)
+    const isText = typeof value === 'string' && !isId(value)
+    const isNumber = typeof value === 'number' && String(value).length >= minDigits
+    if ((isText || isNumber) && !mayShow(name, value)) found.push(String(value))
+  }
+  return found
 }

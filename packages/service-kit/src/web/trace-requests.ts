@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Handling, within } from '../telemetry/handling.ts'
-import { guidOf, newTraceId, placeIn } from '../telemetry/traces/trace.ts'
-import type { Span, Tracing } from '../telemetry/traces/tracing.ts'
+import { guidOf, newTraceId, placeIn, type Span, type Tracing } from '../telemetry/traces/trace.ts'
 import { whenEnded } from './ended.ts'
 import type { ShownPath } from './shown-path.ts'
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { whileHandling, withoutValues } from '../../src/telemetry/handling.ts'
+import { whileHandling } from '../../src/telemetry/handling.ts'
+import { withoutValues } from '../../src/telemetry/mask.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 
 const orderId = '5f0c1d7a-2b3c-4d5e-8f90-a1b2c3d4e5f6'

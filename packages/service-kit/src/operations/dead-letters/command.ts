@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import type { KafkaConnection } from '../../stream/kafka-connection.ts'
 import { placeText } from '../../stream/place.ts'
 import type { Trust } from '../../trust/trust.ts'
-import type { KafkaConnection } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
 import { OperationError } from '../operation-error.ts'

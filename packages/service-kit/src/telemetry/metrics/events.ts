@@ -1,7 +1,6 @@
 import { eventTypes } from '@orderflow/envelope-schema'
 import { Counter, Gauge, Histogram } from 'prom-client'
-import { delays, durations, sizes } from './buckets.ts'
-import type { MetricsRegistry } from './registry.ts'
+import { delays, durations, type MetricsRegistry, sizes } from './registry.ts'
 
 /**
  * What became of an event. `duplicate`: handled, and nothing changed. `retried`: the platform failed, so it comes again and is counted

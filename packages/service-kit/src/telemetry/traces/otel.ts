@@ -22,11 +22,10 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { SpanPlace } from './trace.ts'
+import type { Span, SpanKind, SpanOptions, SpanPlace, Tracing } from './trace.ts'
 import type { TraceSettings } from './trace-settings.ts'
-import type { Attributes, Span, SpanKind, SpanOptions, Tracing } from './tracing.ts'
 
-// Loaded only where there is a collector: the SDK takes memory, and a part of a second.
+// This module is loaded only if there is a collector: the SDK takes memory, and a part of a second.
 
 const kinds: Record<SpanKind, ApiSpanKind> = {
   server: ApiSpanKind.SERVER,
@@ -36,12 +35,12 @@ const kinds: Record<SpanKind, ApiSpanKind> = {
   internal: ApiSpanKind.INTERNAL,
 }
 
-/** Spans that wait to be sent. More are dropped: a batch of events is some thousand. */
+/** The number of spans that may wait to be sent. Further spans are dropped. A batch of events has some thousand. */
 const maxQueueSize = 16_384
 
 /**
- * Sends spans to where the standard variables say (`OTEL_EXPORTER_OTLP_ENDPOINT` and others, which the exporter reads itself): OTLP over HTTP.
- * @param onError told of each time at which spans could not be sent
+ * Records traces and sends them as OTLP over HTTP. The exporter reads the standard variables itself (`OTEL_EXPORTER_OTLP_ENDPOINT` and others).
+ * @param onError receives each failure to send spans
  */
 export function otlpTracing(service: string, settings: TraceSettings, onError: (error: unknown) => void): Tracing {
   setGlobalErrorHandler(onError)
@@ -50,7 +49,7 @@ export function otlpTracing(service: string, settings: TraceSettings, onError: (
   return createTracing(service, settings, new BatchSpanProcessor({ exporter, scheduledDelayMillis, maxQueueSize }))
 }
 
-/** Records what is sampled, and nothing of the rest. */
+/** Records the spans of sampled traces only. */
 export function createTracing(
   service: string,
   settings: Pick<TraceSettings, 'asksParent' | 'ratio'>,
@@ -60,8 +59,8 @@ export function createTracing(
   const resource = defaultResource()
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }))
-  const ids = new TraceIds()
-  // Whether to sample is asked once for a trace, before anything is made of it.
+  const ids = createTraceIds()
+  // `isSampled` decides once per trace, before any span is made.
   const provider = new TracerProvider({
     resource,
     sampler: new AlwaysOnSampler(),
@@ -86,12 +85,11 @@ export function createTracing(
   }
 }
 
-/** The first span of a trace has the trace's id from whoever begins it: the SDK asks for one, and says nothing of what for. */
-class TraceIds implements IdGenerator {
-  next = ''
-  readonly #random = new RandomIdGenerator()
-  generateTraceId = () => this.next
-  generateSpanId = () => this.#random.generateSpanId()
+/** Generates span ids. A trace's id comes from the caller: the SDK asks for one without saying for which trace. */
+function createTraceIds(): IdGenerator & { next: string } {
+  const random = new RandomIdGenerator()
+  const ids = { next: '', generateTraceId: () => ids.next, generateSpanId: () => random.generateSpanId() }
+  return ids
 }
 
 function begin(tracer: Tracer, name: string, options: SpanOptions, context: Context): Span {
@@ -105,43 +103,24 @@ function begin(tracer: Tracer, name: string, options: SpanOptions, context: Cont
     },
     context,
   )
-  return new RecordedSpan(tracer, span)
+  return recorded(tracer, span)
 }
 
-class RecordedSpan implements Span {
-  readonly place: SpanPlace
-  readonly #tracer: Tracer
-  readonly #span: ApiSpan
-
-  constructor(tracer: Tracer, span: ApiSpan) {
-    const { traceId, spanId } = span.spanContext()
-    this.place = { traceId, spanId, isSampled: true }
-    this.#tracer = tracer
-    this.#span = span
-  }
-
-  child(name: string, options: SpanOptions): Span {
-    return begin(this.#tracer, name, options, trace.setSpan(ROOT_CONTEXT, this.#span))
-  }
-
-  rename(name: string): void {
-    this.#span.updateName(name)
-  }
-
-  set(attributes: Attributes): void {
-    this.#span.setAttributes(attributes as ApiAttributes)
-  }
-
-  link(place: SpanPlace): void {
-    this.#span.addLink({ context: contextOf(place) })
-  }
-
-  end(error?: string): void {
-    if (error !== undefined) {
-      this.#span.setStatus({ code: SpanStatusCode.ERROR })
-      this.#span.setAttribute('error.type', error)
-    }
-    this.#span.end()
+function recorded(tracer: Tracer, span: ApiSpan): Span {
+  const { traceId, spanId } = span.spanContext()
+  return {
+    place: { traceId, spanId, isSampled: true },
+    child: (name, options) => begin(tracer, name, options, trace.setSpan(ROOT_CONTEXT, span)),
+    rename: (name) => void span.updateName(name),
+    set: (attributes) => void span.setAttributes(attributes as ApiAttributes),
+    link: (place) => void span.addLink({ context: contextOf(place) }),
+    end(error) {
+      if (error !== undefined) {
+        span.setStatus({ code: SpanStatusCode.ERROR })
+        span.setAttribute('error.type', error)
+      }
+      span.end()
+    },
   }
 }
 

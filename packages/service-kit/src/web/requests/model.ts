@@ -1,5 +1,5 @@
 import { type EventType, fieldSchema } from '@orderflow/envelope-schema'
-import { inheritPersonal } from '../../telemetry/personal.ts'
+import { inheritPersonal } from '../../telemetry/mask.ts'
 
 /** A JSON Schema as OpenAPI 3.0 has it. */
 export type Schema = { [keyword: string]: unknown }

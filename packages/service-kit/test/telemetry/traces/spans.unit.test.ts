@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { handled, within } from '../../../src/telemetry/handling.ts'
-import { asSpan, onBehalfOf } from '../../../src/telemetry/traces/spans.ts'
+import { asSpan, handled, onBehalfOf, within } from '../../../src/telemetry/handling.ts'
 import { newTraceId } from '../../../src/telemetry/traces/trace.ts'
 import { recordedSpans, type ToldSpan } from '../../support/recorded-spans.ts'
 
