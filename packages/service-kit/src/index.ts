@@ -8,9 +8,8 @@ export {
   type ServiceParts,
 } from './runtime/define-service.ts'
 export type { Tried, TriedRecord } from './runtime/dry-run.ts'
-export { readSettings } from './runtime/read-settings.ts'
 export { run } from './runtime/run.ts'
-export { type BaseSettings, section } from './runtime/settings.ts'
+export { type BaseSettings, readSettings, section } from './runtime/settings.ts'
 export { OverloadError } from './sidecar/batcher.ts'
 export { SidecarError, UncertainError } from './sidecar/sidecar.ts'
 export { createDocuments, type Documents, type DocumentsOf } from './state/documents.ts'

@@ -1,7 +1,7 @@
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
-import { readSettings } from '../runtime/read-settings.ts'
 import { failureText } from '../runtime/run.ts'
+import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
 import { momentOf } from '../stream/record-ids.ts'

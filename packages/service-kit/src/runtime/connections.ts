@@ -1,20 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { Server as SecureServer } from 'node:tls'
 
 interface Connection {
-  /** As it was accepted: below TLS, if there is any. */
+  /** The socket as it was accepted, below TLS. */
   socket: Socket
-  /** The last that came on it. */
+  /** The last request on it. */
   exchange: { request: IncomingMessage; response: ServerResponse } | undefined
-  /** `performance.now()` when it came, or its last request did. */
+  /** `performance.now()` of its last request, or of its start. */
   since: number
 }
 
 /**
- * Holds a server to so many connections, and lets those that only wait keep nobody out: for each one too many it closes that whose
- * client has been silent, or in the middle of a request, for longest. A client that keeps a connection and sends on it again is
- * ready for that, as it may be closed at any time. Only when all of them wait for us is it the new one.
+ * Limits a server's connections so that idle ones never keep a new client out. For each further connection it closes the one whose client has
+ * been silent, or in the middle of a request, for longest. A client that reuses a connection expects that, because the server may close
+ * it at any time. Only when all other connections wait for an answer does the new one get closed.
  */
 export function limitConnections(server: Server, max: number): void {
   const connections = new Map<string, Connection>()
@@ -28,11 +29,11 @@ export function limitConnections(server: Server, max: number): void {
     if (connections.size <= max) return
     const [longest, { socket: closed }] = longestWaiting(connections)
     closed.destroy()
-    // It says that it is closed only after more may have come.
+    // Its close event comes later, after further connections.
     connections.delete(longest)
   })
 
-  // Requests come from what TLS makes of it, which has the same address.
+  // Requests come from the TLS socket, which has the same address.
   if (server instanceof SecureServer) {
     server.on('secureConnection', (secured: Socket) => {
       const connection = connections.get(placeOf(secured))
@@ -50,8 +51,53 @@ export function limitConnections(server: Server, max: number): void {
 
 const placeOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
 
-/** The new one at least is one. Found when there is one too many, which is seldom, and not kept for each answer. */
+/** Returns the connection that has waited longest; the new one always waits. It searches all, because the limit is seldom exceeded. */
 function longestWaiting(connections: Map<string, Connection>): [place: string, Connection] {
   const waiting = [...connections].filter(([, { exchange }]) => !exchange?.request.complete || exchange.response.closed)
   return waiting.reduce((longest, other) => (other[1].since < longest[1].since ? other : longest))
 }
+
+/**
+ * How long an idle connection stays open after the stop began. A request that arrives meanwhile is answered with `Connection: close`. One that
+ * arrives at the moment of closing gets a reset, and its client cannot know the outcome. Busy clients send again within milliseconds of
+ * an answer, also across a continent.
+ */
+const graceMs = 250
+
+/**
+ * Returns a function that ends a server without breaking off a request. From its first call on, the server accepts no new connection, and
+ * every answer that has not begun carries `Connection: close`, so that each client leaves its connection after an answer (RFC 9112, section
+ * 9.6). It resolves when the last request has been answered, and closes the remaining connections.
+ *
+ * `server.close()` would close idle connections at once, while a client's next request may be on its way (ADR 37).
+ * @param sockets the sockets that accept the server's connections; read when the drain begins
+ */
+export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {
+  const unanswered = new Set<ServerResponse>()
+  let draining = false
+  let lastAnswered = () => {}
+
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    if (draining) response.setHeader('connection', 'close')
+    unanswered.add(response)
+    response.once('close', () => {
+      unanswered.delete(response)
+      if (unanswered.size === 0) lastAnswered()
+    })
+  })
+
+  return async () => {
+    draining = true
+    for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close')
+    await Promise.race([Promise.all(sockets.map(closed)), delay(graceMs)])
+    // Timers run before sockets are read: while the event loop was blocked, a request may have arrived on a connection that looks idle.
+    await turn()
+    server.closeIdleConnections()
+    if (unanswered.size > 0) await new Promise<void>((resolve) => (lastAnswered = resolve))
+    server.closeAllConnections()
+  }
+}
+
+/** Accepts no more connections; resolves when the last one is gone. */
+const closed = (socket: NetServer): Promise<void> =>
+  new Promise((resolve) => NetServer.prototype.close.call(socket, () => resolve()))

@@ -3,6 +3,7 @@ import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'
+import { unsuitable } from '../state/unit-of-work.ts'
 import { createAppChannel } from '../stream/app-channel.ts'
 import { createAppendTimes } from '../stream/append-times.ts'
 import { createConsumers } from '../stream/consumer.ts'
@@ -12,22 +13,21 @@ import { momentOf } from '../stream/record-ids.ts'
 import { createMetrics } from '../telemetry/metrics/metrics.ts'
 import type { Tracing } from '../telemetry/traces/trace.ts'
 import { readTrust } from '../trust/read-trust.ts'
+import type { Readiness } from '../web/health.ts'
 import { createWeb } from '../web/web.ts'
 import type { Background, ServiceContext, ServiceDefinition, ServiceParts } from './define-service.ts'
-import { createDryRun } from './dry-run.ts'
-import { withDryRun } from './dry-run-listener.ts'
-import { limitsOf } from './limits.ts'
-import { createReadiness } from './readiness.ts'
-import { createStreamCheck } from './stream-check.ts'
+import { createDryRun, withDryRun } from './dry-run.ts'
+import { limitsOf } from './settings.ts'
+import { createStreamCheck, type StreamCheck } from './stream-check.ts'
 
-/** What a service runs on; a test passes its own. */
+/** What a service depends on; tests pass their own. */
 export type AppDependencies<S extends object> = Pick<ServiceContext<S>, 'settings' | 'log' | 'now' | 'newId'> & {
   sidecar: Sidecar
   /** Undefined where no trace is recorded. */
   tracing?: Tracing | undefined
 }
 
-/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for whoever scrapes them, or asks for a dry run. */
+/** A service without its listeners: `web` for the public, `channel` for the sidecar, `metrics` for scrapers and dry runs. */
 export interface App {
   web: RequestListener
   channel: RequestListener
@@ -36,8 +36,8 @@ export interface App {
 }
 
 /**
- * Makes a service of its definition.
- * @throws {TrustFileError} when what it shall trust is not usable
+ * Creates a service from its definition.
+ * @throws {TrustFileError} when its trust file is not usable
  */
 export function createApp<S extends object>(
   service: ServiceDefinition<S>,
@@ -113,16 +113,37 @@ export function createApp<S extends object>(
   }
 }
 
-/** Of a service that keeps nothing. */
+/** The documents of a service without a store. */
 const noDocuments: DocumentsOf = () => {
   throw new Error('there is no store: State__Store is empty')
 }
 
-/** What a service does, with whatever it is to do it by. */
+/** Creates the parts of a service on a context; a dry run and a rebuild pass their own. */
 export function createParts<S extends object>(
   { create }: ServiceDefinition<S>,
   context: Omit<ServiceContext<S>, 'app'>,
 ): ServiceParts {
   const { Id: id, Name: name } = context.settings.App
   return create({ ...context, app: { id, name } })
+}
+
+/**
+ * Creates the check of what a service needs: its sidecar, a supported store behind it, and the stream. It asks all of them at once.
+ * @param stoppedBy returns why the service itself stopped consuming a topic
+ */
+export function createReadiness(
+  sidecar: Pick<Sidecar, 'missing' | 'storeType'>,
+  stream: StreamCheck,
+  stoppedBy: () => string | undefined = () => undefined,
+): Readiness {
+  return async () => {
+    const [missing, store, streamMissing] = await Promise.all([
+      sidecar.missing(),
+      // A sidecar that does not answer is reported by `missing`.
+      sidecar.storeType().then(unsuitable, () => undefined),
+      stream(),
+    ])
+    const stopped = stoppedBy() ?? streamMissing
+    return { ...(store && { store }), ...missing, ...(stopped !== undefined && { stream: stopped }) }
+  }
 }

@@ -1,4 +1,6 @@
+import type { RequestListener } from 'node:http'
 import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope-schema'
+import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { Documents, DocumentsOf } from '../state/documents.ts'
 import type { View } from '../state/work.ts'
 import { originOf } from '../stream/delivery.ts'
@@ -7,12 +9,14 @@ import { createIntake, type Reactions } from '../stream/intake.ts'
 import type { Place } from '../stream/place.ts'
 import type { Publish } from '../stream/publish.ts'
 import { idSourceOf } from '../stream/record-ids.ts'
+import { sameToken } from '../stream/same-token.ts'
 import { whileHandling } from '../telemetry/handling.ts'
+import type { Logger } from '../telemetry/log.ts'
 import { maskedFields, maskedText } from '../telemetry/mask.ts'
 import { signatureIn } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 
-/** A record that is to be tried. */
+/** A record to try. */
 export interface TriedRecord {
   place: Place
   /** Base64. */
@@ -20,15 +24,15 @@ export interface TriedRecord {
   /** Base64; left out for a record without key. */
   key?: string | undefined
   signature?: string | undefined
-  /** Its header of that name, when it was resent. */
+  /** Its header of that name, when it was replayed. */
   resentFrom?: string | undefined
   /** Milliseconds since 1970. */
   arrivedAt: number
-  /** Whether an operator answers for it: then it is judged with his signature, if it speaks as a service of ours. */
+  /** Whether an operator vouches for it. Then a record in the name of one of our own services is checked with the operator's signature. */
   isVouchedFor: boolean
 }
 
-/** What a service would do with a record. Nothing in it is personal. */
+/** What a service would do with a record. It contains no personal data. */
 export type Tried =
   | { result: 'dead-letter'; reason: string; detail: string; faults: Problem[] }
   | { result: 'changes'; changes: { key: string; before: unknown; after: unknown }[]; publishes: Published[] }
@@ -37,16 +41,16 @@ export type Tried =
 type Published = { topic: string; type: string }
 
 /**
- * Says what a service would do with a record now (`TriedRecord`), by its own code: it reads what is stored, writes nothing and publishes
- * nothing.
+ * Returns what a service would do with a record now (`TriedRecord`). It runs the service's own reactions: they read the store, and their writes
+ * and events are only collected.
  * @throws {NoRecordError}
  */
 export type DryRun = (record: unknown) => Promise<Tried>
 
-/** What is to be tried is no record. */
+/** The body is not a record. */
 export class NoRecordError extends Error {
   readonly code = 'no-record'
-  /** As an answer over HTTP. */
+  /** The HTTP status. */
   readonly status = 400
   constructor() {
     super('what is to be tried is no record: it has place, value and arrivedAt')
@@ -55,7 +59,7 @@ export class NoRecordError extends Error {
 }
 
 export interface DryRunOptions {
-  /** The service's reactions, on whatever they are to be run by. */
+  /** Creates the service's reactions on these documents and this `publish`. */
   reactionsOn(on: { documents: DocumentsOf; publish: Publish }): Reactions
   documents: DocumentsOf
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
@@ -78,7 +82,7 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, position
     const [value, key] = [Buffer.from(text, 'base64'), Buffer.from(keyText, 'base64')]
     const source = idSourceOf({ value, key, arrivedAt, origin: originOf(place, resentFrom) }, positionIdsBefore)
     const [written, publishes] = [new Map<string, { before: unknown; after: unknown }>(), [] as Published[]]
-    // Made for each record: what a store remembers of what it wrote was never written.
+    // Created for each record: a store may remember writes, and these are never stored.
     const reactions = reactionsOn({
       documents: (tenant) => staged(documents(tenant), written),
       publish: async (topic, _key, envelope) => void publishes.push({ topic, type: typeOf(envelope) }),
@@ -130,7 +134,7 @@ function problemsIn(detail: string): Problem[] {
   }
 }
 
-/** Documents as they would be: what is written is seen by what reads later, and by nobody else. */
+/** Returns documents whose writes are visible to later reads of the same dry run only. */
 function staged(real: Documents, written: Map<string, { before: unknown; after: unknown }>): Documents {
   const read: Documents['read'] = async (keys) => {
     const found = new Map(await real.read(keys))
@@ -156,5 +160,45 @@ function staged(real: Documents, written: Map<string, { before: unknown; after: 
       }
       return decide(view)
     },
+  }
+}
+
+/** A record of 256 KiB in base64, and its other fields. */
+const maxBytes = 512 * 1024
+
+/**
+ * Adds `POST /dry-run` to the listener of the service's own network. It takes a `TriedRecord` and answers with `Tried`, or 401, 400 or 413.
+ * It reads no byte of a body without the token (`Authorization: Bearer ...`). The path does not exist if the service has no reactions, or
+ * if no token is set.
+ * @param others answers all other requests
+ */
+export function withDryRun(
+  others: RequestListener,
+  { dryRun, token, log }: { dryRun: DryRun | undefined; token: string; log: Logger },
+): RequestListener {
+  if (!dryRun || !token) return others
+  const app: Express = express().disable('x-powered-by').disable('etag')
+  app.post(
+    '/dry-run',
+    (request, response, next) => {
+      if (sameToken(`Bearer ${token}`, request.get('authorization'))) return next()
+      response.status(401).end()
+    },
+    express.json({ limit: maxBytes, inflate: false }),
+    async (request, response) => {
+      response.json(await dryRun(request.body))
+    },
+  )
+  app.use((request, response) => others(request, response))
+  app.use(answerFailure(log))
+  return app
+}
+
+/** Answers a failure. An invalid body is not logged, because it may contain anything. */
+function answerFailure(log: Logger): ErrorRequestHandler {
+  return (error: unknown, _request, response, _next) => {
+    const { status } = (error ?? {}) as { status?: number }
+    if (status === undefined) log.error({ err: error }, 'a record could not be tried')
+    response.status(status ?? 500).end()
   }
 }

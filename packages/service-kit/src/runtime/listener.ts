@@ -4,8 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { limitConnections } from './connections.ts'
-import { drainable } from './drain.ts'
+import { drainable, limitConnections } from './connections.ts'
 
 /**
  * How long a connection may idle. Whoever keeps it longer never sends on one that the other is closing, which would be a reset;

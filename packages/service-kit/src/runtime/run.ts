@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ApiKeysError } from '../auth/api-keys.ts'
 import { createIdleSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
-import { createLog, stackOf } from '../telemetry/log.ts'
+import { errorType, within } from '../telemetry/handling.ts'
+import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
 import { maskedText } from '../telemetry/mask.ts'
+import type { Tracing } from '../telemetry/traces/trace.ts'
+import { traceSettings } from '../telemetry/traces/trace-settings.ts'
 import { TrustFileError } from '../trust/read-trust.ts'
-import { createApp } from './create-app.ts'
+import { type App, createApp } from './create-app.ts'
 import type { ServiceDefinition } from './define-service.ts'
-import { PortTakenError } from './listener.ts'
-import { readSettings } from './read-settings.ts'
-import { serve } from './server.ts'
-import { SettingsError } from './settings.ts'
-import { startTracing } from './start-tracing.ts'
+import { channelTimeouts, type Listener, listen, metricsBounds, PortTakenError, publicBounds } from './listener.ts'
+import { type BaseSettings, limitsOf, readSettings, SettingsError } from './settings.ts'
 
-/** Runs a service until it is told to stop. What keeps it from starting is told on standard error, and ends it with 1. */
+/** Runs a service until SIGTERM or SIGINT. An error at start is written to standard error, and the process exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
-  // Node's own way would print all that hangs on an error, such as documents.
+  // Node would print all fields of an error, such as documents.
   process.on('uncaughtException', (error) => {
     process.stderr.write(`${failureText(error)}\n`)
     process.exit(1)
@@ -32,7 +35,7 @@ export async function run<S extends object>(service: ServiceDefinition<S>): Prom
   }
 }
 
-/** Its protocol is loaded only where there is something to say by it. */
+/** Opens the sidecar. The client is loaded only for a service that publishes or stores. */
 async function openSidecar(
   { produces }: Pick<ServiceDefinition<object>, 'produces'>,
   settings: SidecarSettings,
@@ -42,9 +45,103 @@ async function openSidecar(
   return createSidecar(settings)
 }
 
-/** A few lines for what the environment can mend; all else is a mistake of ours, which only its stack leads to. */
+/** Returns the message of an error that a setting or file fixes, and the stack of any other error, which is a bug. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return maskedText(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
   return explained.some((type) => error instanceof type) ? error.message : maskedText(stackOf(error))
+}
+
+/** Time between two warnings: exports to a collector that is away fail every few seconds. */
+const quietMs = 60_000
+
+/** Starts recording traces if the environment names a collector; otherwise the SDK is not loaded. */
+export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
+  const settings = traceSettings(env)
+  if (!settings) return undefined
+  const { otlpTracing } = await import('../telemetry/traces/otel.ts')
+  let quietUntil = 0
+  log.info(settings, 'traces are recorded')
+  return otlpTracing(service, settings, (error) => {
+    if (performance.now() < quietUntil) return
+    quietUntil = performance.now() + quietMs
+    // Without the ids of the request during which the export began.
+    within(undefined, () =>
+      log.warn({ reason: errorType(error) }, 'spans were not taken by their collector; told once a minute'),
+    )
+  })
+}
+
+/** How long a stop waits for requests in flight. Platforms send SIGKILL at least 10 s after SIGTERM. */
+const drainMs = 9_000
+
+/** How long a stop waits for the collector of traces. */
+const lastWordsMs = 1_000
+
+/**
+ * Opens a service's listeners. SIGTERM and SIGINT let the requests in flight finish, then end the process.
+ * @param onDrained runs after the last answer, before the process ends
+ * @throws {PortTakenError} naming the setting to change
+ */
+export async function serve(
+  app: App,
+  settings: ServerSettings,
+  log: Logger,
+  onDrained: () => Promise<void>,
+): Promise<void> {
+  const listeners = await openListeners(app, settings)
+  // The actual ports: a test asks for 0, and the system chooses one.
+  const [http, channel, metrics, https] = listeners.map(({ server }) => (server.address() as AddressInfo).port)
+  const ports = { http, https, channel, metrics }
+  log.info(
+    { ...ports, callers: callersIn[settings.Auth.Mode], limits: limitsOf(settings) ?? 'none, on loopback' },
+    'up',
+  )
+
+  app.background?.start()
+
+  const stop = async (signal: string) => {
+    log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), drainMs).unref()
+    await Promise.all([...listeners.map(({ drain }) => drain()), app.background?.stop()])
+    await Promise.race([onDrained().catch(() => {}), delay(lastWordsMs)])
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal))
+}
+
+/** Describes for the log who may call. */
+const callersIn = {
+  loopback: 'anybody on this machine: Auth__Mode is loopback',
+  open: 'anybody who reaches this machine: Auth__Mode is open',
+  closed: 'who has a token or a key',
+}
+
+type ListenerSettings = Pick<BaseSettings, 'Web' | 'AppChannel' | 'Metrics'>
+type ServerSettings = ListenerSettings & Pick<BaseSettings, 'Auth' | 'Limits'>
+
+/** Opens public http, the sidecar's channel, metrics and, with a certificate, public https; in this order, and all or none. */
+export async function openListeners(
+  app: App,
+  { Web: web, AppChannel: channel, Metrics: metrics }: ListenerSettings,
+): Promise<Listener[]> {
+  const listeners: Listener[] = []
+  const open = async (...[listener, options, address]: Parameters<typeof listen>) => {
+    listeners.push(await listen(listener, options, address))
+  }
+  try {
+    await open(app.web, publicBounds, { host: web.Host, port: web.HttpPort, variable: 'Web__HttpPort' })
+    await open(app.channel, channelTimeouts, { host: channel.Host, port: channel.Port, variable: 'AppChannel__Port' })
+    await open(app.metrics, metricsBounds, { host: metrics.Host, port: metrics.Port, variable: 'Metrics__Port' })
+    if (web.CertificateFile) {
+      const tls = { cert: readFileSync(web.CertificateFile), key: readFileSync(web.KeyFile) }
+      const address = { host: web.Host, port: web.HttpsPort, variable: 'Web__HttpsPort' }
+      await open(app.web, { ...publicBounds, ...tls }, address)
+    }
+    return listeners
+  } catch (error) {
+    // An open listener would keep the process alive, with a service that has no channel.
+    await Promise.all(listeners.map(({ drain }) => drain()))
+    throw error
+  }
 }

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { guidPattern, momentProblem } from '@orderflow/envelope-schema'
 import { Ajv, type ErrorObject } from 'ajv'
-import { type AuthSettings, authProblems, authProperties } from '../auth/auth-settings.ts'
+import { type AuthSettings, authProblems, authProperties, isLoopback } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
 import { traceProblems } from '../telemetry/traces/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/limits/rate-limits.ts'
 
-/** What every service is told at start, less what only its sidecar needs. Secrets come from the environment only. */
+/** The settings of every service, without those that only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {
   App: { Id: string; Name: string }
   /**
-   * `Hosts`: names that it answers under besides those of this machine, by commas, where callers do not prove who they are. `Proxies`: how
-   * many proxies are in front, whose word is taken for whom a request comes from.
+   * `Hosts`: further host names that the service answers under without authentication, separated by commas. `Proxies`: how many proxies are
+   * in front; their `X-Forwarded-*` headers are trusted.
    */
   Web: {
     Host: string
@@ -27,9 +27,9 @@ export interface BaseSettings {
   Auth: AuthSettings['Auth']
   Limits: Limits
   AppChannel: { Host: string; Port: number; Token: string }
-  /** Where metrics are told: to this machine alone, or to a network that nobody else is in. Never to the public. */
+  /** The listener of metrics: on this machine or in a private network, never public. */
   Metrics: { Host: string; Port: number }
-  /** By which the monitor is known that asks there what the service would do (docs/monitor.md); empty: nobody may ask. */
+  /** The token with which the monitor asks for dry runs (docs/monitor.md); empty: no dry runs. */
   DryRun: { Token: string }
   Sidecar: SidecarSettings['Sidecar']
   /** `PositionIdsBefore`: events that reached the log earlier keep the ids that 0.1.0 derived from positions (ADR 32); empty for none. */
@@ -37,11 +37,11 @@ export interface BaseSettings {
   State: SidecarSettings['State']
   Trust: TrustSettings
   Log: { Level: string }
-  /** Where people look at traces (`TracePage`) and at events (`MonitorPage`), to which the page of the operations links; empty for nowhere. */
+  /** URLs of the pages with traces and with events, which the page of the operations links to; empty for no link. */
   Telemetry: { TracePage: string; MonitorPage: string }
 }
 
-/** A missing or wrong setting. `problems` has a line for each, naming the variable that mends it. */
+/** Missing or wrong settings. `problems` has a line for each, with the variable that fixes it. */
 export class SettingsError extends Error {
   readonly code = 'settings'
   readonly problems: string[]
@@ -68,16 +68,16 @@ export type Section = {
   then?: object
 }
 
-/** A closed JSON Schema object whose properties are all required: a mistyped setting is an error, not silence. */
+/** Returns a closed JSON Schema object whose properties are all required, so a mistyped setting is an error. */
 export function section(properties: Section['properties']): Section {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** A date-time with an offset, or nothing. */
+/** A date-time with an offset, or an empty text. */
 const moment = { type: 'string', format: 'moment' }
 const formats = { moment: (text: string) => text === '' || momentProblem(text) === undefined }
 
-/** What is for the sidecar is validated all the same: a service says what is wrong, a sidecar gives up without a hint. */
+/** Includes settings of the sidecar: the service reports what is wrong, while a sidecar stops without a hint. */
 const stream: Section = {
   ...section({
     PubSub: { type: 'string', pattern: '^[\\w.-]+(,[\\w.-]+)*$' },
@@ -96,7 +96,7 @@ const stream: Section = {
   then: { properties: { SaslUsername: required, SaslPassword: required } },
 }
 
-/** Keys are texts that need no escape in a variable or a list, of 192 bits at least when they are random. */
+/** Keys need no escape in a variable or a list, and have at least 192 bits if they are random. */
 const trust = section({
   File: required,
   Publishers: required,
@@ -119,11 +119,11 @@ const baseSections: Record<keyof BaseSettings, Section> = {
   Limits: section({ AddressPerMinute: count, CallerPerMinute: count, TenantPerMinute: count }),
   AppChannel: section({ Host: required, Port: port, Token: required }),
   Metrics: section({ Host: required, Port: port }),
-  // 192 bits at least when it is random.
+  // At least 192 bits if it is random.
   DryRun: section({ Token: { type: 'string', pattern: '^([\\w-]{32,})?$' } }),
   Sidecar: section({ Host: required, HttpPort: port, GrpcPort: port, Token: required }),
   Stream: stream,
-  // Without a store for a service that keeps nothing.
+  // `Store` is empty for a service that stores nothing.
   State: section({ Store: text, ConnectionString: text }),
   Trust: trust,
   Log: section({ Level: { enum: ['debug', 'info', 'warn', 'error', 'silent'] } }),
@@ -131,8 +131,8 @@ const baseSections: Record<keyof BaseSettings, Section> = {
 }
 
 /**
- * Settings that others have a name for, too: Dapr for the tokens, hosting platforms for the port. Where both are set our own
- * counts: whoever wrote it meant this service, while a PORT may be left over in a shell.
+ * Settings that also have a name elsewhere: Dapr names the tokens, hosting platforms the port. If both variables are set, ours wins: it is
+ * meant for this service, while a PORT may be left over in a shell.
  */
 const otherNames: Record<string, string> = {
   AppChannel__Token: 'APP_API_TOKEN',
@@ -141,9 +141,9 @@ const otherNames: Record<string, string> = {
 }
 
 /**
- * Reads `appsettings.json`, lays the environment over it (`__` between levels: `Web__HttpPort=8080`) and validates
- * the whole once. `sections` adds the service's own sections, a JSON Schema each.
- * @throws {SettingsError} listing every problem with the variable that mends it
+ * Reads `appsettings.json`, overrides it from the environment (`__` between levels: `Web__HttpPort=8080`), and validates the result once.
+ * @param sections the service's own sections, a JSON Schema each
+ * @throws {SettingsError} listing every problem with the variable that fixes it
  */
 export function loadSettings<T extends BaseSettings>(
   file: URL,
@@ -158,7 +158,7 @@ export function loadSettings<T extends BaseSettings>(
     if (!name || !key || !schema || rest.length > 0) continue
     settings[name] = { ...settings[name], [key]: fromText(value, schema.properties[key]?.type) }
   }
-  // Strict as it is, Ajv refuses what is no schema. Its meta-schema would say the same, and takes longer to compile than all of these.
+  // Strict Ajv rejects invalid schemas itself. Its meta-schema would do the same, and takes longer to compile than all of these.
   const validate = new Ajv({ allErrors: true, validateSchema: false, verbose: true, formats }).compile(section(schemas))
   validate(settings)
   const invalid = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => describe(error, env))
@@ -172,25 +172,25 @@ export function loadSettings<T extends BaseSettings>(
   return withLowerCaseId(settings as unknown as T)
 }
 
-/** Under our own names, what the environment says by the others' names. */
+/** Returns the values of the environment's other names, under our own names. */
 function fromOthers(env: NodeJS.ProcessEnv): [setting: string, value: string | undefined][] {
   const given = Object.entries(otherNames).filter(([, other]) => env[other] !== undefined)
   return given.map(([setting, other]) => [setting, env[other]])
 }
 
-/** The variable that a wrong value came from, or that a missing one should come from: the others' name is the usual one. */
+/** Returns the variable that a wrong value came from, or that should have a missing one: usually the other name. */
 function variableOf(setting: string, isMissing: boolean, env: NodeJS.ProcessEnv): string {
   const other = otherNames[setting]
   if (other === undefined || env[setting] !== undefined) return setting
   return isMissing || env[other] !== undefined ? other : setting
 }
 
-/** As envelopes have it. */
+/** Envelopes have ids in lower case. */
 function withLowerCaseId<T extends BaseSettings>(settings: T): T {
   return { ...settings, App: { ...settings.App, Id: settings.App.Id.toLowerCase() } }
 }
 
-/** The environment holds texts only. Not Ajv's coercion, which also reads `Infinity`, `0x10` and an empty text. */
+/** Converts a text of the environment. Ajv's coercion would also accept `Infinity`, `0x10` and an empty text. */
 function fromText(value: string | undefined, type: string | undefined): unknown {
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   const isNumber = type === 'number' || type === 'integer'
@@ -209,4 +209,20 @@ function describe(error: ErrorObject, env: NodeJS.ProcessEnv): string {
   if (error.keyword === 'format') return `${variable}: ${momentProblem(error.data as string)}`
   const isNumber = error.keyword === 'type' && ['number', 'integer'].includes(error.params.type)
   return `${variable}: ${error.message}${isNumber ? ', in plain digits' : ''}`
+}
+
+/**
+ * Reads a service's settings; see `loadSettings`.
+ * @throws {SettingsError} listing every problem with the variable that fixes it
+ */
+export function readSettings<S extends object>(
+  { root, sections = {} as Record<string, never> }: { root: URL; sections?: Record<keyof S & string, Section> },
+  env: NodeJS.ProcessEnv,
+): BaseSettings & S {
+  return loadSettings<BaseSettings & S>(new URL('appsettings.json', root), sections, env)
+}
+
+/** Returns the rate limits; undefined on loopback, which only programs of this machine reach, such as a benchmark. */
+export function limitsOf({ Web: web, Limits: limits }: Pick<BaseSettings, 'Web' | 'Limits'>): Limits | undefined {
+  return isLoopback(web.Host) ? undefined : limits
 }

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AdminOptions } from '@platformatic/kafka'
+import type { Admin, AdminOptions } from '@platformatic/kafka'
 import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
-import { protocolErrors } from '../stream/kafka-request.ts'
+import { answerOf, protocolErrors, requestOf } from '../stream/kafka-request.ts'
 import { mayBeginTransactions } from '../stream/kafka-transactions.ts'
-import { type TopicUse, topicUses } from './topic-uses.ts'
 
-/** What keeps a service from its stream, in words that may be public; undefined when nothing does. */
+/** Returns why a service cannot use the stream, in words that may be public; undefined if it can. */
 export type StreamCheck = () => Promise<string | undefined>
 
-/** What a service does at the stream. */
+/** How a service uses the stream. */
 export interface StreamUse {
   /** The consumer group of its sidecar: its app id (components/kafka.yaml, consumerGroup); undefined when it consumes nothing. */
   group: string | undefined
@@ -16,20 +15,20 @@ export interface StreamUse {
   writes: readonly string[]
 }
 
-/** What is asked of Kafka. */
+/** The requests to Kafka. */
 export interface StreamAdmin {
   describeGroups(options: { groups: string[] }): Promise<Map<string, { state: string; members: { size: number } }>>
-  /** What this user may do with topics, as far as the broker says so; also how to ask whether it answers. */
+  /** Returns this user's rights to topics, as far as the broker states them. It also shows whether the broker answers. */
   topicUses(topics: string[]): Promise<ReadonlyMap<string, TopicUse>>
-  /** Whether this user may begin a transaction, as far as the broker says so. */
+  /** Returns whether this user may begin a transaction; undefined if the broker does not state it. */
   mayBeginTransactions(): Promise<boolean | undefined>
   close(): Promise<void>
 }
 
 export interface StreamCheckOptions {
-  /** Receives a warning when Kafka allows too much. The service is ready all the same. */
+  /** Receives a warning when Kafka allows too much. The service is ready nevertheless. */
   warn?: (warning: string) => void
-  /** Opens a connection; a test passes its own. */
+  /** Opens a connection; tests pass their own. */
   open?: (connection: KafkaConnection) => Promise<StreamAdmin>
 }
 
@@ -37,29 +36,29 @@ const transactionsAllowed =
   'Kafka lets this service begin transactions, so it may let publishers too: services handle the events of an aborted transaction. ' +
   'Deny transactional ids: ./orderflow acls prints the rule (docs/publishing.md#transactions)'
 
-/** Whoever asks whether a service is ready waits for a few seconds only. */
+/** Callers of the readiness check wait for a few seconds only. */
 const deadlineMs = 2_500
 
 /**
- * How long an answer holds for others who ask. A good one must not cost a connection each time; a bad one is what somebody waits to
- * see change.
+ * How long a result is reused. A good one is reused for longer, to save connections. A bad one is renewed soon, because callers wait for a
+ * change.
  */
 const readyForMs = 2_000
 const missingForMs = 500
 
-/** A group's coordinator moves, or loads its log, within this: no reason yet. */
+/** Retries while a group's coordinator moves or loads its log. */
 const patience = { retries: 5, delayMs: 300 }
-// Longer than `deadlineMs`, which tells it: a broker that hangs has taken the connection.
+// `requestTimeout` is longer than `deadlineMs`, so a broker that accepts the connection and hangs is reported as late.
 const timeouts = { connectTimeout: 1_000, timeout: 1_000, requestTimeout: 3_000 }
 
-/** Loaded when first asked for: its modules take 55 MB and most of a second, which a start and its tests can do without. */
+/** Opens a connection. Kafka's client is loaded on first use, because its modules take 55 MB and most of a second. */
 async function openAdmin(connection: KafkaConnection): Promise<StreamAdmin> {
   const { Admin } = await import('@platformatic/kafka')
   const options: AdminOptions & { requestTimeout: number } = {
     clientId: 'orderflow-readiness',
     ...connection,
     ...timeouts,
-    // It would try again what no time changes, such as a wrong password, and whoever asks would not hear of it in time.
+    // The client would also retry lasting errors, such as a wrong password, and callers would not get them in time.
     retries: 0,
   }
   const admin = new Admin(options)
@@ -82,12 +81,12 @@ async function patiently<Answer>(ask: () => Promise<Answer>, retries = patience.
 }
 
 /**
- * Whether the service can use the stream: its sidecar's health stays green when the broker is away and when its group or a topic is
- * denied, so Kafka itself is asked. Whether the group consumes: it may be described and has members. A rebalance is no reason, since all
- * replicas are in it whenever one of them starts. And whether the topics may be read and written that the service reads and writes.
+ * Creates the check whether the service can use the stream. It asks Kafka itself, because the sidecar stays healthy when the broker is away, or
+ * denies the group or a topic. It checks the rights to the service's topics, and that the group may be described and has members. A
+ * rebalance counts as consuming, because all replicas take part in it whenever one of them starts.
  *
- * Each question has a connection of its own: one that stays open would have to survive brokers that die and come back elsewhere, and
- * nobody asks more often than every two seconds. Callers at the same time share one.
+ * Each check opens its own connection, at most every two seconds. A lasting connection would have to survive brokers that die and come back
+ * elsewhere. Concurrent callers share one check.
  */
 export function createStreamCheck(
   settings: StreamSettings,
@@ -113,7 +112,7 @@ export function createStreamCheck(
     } catch (error) {
       return reasonOf(error, asked)
     } finally {
-      // Not waited for: with a broker that hangs it takes as long as the question did.
+      // Not awaited: if the broker hangs, closing takes as long as the request did.
       void closeAfter(transactions, admin)
     }
   }
@@ -128,8 +127,8 @@ async function closeAfter(last: Promise<void> | undefined, admin: StreamAdmin | 
 }
 
 /**
- * Makes a check that warns once when this user may begin a transaction. It is repeated until the broker answers, and never fails. Its answer
- * is about this user alone: a Kafka that denies what no rule allows may still allow another user.
+ * Creates a check that warns once if this user may begin a transaction. It is repeated until the broker answers, and never fails. The result
+ * is about this user alone: a Kafka that denies by default may still allow another user.
  */
 function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin) => Promise<void> {
   let isKnown = false
@@ -142,7 +141,7 @@ function transactionCheck(warn: (warning: string) => void): (admin: StreamAdmin)
   }
 }
 
-/** Calls while one is under way get its answer, and so do those for a while after. */
+/** Returns a check that shares a running request and its result with later callers, for a while. */
 function shared(ask: StreamCheck): StreamCheck {
   let current: Promise<string | undefined> | undefined
   let until = 0
@@ -157,7 +156,7 @@ function shared(ask: StreamCheck): StreamCheck {
   }
 }
 
-/** The first topic that this user may not use so. */
+/** Returns the reason for the first topic that this user may not use in this way. */
 function denied(topics: readonly string[], use: keyof TopicUse, uses: ReadonlyMap<string, TopicUse>) {
   const topic = topics.find((name) => uses.get(name)?.[use] === false)
   return topic && `to ${use} topic ${topic} is denied to this user`
@@ -169,11 +168,44 @@ function groupMissing(name: string, groups: Awaited<ReturnType<StreamAdmin['desc
   return isRebalancing || group?.members.size ? undefined : `consumer group ${name} has no members: nothing is consumed`
 }
 
-/** The protocol's own errors have names; all else never came as far as an answer. */
+/** Returns the reason for an error. Errors of the protocol have names; any other error means that no answer came. */
 function reasonOf(error: unknown, asked: string): string {
   const names = protocolErrors(error)
   if (names.includes('GROUP_AUTHORIZATION_FAILED')) return `${asked} is denied to this user`
   if (names.includes('SASL_AUTHENTICATION_FAILED')) return 'the broker does not accept the user and its password'
   if (names.length === 0) return 'the broker does not answer'
   return `${asked} cannot be described: ${names.at(-1)}`
+}
+
+/** A user's rights to a topic. */
+export interface TopicUse {
+  read: boolean
+  write: boolean
+}
+
+/** The fields that are used of Kafka's answer to `Metadata`. */
+interface Metadata {
+  topics: { name: string | null; errorCode: number; topicAuthorizedOperations?: number }[]
+}
+
+/** Positions of the operations in Kafka's bit field (KIP-430). */
+const bits = { read: 3, write: 4 }
+/** The value of the bit field if it was not requested, or the broker is older than Kafka 2.3. */
+const unsaid = -2147483648
+/** Kafka's error for a topic that the user may not describe (TOPIC_AUTHORIZATION_FAILED). */
+const notSeen = 29
+
+/** Returns this user's rights to topics. A topic that does not exist, or whose rights the broker does not state, has no entry. */
+export async function topicUses(admin: Admin, topics: string[]): Promise<Map<string, TopicUse>> {
+  const { topics: answers } = await requestOf<Metadata>(admin, 'Metadata', topics, false, true).catch(
+    answerOf<Metadata>,
+  )
+  const uses = new Map<string, TopicUse>()
+  for (const { name, errorCode, topicAuthorizedOperations: operations = unsaid } of answers) {
+    const has = (bit: number) => ((operations >> bit) & 1) === 1
+    if (name === null) continue
+    if (errorCode === notSeen) uses.set(name, { read: false, write: false })
+    else if (operations !== unsaid) uses.set(name, { read: has(bits.read), write: has(bits.write) })
+  }
+  return uses
 }

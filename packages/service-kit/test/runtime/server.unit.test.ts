@@ -3,7 +3,7 @@ import { connect, createServer as createSocket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { channelTimeouts, listen, publicBounds } from '../../src/runtime/listener.ts'
-import { openListeners } from '../../src/runtime/server.ts'
+import { openListeners } from '../../src/runtime/run.ts'
 import { freePort } from './support/free-port.ts'
 import { portOf } from './support/port.ts'
 

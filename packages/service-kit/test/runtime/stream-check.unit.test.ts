@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { createStreamCheck, type StreamAdmin } from '../../src/runtime/stream-check.ts'
-import type { TopicUse } from '../../src/runtime/topic-uses.ts'
+import { createStreamCheck, type StreamAdmin, type TopicUse } from '../../src/runtime/stream-check.ts'
 import type { StreamSettings } from '../../src/stream/kafka-connection.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { serve } from '../../../src/runtime/server.ts'
+import { serve } from '../../../src/runtime/run.ts'
 import type { BaseSettings } from '../../../src/runtime/settings.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 
