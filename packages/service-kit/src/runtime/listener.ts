@@ -18,7 +18,7 @@ const connectionsCheckingInterval = 2_000
 
 /**
  * The public. A request that is not there in time is answered 408 and its connection closed, so that nobody holds many of them
- * open by sending a byte now and then. Headers are at most 16 KiB and bodies 64 KiB here (web/requests/body.ts): both limits leave a mobile phone
+ * open by sending a byte now and then. Headers are at most 16 KiB and bodies 64 KiB here (web/body.ts): both limits leave a mobile phone
  * with a few kilobytes a second its time. What the service takes to answer does not count.
  */
 export const publicBounds = {

@@ -6,7 +6,7 @@ import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka-connection.ts'
 import { traceProblems } from '../telemetry/traces/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
-import type { Limits } from '../web/limits/rate-limits.ts'
+import type { Limits } from '../web/rate-limits.ts'
 
 /** The settings of every service, without those that only its sidecar needs. Secrets come from the environment only. */
 export interface BaseSettings {

@@ -3,7 +3,7 @@ import { isApiKey } from '../auth/api-keys.ts'
 import type { Auth } from '../auth/auth.ts'
 import { type Caller, callerOf, identify } from '../auth/caller.ts'
 import { IssuerError, TokenError } from '../auth/tokens.ts'
-import { HttpProblem, unavailable } from './problems/problem.ts'
+import { HttpProblem, unavailable } from './problems.ts'
 
 /**
  * Takes nobody in without a token or a key that counts (RFC 6750): 401 with `WWW-Authenticate`.

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { callerOf } from '../auth/caller.ts'
-import { type Inputs, readInputs, type Values } from './requests/input.ts'
-import type { Model } from './requests/model.ts'
+import { type Inputs, readInputs, type Values } from './input.ts'
+import type { Model } from './model.ts'
 import type { Definition, Route } from './route.ts'
 
 /** Proxies end a connection on which nothing came for a while: Heroku's after 55 s. */

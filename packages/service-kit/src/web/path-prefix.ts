@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Express, RequestHandler } from 'express'
-import { HttpProblem } from './problems/problem.ts'
+import { HttpProblem } from './problems.ts'
 
 /**
  * Serves an app below the path prefix that the proxies in front send in X-Forwarded-Prefix, whether they strip it or not. Express has the

@@ -1,9 +1,12 @@
-import { noTenant, type Tenant } from '@orderflow/envelope-schema'
-import type { Request, Response } from 'express'
+import { noTenant, parseGuid, type Tenant } from '@orderflow/envelope-schema'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { type Caller, callerOf, type Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'
-import { type Input, type Inputs, readInputs, type Values } from './requests/input.ts'
-import type { Model } from './requests/model.ts'
+import { requireScope } from './authenticate.ts'
+import { readBody } from './body.ts'
+import { type Input, type Inputs, readInputs, type Values } from './input.ts'
+import type { Model } from './model.ts'
+import { HttpProblem, notFound } from './problems.ts'
 
 /** What a handler answers: the body as JSON, and the path of what was made. */
 export interface Answer<S extends number, T> {
@@ -67,4 +70,66 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
       response.status(answer.status).json(answer.body)
     },
   }
+}
+
+/**
+ * The routes, and 405 with `Allow` for another method on one of their paths. OPTIONS is answered with `Allow` alone (RFC 9110, section
+ * 9.3.7), and HEAD as GET is, without the body. Nothing is read of a request whose sender may not send it.
+ */
+export function routerOf(routes: readonly Route[]): Router {
+  const router = Router()
+  const shown = shownPath(routes)
+  for (const { operation, handle } of routes) {
+    const kind = operation.inputs.flatMap(({ receives }) => receives ?? [])[0]
+    router[operation.method](expressPath(operation.path), requireScope(operation.scope), readBody(kind), handle)
+  }
+  for (const [path, onPath] of Map.groupBy(routes, ({ operation }) => expressPath(operation.path))) {
+    router.all(
+      path,
+      otherMethods(
+        onPath.map(({ operation }) => operation.method),
+        shown,
+      ),
+    )
+  }
+  return router
+}
+
+/** `/v1/things/{id}` as Express writes it. */
+const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+function otherMethods(methods: readonly Route['operation']['method'][], shown: ShownPath): RequestHandler {
+  const names = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  const allow = [...names, 'OPTIONS'].join(', ')
+  return (request, response) => {
+    if (request.method === 'OPTIONS') return response.status(204).set({ allow }).end()
+    throw new HttpProblem(405, 'method-not-allowed', 'Method not allowed', {
+      detail: noOperation(request, shown),
+      headers: { allow },
+    })
+  }
+}
+
+/** 404 for all that no route took. */
+export function unknownPath(routes: readonly Route[]): RequestHandler {
+  const shown = shownPath(routes)
+  return (request) => {
+    throw notFound('Route', noOperation(request, shown))
+  }
+}
+
+const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
+  `There is no ${method} ${shown(path)} here. The operations are listed at ${baseUrl}/docs.`
+
+/** A request's path as it may be told, in a problem or in the log. */
+export type ShownPath = (path: string) => string
+
+/**
+ * Shows of a path the words that the routes' own paths are made of, and GUIDs. Anything else in it was made up by the caller, who may think
+ * that a person's name is an id; and so is the query.
+ */
+export function shownPath(routes: readonly Route[]): ShownPath {
+  const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))
+  const shown = (part: string) => (words.has(part.toLowerCase()) || parseGuid(part) ? part : '***')
+  return (path) => path.split('/').map(shown).join('/')
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Request } from 'express'
-import { networkOf, networkOfSender } from '../../src/web/limits/address.ts'
+import { networkOf, networkOfSender } from '../../src/web/rate-limits.ts'
 
 describe('the network that an address stands for', () => {
   const networks: Record<string, string> = {

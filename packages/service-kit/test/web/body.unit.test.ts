@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { withServer } from '../../src/testing/serve-app.ts'
-import type { Input } from '../../src/web/requests/input.ts'
+import type { Input } from '../../src/web/input.ts'
 import { route } from '../../src/web/route.ts'
 import { call, post } from './support/call.ts'
 import { thing, thingId, thingsApp } from './support/things.ts'

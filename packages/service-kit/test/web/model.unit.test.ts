@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { capturedLog } from '../../src/testing/captured-log.ts'
-import { jsonBody } from '../../src/web/requests/json-body.ts'
-import { model } from '../../src/web/requests/model.ts'
+import { jsonBody } from '../../src/web/body.ts'
+import { model } from '../../src/web/model.ts'
 
 describe('a field of an API', () => {
   it('is as personal as the one of the contract whose rules it takes over, whatever its name', () => {

@@ -1,6 +1,6 @@
 import { fieldSchema } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { openapiOf } from '../../src/web/openapi/openapi.ts'
+import { openapiOf } from '../../src/web/openapi.ts'
 import type { Route } from '../../src/web/route.ts'
 import { call } from './support/call.ts'
 import { thingRoutes, thingsApp } from './support/things.ts'

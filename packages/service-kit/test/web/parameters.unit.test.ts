@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Request } from 'express'
-import { pathId, queryId } from '../../src/web/requests/parameters.ts'
+import { pathId, queryId } from '../../src/web/input.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 

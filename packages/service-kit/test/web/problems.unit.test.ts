@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { OverloadError } from '../../src/sidecar/batcher.ts'
 import { SidecarError, UncertainError } from '../../src/sidecar/sidecar.ts'
-import { notFound } from '../../src/web/problems/problem.ts'
+import { notFound } from '../../src/web/problems.ts'
 import { call, post } from './support/call.ts'
 import { thingId, thingRoutes, thingsApp } from './support/things.ts'
 

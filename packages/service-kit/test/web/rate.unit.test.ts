@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createRate } from '../../src/web/limits/rate.ts'
+import { createRate } from '../../src/web/rate-limits.ts'
 
 describe('a rate', () => {
   let time: number

@@ -1,9 +1,8 @@
 import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
-import { jsonBody } from '../../../src/web/requests/json-body.ts'
-import { model } from '../../../src/web/requests/model.ts'
-import { pageOf, pageOptions } from '../../../src/web/requests/page.ts'
-import { idempotencyKey, pathId } from '../../../src/web/requests/parameters.ts'
+import { jsonBody } from '../../../src/web/body.ts'
+import { idempotencyKey, pageOf, pageOptions, pathId } from '../../../src/web/input.ts'
+import { model } from '../../../src/web/model.ts'
 import { type Route, route } from '../../../src/web/route.ts'
 import { createWeb, type WebOptions } from '../../../src/web/web.ts'
 

@@ -1,5 +1,5 @@
-import { type EventType, fieldSchema } from '@orderflow/envelope-schema'
-import { inheritPersonal } from '../../telemetry/mask.ts'
+import { amountFlaw, type Currency, type EventType, fieldSchema } from '@orderflow/envelope-schema'
+import { inheritPersonal } from '../telemetry/mask.ts'
 
 /** A JSON Schema as OpenAPI 3.0 has it. */
 export type Schema = { [keyword: string]: unknown }
@@ -56,3 +56,16 @@ function isContractField(field: Field): field is ContractField {
 export const text: Schema = { type: 'string' }
 export const guidText: Schema = { type: 'string', format: 'uuid' }
 export const dateTime: Schema = { type: 'string', format: 'date-time' }
+
+/** What a request may set as an amount. An event may also have 0. */
+export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
+  schema: {
+    minimum: 10 ** -decimals,
+    description: `An amount in ${code}: greater than 0, with at most ${decimals} decimals.`,
+    'x-decimals': decimals,
+  },
+  flaw(value) {
+    if (typeof value !== 'number') return undefined
+    return value > 0 ? amountFlaw(value, { code, decimals }) : 'must be greater than 0'
+  },
+})

@@ -1,8 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Handling, within } from '../telemetry/handling.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { guidOf, newTraceId, placeIn, type Span, type Tracing } from '../telemetry/traces/trace.ts'
-import { whenEnded } from './ended.ts'
-import type { ShownPath } from './shown-path.ts'
+import type { Route, ShownPath } from './route.ts'
 
 /**
  * Handles each request in the trace that its W3C `traceparent` names, or in a new one, and records it where that is sampled.
@@ -44,5 +44,44 @@ function endWith(span: Span, request: Request, response: Response): void {
     span.set({ 'http.route': route, 'http.response.status_code': status })
     if (!isAnswered) span.end('aborted')
     else span.end(status >= 500 ? String(status) : undefined)
+  })
+}
+
+/** Tells of each request, when it was answered or its client has left, which operation it was of and how long it took. */
+export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
+  const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
+  return (request, response, next) => {
+    const begun = performance.now()
+    const { method } = request
+    whenEnded(request, response, ({ route, status, isAnswered }) => {
+      metrics.request({
+        operation: route !== undefined && operations.has(`${method} ${route}`) ? { method, route } : undefined,
+        status: isAnswered ? status : undefined,
+        ms: performance.now() - begun,
+      })
+    })
+    next()
+  }
+}
+
+/** How a request ended. */
+export interface Ended {
+  /** Its path as OpenAPI writes it; undefined when there is none for it. */
+  route: string | undefined
+  /** The status that was to be answered. */
+  status: number
+  /** False when the client left before. */
+  isAnswered: boolean
+}
+
+/** Tells how a request ended: once its answer was sent, or its client has left. */
+export function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
+  response.once('close', () => {
+    const { route } = request as { route?: { path: string } }
+    tell({
+      route: route?.path.replace(/:(\w+)/g, '{$1}'),
+      status: response.statusCode,
+      isAnswered: response.writableFinished,
+    })
   })
 }

@@ -1,0 +1,166 @@
+import type { ErrorRequestHandler } from 'express'
+import { OverloadError } from '../sidecar/batcher.ts'
+import { reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sidecar.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { maskedFields, maskedText } from '../telemetry/mask.ts'
+
+/** What is wrong with one field: `pointer` is a JSON pointer into the body, or the header's or parameter's name. */
+export interface FieldError {
+  pointer: string
+  detail: string
+}
+
+interface ProblemOptions {
+  detail: string
+  errors?: FieldError[]
+  headers?: Record<string, string>
+  /** Extension members (RFC 9457, section 3.2), such as the id of what it is about. */
+  extra?: Record<string, unknown>
+  /** For the log alone. */
+  cause?: unknown
+}
+
+/** An error that the client gets as RFC 9457 problem details. `code` is stable; `detail` tells how to mend it. */
+export class HttpProblem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly options: ProblemOptions
+  constructor(status: number, code: string, title: string, options: ProblemOptions) {
+    super(`${title}: ${options.detail}`, { cause: options.cause })
+    this.name = 'HttpProblem'
+    this.status = status
+    this.code = code
+    this.title = title
+    this.options = options
+  }
+}
+
+/** 404 for what a path or id names. */
+export function notFound(what: string, detail: string): HttpProblem {
+  return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
+}
+
+/** 400 naming each field that is wrong. An empty pointer is the body itself. */
+export function invalid(errors: FieldError[]): HttpProblem {
+  const detail = errors
+    .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
+    .join('; ')
+  return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
+}
+
+/** 503: the platform behind this service does not answer; what that means for the request stands in `detail`. */
+export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
+  const headers = { 'retry-after': '1' }
+  return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
+}
+
+/** How an error of the domain leaves: as a problem of this status, with this title. */
+export interface Refusal {
+  status: number
+  title: string
+}
+
+/** The errors with which the domain refuses, by their `code`. Each is an Error whose message tells how to mend it. */
+export type Refusals = Record<string, Refusal>
+
+/**
+ * The problem that an error of the domain is; undefined for any other error. Its `details`, if any, become extension members. Should
+ * it repeat something personal of the request, that is masked.
+ */
+export function refusalProblem(error: unknown, refusals: Refusals): HttpProblem | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, details } = error as { code?: unknown; details?: unknown }
+  const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined
+  if (!refusal) return undefined
+  const extra = isPlainObject(details) ? details : {}
+  const detail = maskedText(error.message)
+  return new HttpProblem(refusal.status, code as string, refusal.title, { detail, extra, cause: error })
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+/** The problem that an error is for a client: the kit's own errors, the domain's by its table, and 500 without internals for all else. */
+export function problemOf(error: unknown, refusals: Refusals): HttpProblem {
+  if (error instanceof HttpProblem) return error
+  return (
+    platformProblem(error) ??
+    cursorProblem(error) ??
+    refusalProblem(error, refusals) ??
+    pathProblem(error) ??
+    new HttpProblem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
+  )
+}
+
+function platformProblem(error: unknown): HttpProblem | undefined {
+  if (error instanceof UncertainError) return unavailable(maskedText(error.message), error.details, error.cause)
+  if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
+  if (!(error instanceof SidecarError)) return undefined
+  if (reportsFullDisk(error.message)) {
+    return unavailable('The disk of the state store is full. Try again once its operator has freed some space.')
+  }
+  return unavailable('The sidecar, its broker or its store does not answer. Try again.')
+}
+
+/** Of the list (state/list-page.ts), which knows nothing of HTTP. */
+function cursorProblem(error: unknown): HttpProblem | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
+  return invalid([{ pointer: 'cursor', detail: error.message }])
+}
+
+/** Express decodes the parameters of a path with decodeURIComponent. */
+function pathProblem(error: unknown): HttpProblem | undefined {
+  if (!(error instanceof URIError)) return undefined
+  const detail = 'A % in a path is followed by two hex digits.'
+  return new HttpProblem(400, 'bad-path', 'The path is not valid', { detail })
+}
+
+/**
+ * The last middleware: whatever was thrown leaves as `application/problem+json`, without internals.
+ * @openapi
+ * components:
+ *   schemas:
+ *     Problem:
+ *       type: object
+ *       description: RFC 9457 problem details.
+ *       example:
+ *         type: urn:orderflow:problem:invalid-request
+ *         title: The request is not valid
+ *         status: 400
+ *         detail: '/name: is missing'
+ *         instance: /v1/items
+ *         errors: [{ pointer: /name, detail: is missing }]
+ *       properties:
+ *         type: { type: string }
+ *         title: { type: string }
+ *         status: { type: integer }
+ *         detail: { type: string, description: 'What is wrong, and how to mend it.' }
+ *         instance: { type: string }
+ *         errors:
+ *           type: array
+ *           items:
+ *             type: object
+ *             properties:
+ *               pointer: { type: string, description: 'JSON pointer into the body, or the name of a parameter.' }
+ *               detail: { type: string }
+ */
+export function problemHandler(refusals: Refusals, shown: (path: string) => string, log: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    const { status, code, title, options } = problemOf(error, refusals)
+    const path = shown(request.path)
+    if (status >= 500) log.error({ err: error, method: request.method, path }, title)
+    // Half an answer must not look like a whole one. Express would break off too, but print the error as plain text.
+    if (response.headersSent) return response.destroy()
+    const { detail, errors, extra, headers } = options
+    const type = `urn:orderflow:problem:${code}`
+    const members = { type, title, status, detail, instance: request.baseUrl + path, ...(errors && { errors }) }
+    response
+      .status(status)
+      .set(headers ?? {})
+      .type('application/problem+json')
+      // An extension member takes the place of no other, whatever its name.
+      .send(JSON.stringify({ ...members, ...(maskedFields(extra) as object), ...members }))
+  }
+}
