@@ -15,9 +15,9 @@ import { type FieldError, HttpProblem, invalid, unavailable } from './problems.t
 type ContractFields<T> = { [K in keyof T & string]: ContractField }
 
 /**
- * A JSON body whose fields obey the contract: each names the event payload field whose rules it takes over, so that what the API
- * accepts is what the event may say, and the page says the same. All fields are required.
- * @param name of the schema on the page
+ * Creates the input of a JSON body whose fields follow the contract. Each names the event's payload field whose rules apply, so the API, the
+ * event and the page have the same rules. All fields are required.
+ * @param name the name of the schema on the page
  * @param example the body that the page offers to send
  */
 export function jsonBody<T extends object>(name: string, fields: ContractFields<T>, example: T): Input<T> {
@@ -27,8 +27,8 @@ export function jsonBody<T extends object>(name: string, fields: ContractFields<
 }
 
 /**
- * The reader of such a body: GUIDs come lower-cased, and fields that are not listed do not come at all.
- * @throws {HttpProblem} (the reader) 400 naming each field by its JSON pointer
+ * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out fields that are not listed.
+ * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
  */
 export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
   const all = Object.entries<ContractField>(fields)
@@ -56,8 +56,8 @@ function fieldError({ pointer, message, hint }: Problem): FieldError {
 }
 
 /**
- * What all operations take that say nothing else. Far more than any needs: an event takes over known fields of limited length only, so it
- * stays small. As many as there are connections (runtime/listener.ts) may be held.
+ * The default kind of body. Its limit is far above the need, because events have known fields of limited length. The number of
+ * connections (runtime/listener.ts) bounds how many are in memory.
  */
 const smallJson: BodyKind = {
   types: ['application/json'],
@@ -66,16 +66,16 @@ const smallJson: BodyKind = {
   isJson: true,
 }
 
-// A byte order mark is dropped, as its default says.
+// By default, TextDecoder drops a byte order mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Reads the body of a POST. JSON is UTF-8 (RFC 8259, section 8.1), of any kind: the routes tell what they lack. Not express.json, which
- * puts U+FFFD in the place of bytes that are no UTF-8, and a name would be stored like that for ever; and which takes all of a body that
- * is too large before it says so. Nothing is unpacked: 64 KiB may hold 64 MiB.
- * @param kind a small JSON body, unless an operation says otherwise
- * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding, 413, 503 while too much is held, 400 when JSON is not
- * UTF-8, not JSON, or has a duplicate key or a number that would change
+ * Creates the middleware that reads the body of a POST. JSON must be UTF-8 (RFC 8259, section 8.1); the routes validate its content.
+ * express.json is not used: it replaces invalid bytes with U+FFFD, which would be stored for ever, and it reads all of a body that is too
+ * large before it answers. Compressed bodies are refused, because 64 KiB may contain 64 MiB.
+ * @param kind by default a small JSON body
+ * @throws {HttpProblem} (the middleware) 415 for another type, charset or encoding; 413; 503 while too many bytes are in memory; 400 for JSON
+ * that is not UTF-8, is invalid, or has a duplicate key or a number that parsing would change
  */
 export const readBody = (kind: BodyKind = smallJson): RequestHandler =>
   readBytes(kind, (bytes) => (kind.isJson ? parseJson(bytes) : bytes))
@@ -94,7 +94,7 @@ function readBytes(kind: BodyKind, read: (bytes: Buffer) => unknown): RequestHan
       }
       const bytes = await bytesOf(request, kind.maxBytes, hold)
       request.body = bytes.length === 0 ? undefined : read(bytes)
-      // Whoever reads bytes tells nothing of what they hold.
+      // An operation that reads bytes does not log their content.
       nowHandling(kind === smallJson ? request.body : undefined)
     }
     next()
@@ -122,8 +122,8 @@ function requireKind(request: Request, { types }: BodyKind): void {
 }
 
 /**
- * The rest of one that is too large is read and thrown away while the answer is under way, until the listener's time is up.
- * @param hold told of more bytes before they are kept; throws when they may not be
+ * Reads the bytes of a body. The rest of a body that is too large is read and dropped while the answer is sent, until the listener's timeout.
+ * @param hold is called with the number of further bytes before they are kept; throws when the limit is reached
  */
 function bytesOf(request: Request, maxBytes: number, hold: (more: number) => void): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
@@ -143,7 +143,7 @@ function bytesOf(request: Request, maxBytes: number, hold: (more: number) => voi
     }
     request.on('data', take)
     request.once('end', () => resolve(Buffer.concat(chunks)))
-    // Nobody reads this answer.
+    // The client is gone, so this answer is not read.
     request.once('error', () =>
       reject(new HttpProblem(400, 'broken-off', 'The body broke off', { detail: 'Send it again.' })),
     )
@@ -164,7 +164,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    // The cause is dropped, because V8 quotes the text around the error in its message.
     throw new HttpProblem(400, 'not-json', 'The body is not JSON', { detail: 'Check quotes, commas and brackets.' })
   }
   const errors = hiddenErrors(bytes)
@@ -182,7 +182,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Returns what `JSON.parse` would change without a word: of two equal keys it drops one, and it rounds numbers. */
+/** Returns the parts that `JSON.parse` would silently change: it drops one of two equal keys, and rounds numbers. */
 export function hiddenErrors(json: Uint8Array): FieldError[] {
   const { duplicateKeys, inexactNumbers } = hiddenByParsing(json)
   const duplicates = new Map(

@@ -4,23 +4,23 @@ import type { Request, RequestHandler } from 'express'
 import helmet from 'helmet'
 import { HttpProblem } from './problems.ts'
 
-/** Nothing of an answer may be loaded from anywhere or shown in a frame: if a browser ever takes JSON for a page, that is empty. */
+/** The policy of answers: load nothing, show in no frame. If a browser ever shows JSON as a page, the page is empty. */
 const nothing = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] }
 
 /**
- * What a page is told besides: of its windows and links, which JSON has none of, and by X-Frame-Options what the policy says already. Each
- * field takes half a microsecond of every answer.
+ * Headers that only pages need: about windows and links, and X-Frame-Options, which repeats the policy. Each field takes half a microsecond of
+ * every answer.
  */
 const ofPages = ['cross-origin-opener-policy', 'referrer-policy', 'x-frame-options']
 
 const yearSeconds = 365 * 24 * 60 * 60
 
 /**
- * Header fields that tell browsers what not to do, by helmet, on every answer; answers hold personal data, so nobody keeps them. Computed
- * once: they are the same for all requests. (`setHeaders` takes twice as long as setting each.)
+ * Sets helmet's security headers on every answer, and forbids caching, because answers contain personal data. The headers are the same for all
+ * requests, so they are computed once. (`setHeaders` takes twice as long as setting each.)
  *
- * Over https browsers are told to come by https only from now on; other hosts of the domain are not ours to speak for. Not on localhost:
- * a browser that trusts the local certificate would take it for every port there, and find nothing on those that speak http.
+ * Over https it adds Strict-Transport-Security, without the subdomains, which may belong to others. It is left out on localhost: a browser that
+ * trusts the local certificate would apply it to every port there, also to those that serve http.
  */
 export function answerHeaders(): RequestHandler {
   const headers = headersOf({ directives: nothing }).set('cache-control', 'no-store')
@@ -35,18 +35,18 @@ export function answerHeaders(): RequestHandler {
 
 const isLocalhost = (host = '') => /^(.+\.)?localhost(:\d+)?$/i.test(host)
 
-interface Told {
-  /** Of the content security policy: sources by directive. */
+interface PageHeaders {
+  /** The content security policy: sources by directive. */
   directives: Record<string, string[]>
-  /** Which windows may call a page's window. */
+  /** The windows that may access a page's window. */
   opener?: 'same-origin' | 'same-origin-allow-popups'
 }
 
 /**
- * What helmet sets, by name, but for what is told over https only; and for what it says to browsers and plug-ins that are gone (Internet
- * Explorer 8, Flash), or as a hint of no use here.
+ * Returns helmet's headers by name, without Strict-Transport-Security, headers for obsolete browsers and plug-ins (Internet Explorer 8, Flash),
+ * and hints of no use here.
  */
-export function headersOf({ directives, opener = 'same-origin' }: Told): Map<string, string> {
+export function headersOf({ directives, opener = 'same-origin' }: PageHeaders): Map<string, string> {
   const headers = new Map<string, string>()
   const response = { setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value) }
   const set = helmet({
@@ -66,9 +66,9 @@ export function headersOf({ directives, opener = 'same-origin' }: Told): Map<str
 }
 
 /**
- * Refuses POSTs from pages of other sites. Such a page can make a visitor's browser send a POST without asking first (no preflight) when it
- * has no JSON body, such as a cancellation, and so reach a service that only the visitor's network can. Browsers name the page's origin in
- * `Origin`; programs send none. The scheme is not compared, since a proxy in front may have ended TLS.
+ * Refuses POSTs from pages of other sites. Such a page can make a visitor's browser send a POST without a preflight if it has no JSON body,
+ * such as a cancellation, and so reach a service in the visitor's network. Browsers send the page's origin in `Origin`; programs send none.
+ * The scheme is not compared, because a proxy in front may have ended TLS.
  */
 export const refuseForeignPosts: RequestHandler = (request, _response, next) => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers
@@ -79,18 +79,18 @@ export const refuseForeignPosts: RequestHandler = (request, _response, next) => 
   })
 }
 
-/** Whether an origin has this host. Both leave out the port or name it, when it is the usual one of the origin's scheme. */
+/** Returns whether an origin has this host. Either may leave out the default port of the origin's scheme. */
 function isOf(origin: string, host: string): boolean {
   const page = URL.parse(origin)
   return page !== null && URL.parse(`${page.protocol}//${host}`)?.host === page.host && page.host !== ''
 }
 
 /**
- * Refuses requests whose Host is not known, where callers do not prove who they are. A page of evil.example can have that name resolve to
- * 127.0.0.1 once it is loaded (DNS rebinding). The browser then takes this service for a part of that site, so the page may read and write
- * here, and `Origin` and `Host` agree. Known are the names of this machine and those of the setting. Literal addresses are known too: no
- * page can be loaded from an address and then have it mean another one.
- * @param hosts the further names, by commas (`Web__Hosts`)
+ * Refuses requests for unknown host names. It is used without authentication, against DNS rebinding: a page of evil.example changes that name
+ * to 127.0.0.1 after it was loaded. The browser then treats this service as a part of that site, so the page may read and write here, and
+ * `Origin` and `Host` agree. Known are the names of this machine and those of the setting, and all literal addresses, because an address
+ * cannot be made to mean another machine.
+ * @param hosts further names, separated by commas (`Web__Hosts`)
  */
 export function requireKnownHost(hosts: string): RequestHandler {
   const known = new Set(hosts.split(',').map(normalized))
@@ -108,9 +108,8 @@ export function requireKnownHost(hosts: string): RequestHandler {
 }
 
 /**
- * Returns the names that a request is for: of each Host header (RFC 9112 allows one), and of a target in absolute form. An empty text stands
- * for what is no host. `X-Forwarded-Host` does not count: a page can set it. A request of HTTP/1.0 may have
- * no name at all, and no browser sends one.
+ * Returns the host names of a request: of each Host header (RFC 9112 allows one), and of a target in absolute form. An invalid host is an empty
+ * text. `X-Forwarded-Host` is ignored, because a page can set it. A request of HTTP/1.0 may have no name; browsers do not send such requests.
  */
 function namesOf({ headersDistinct, url }: Request): string[] {
   const target = url.startsWith('/') || url === '*' ? [] : [URL.parse(url)?.host ?? '']
@@ -120,7 +119,7 @@ function namesOf({ headersDistinct, url }: Request): string[] {
   })
 }
 
-/** Host names are the same in capitals, and with the dot that ends a complete name. */
+/** Returns a host name in lower case, without the dot that ends a complete name. */
 function normalized(name: string): string {
   return name.trim().toLowerCase().replace(/\.$/, '')
 }

@@ -13,59 +13,59 @@ export interface Parameter {
   example?: string
 }
 
-/** What an operation takes as a body. */
+/** The body that an operation accepts. */
 export interface BodyKind {
   /** Media types. */
   types: readonly string[]
   maxBytes: number
-  /** How many bytes of such bodies may be in memory, of all requests together: beyond that 503, until some are answered. */
+  /** The number of bytes of all such bodies that may be in memory. Further requests get 503 until some are answered. */
   maxHeldBytes: number
-  /** Read as JSON, by the rules of every JSON body; otherwise the operation gets the bytes. */
+  /** Whether it is read as JSON, by the rules of every JSON body; otherwise the operation gets the bytes. */
   isJson?: boolean
 }
 
-/** Something that a request brings: how it is read, and what the page says of it, in one. */
+/** An input of an operation: how it is read from a request, and its description on the page. */
 export interface Input<T> {
   /** @throws {HttpProblem} 400 naming what is wrong */
   read(request: Request): T
-  /** Parameters that it is read from. */
+  /** The parameters that it is read from. */
   parameters?: readonly Parameter[]
   /** The JSON body that it is read from. */
   body?: Model<unknown>
-  /** Set for a body that is not a small JSON text: what it may be (`request.body`, undefined for none). */
+  /** The kind of body, unless it is a small JSON text. It is read into `request.body`; undefined for none. */
   receives?: BodyKind
-  /** Status codes of the problems that it brings along. */
+  /** Status codes of the problems that reading it may cause. */
   problems: readonly number[]
 }
 
-/** The inputs of an operation, by the names that its handler has them under. */
+/** The inputs of an operation, by their names in the handler. */
 export type Inputs = Record<string, Input<unknown>>
 
-/** What a handler gets: each input as it was read. */
+/** The values of the inputs, which a handler gets. */
 export type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-/** Reads all inputs, in their order. @throws {HttpProblem} also for a query parameter that none of them has */
+/** Reads all inputs, in their order. @throws {HttpProblem} also for an unknown query parameter */
 export function readInputs<I extends Inputs>(inputs: I, request: Request): Values<I> {
   refuseUnknownQuery(Object.values(inputs), request)
   const values = Object.entries(inputs).map(([name, input]) => [name, input.read(request)])
   return Object.fromEntries(values) as Values<I>
 }
 
-/** A mistyped parameter would be ignored without a word: `?next=` in place of `?cursor=` returns the first page for ever. */
+/** Refuses unknown query parameters. If `?next=` in place of `?cursor=` were ignored, a client would get the first page for ever. */
 function refuseUnknownQuery(inputs: readonly Input<unknown>[], { query }: Request): void {
   const names = inputs.flatMap(({ parameters = [] }) => parameters.filter((one) => one.in === 'query'))
   const known = new Set(names.map(({ name }) => name))
   const detail = `is not a query parameter here; there are ${[...known].join(', ') || 'none'}`
   const unknown = Object.keys(query).filter((name) => !known.has(name))
-  // Any other name may hold personal data.
+  // Another name may contain personal data.
   const shown = new Set(unknown.map((name) => (isPlainKey(name) ? name : '***')))
   if (shown.size > 0) throw invalid(Array.from(shown, (pointer) => ({ pointer, detail })))
 }
 
-/** What the page says of a parameter besides its name and type. */
+/** A parameter's description on the page. */
 type Described = Pick<Parameter, 'description' | 'example'>
 
-/** A GUID in the path, in any usual spelling: `pathId('id')` for `/v1/things/{id}`. What it names may not be there. */
+/** Creates the input of a GUID in the path, in any usual spelling: `pathId('id')` for `/v1/things/{id}`. It may cause 404. */
 export function pathId(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => readGuid(name, request.params[name]),
@@ -74,7 +74,7 @@ export function pathId(name: string, described: Described = {}): Input<string> {
   }
 }
 
-/** A word in the path, as it came. What it names may not be there. */
+/** Creates the input of a word in the path, which is not changed. It may cause 404. */
 export function pathWord(name: string, described: Described = {}): Input<string> {
   return {
     read: (request) => String(request.params[name]),
@@ -83,7 +83,7 @@ export function pathWord(name: string, described: Described = {}): Input<string>
   }
 }
 
-/** One of a few words in the query; the first of them when it is left out. */
+/** Creates the input of a query parameter with one of a few words; the first of them is the default. */
 export function queryWord<Word extends string>(
   name: string,
   words: readonly [Word, ...Word[]],
@@ -101,7 +101,7 @@ export function queryWord<Word extends string>(
   }
 }
 
-/** A GUID in the query, in any usual spelling; undefined when it is left out. */
+/** Creates the input of a GUID in the query, in any usual spelling; undefined when it is left out. */
 export function queryId(name: string, described: Described = {}): Input<string | undefined> {
   return {
     read: ({ query }) => (query[name] === undefined ? undefined : readGuid(name, query[name])),
@@ -120,8 +120,8 @@ function readGuid(name: string, value: unknown): string {
 const maxKeyLength = 255
 
 /**
- * The `Idempotency-Key` header; undefined when it is left out. 422 is for a key that came with another body before
- * (draft-ietf-httpapi-idempotency-key-header, section 2.7).
+ * Creates the input of the `Idempotency-Key` header; undefined when it is left out. The operation answers 422 for a key that was used with
+ * another body (draft-ietf-httpapi-idempotency-key-header, section 2.7).
  */
 export function idempotencyKey(described: Described): Input<string | undefined> {
   const name = 'Idempotency-Key'
@@ -147,14 +147,14 @@ export function idempotencyKey(described: Described): Input<string | undefined> 
 const defaultLimit = 20
 const maxLimit = 100
 
-/** What part of a list is asked for. */
+/** The part of a list that a request asks for. */
 export interface PageOptions {
   limit: number
-  /** The `next` of the page before; undefined for the first page. */
+  /** The `next` of the previous page; undefined for the first page. */
   cursor: string | undefined
 }
 
-/** `limit` and `cursor` of a list. */
+/** The input of `limit` and `cursor` of a list. */
 export const pageOptions: Input<PageOptions> = {
   read: readPageOptions,
   parameters: [
@@ -179,7 +179,7 @@ function readPageOptions(request: Request): PageOptions {
   return { limit: count, cursor }
 }
 
-/** A page of a list of these: `next` is null on the last one. */
+/** Returns the model of a page of a list. `next` is null on the last page. */
 export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | null }> {
   return {
     name: `${item.name}Page`,

@@ -5,7 +5,7 @@ import { guidOf, newTraceId, placeIn, type Span, type Tracing } from '../telemet
 import type { Route, ShownPath } from './route.ts'
 
 /**
- * Handles each request in the trace that its W3C `traceparent` names, or in a new one, and records it where that is sampled.
+ * Handles each request in the trace of its W3C `traceparent`, or in a new one, and records it if the trace is sampled.
  * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
  */
 export function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
@@ -23,7 +23,7 @@ export function traceRequests(tracing: Tracing | undefined, shown: ShownPath): R
   }
 }
 
-/** Not what only the client can know, nor who it is: neither query, nor host, nor address. */
+/** Returns a span's attributes, without data of the client: no query, host or address. */
 function attributesOf(request: Request, shown: ShownPath) {
   return {
     'http.request.method': methodOf(request, '_OTHER'),
@@ -35,7 +35,7 @@ function attributesOf(request: Request, shown: ShownPath) {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 
-/** Names of spans are few: a client may make up a method. */
+/** Returns the method, or `other` for an unknown one, so that clients cannot add names of spans. */
 const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
 
 function endWith(span: Span, request: Request, response: Response): void {
@@ -47,7 +47,7 @@ function endWith(span: Span, request: Request, response: Response): void {
   })
 }
 
-/** Tells of each request, when it was answered or its client has left, which operation it was of and how long it took. */
+/** Measures each request's operation, status and duration, once it was answered or its client has left. */
 export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
   const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
   return (request, response, next) => {
@@ -64,17 +64,17 @@ export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'reque
   }
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export interface Ended {
-  /** Its path as OpenAPI writes it; undefined when there is none for it. */
+  /** The path of its route, as in OpenAPI; undefined when no route matches. */
   route: string | undefined
-  /** The status that was to be answered. */
+  /** The status of the answer, even if it was not sent. */
   status: number
-  /** False when the client left before. */
+  /** False when the client left before the answer was sent. */
   isAnswered: boolean
 }
 
-/** Tells how a request ended: once its answer was sent, or its client has left. */
+/** Calls `tell` with the outcome of a request, once its answer was sent or its client has left. */
 export function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
   response.once('close', () => {
     const { route } = request as { route?: { path: string } }

@@ -7,13 +7,13 @@ import type { PageSignIn } from './pages.ts'
 import type { Refusals } from './problems.ts'
 import type { Route } from './route.ts'
 
-/** An OpenAPI document, as far as it is looked at here. */
+/** The parts of an OpenAPI document that are used here. */
 export interface OpenApi {
   paths: Record<string, Record<string, { responses: Record<string, object>; security?: object[] }>>
   components: Record<string, object>
 }
 
-/** What the page's document is made from. */
+/** The source of a service's OpenAPI document. */
 export interface Documented {
   title: string
   description: string
@@ -21,16 +21,16 @@ export interface Documented {
   refusals: Refusals
   /** Extension members of the service's problems, by name. */
   problemMembers: Record<string, Field>
-  /** Where people look at traces; empty for nowhere. */
+  /** The URL of the page with traces; empty for none. */
   tracePage?: string | undefined
-  /** Where people look at events; empty for nowhere. */
+  /** The URL of the page with events; empty for none. */
   monitorPage?: string | undefined
 }
 
-/** The shape of a problem stands as a comment where problems are written. */
+/** The file whose comment has the schema of a problem. */
 const commented = [fileURLToPath(new URL('./problems.ts', import.meta.url))]
 
-/** The OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
+/** Returns the OpenAPI document of a service. @throws {Error} for a refusal that is not in the table */
 export function openapiOf({
   title,
   description,
@@ -47,7 +47,7 @@ export function openapiOf({
       description: monitorPage ? `${description}\n\n[See what happens](${monitorPage})` : description,
       version: '1',
     },
-    // Where the document is served, below whatever prefix of a proxy.
+    // Relative to the document, so it includes the path prefix of a proxy.
     servers: [{ url: '.' }],
     ...(tracePage && { externalDocs: { description: 'Traces', url: tracePage } }),
     paths: pathsOf(routes, refusals),
@@ -72,7 +72,7 @@ function pathsOf(routes: readonly Route[], refusals: Refusals): Record<string, R
 function operationOf(operation: Route['operation'], refusals: Refusals): object {
   const { path, scope, summary, description, inputs, answers, body, mediaType } = operation
   const request = inputs.find((input) => input.body)
-  // Whatever makes something says where it is, also while it is not readable yet.
+  // An operation that creates an object returns its Location, also while the object is not readable yet.
   const headers = '201' in answers && { headers: { Location: { schema: { type: 'string' } } } }
   const results = Object.entries(answers).map(([status, meaning]) => [
     status,
@@ -93,15 +93,15 @@ function operationOf(operation: Route['operation'], refusals: Refusals): object 
 const requestRules =
   'The request is not valid: `errors` names each field, header or parameter. Unknown query parameters are refused'
 
-/** What any operation may refuse: an unknown query parameter, and in JSON what parsers would drop or round. */
+/** Describes 400 for any operation: unknown query parameters, and JSON that a parser would change. */
 const invalidRequest = (inputs: readonly Input<unknown>[]) =>
   inputs.some(({ body, receives }) => body && (!receives || receives.isJson))
     ? `${requestRules}, and so are duplicate JSON keys and numbers of more digits than a 64-bit double keeps.`
     : `${requestRules}.`
 
 /**
- * By rule: 400, what the inputs may be, 403 for a POST from a page of another site, 429 for too many, 503 when the platform fails; and what
- * the domain refuses, in its words.
+ * Returns the problems of an operation: 400, those of its inputs, 403 for a POST from a page of another site, 429 for too many requests, 503 for
+ * a failure of the platform, and the refusals of the domain.
  */
 function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'], refusals: Refusals): object {
   const byRule = [...inputs.flatMap(({ problems }) => problems), ...(method === 'post' ? [403] : []), 429, 503]
@@ -112,7 +112,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
     if (!refusal) throw new Error(`${method} ${path} may be refused as ${code}, which is not in the table of refusals`)
     return { status: refusal.status, meaning: `${refusal.title} (\`${code}\`).` }
   })
-  // Several refusals may have one status: a client tells them apart by their codes.
+  // Several refusals may have the same status: clients distinguish them by code.
   for (const [status, some] of Map.groupBy(own, (one) => one.status)) {
     const words = some.map(({ meaning }) => meaning).join(' ')
     meanings.set(status, status === 400 ? `${words} ${meanings.get(400)}` : words)
@@ -120,7 +120,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
   return Object.fromEntries(Array.from(meanings, ([status, meaning]) => [status, problemAnswer(meaning)]))
 }
 
-/** How the document says that an operation may be answered with a problem. */
+/** Returns the document's entry for a problem as an answer. */
 export function problemAnswer(description: string): object {
   return {
     description,
@@ -131,7 +131,7 @@ export function problemAnswer(description: string): object {
 const contentOf = (schema: Schema, types: readonly string[] | undefined) =>
   Object.fromEntries((types ?? ['application/json']).map((type) => [type, { schema }]))
 
-/** Of the bodies in both directions, with those that they refer to. */
+/** Returns the models of the bodies in both directions, and the models that they refer to. */
 function modelsOf({ operation: { inputs, body } }: Route): Model<unknown>[] {
   const found = [body, ...inputs.flatMap((input) => input.body ?? [])]
   return [...found, ...found.flatMap(({ uses = [] }) => uses)]
@@ -146,7 +146,7 @@ const denials = {
   403: problemAnswer('The token or key lacks the scope; or a page of another site sent this.'),
 }
 
-/** A service's document with the ways in, and with what each operation needs. */
+/** Returns a service's document with its security schemes, and with the scope that each operation needs. */
 export async function secured(document: OpenApi, auth: Auth, routes: readonly Route[]): Promise<OpenApi> {
   const schemes = await securitySchemes(auth, routes)
   const paths: OpenApi['paths'] = {}
@@ -167,7 +167,7 @@ async function securitySchemes({ issuer, keys }: Auth, routes: readonly Route[])
   }
 }
 
-/** Undefined while the issuer cannot be asked, or when nobody can sign in there. */
+/** Returns the scheme for signing in; undefined while the issuer does not answer, or if the page has no client id there. */
 async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]): Promise<Scheme | undefined> {
   const found = clientId ? await discover().catch(() => undefined) : undefined
   if (!found?.authorization_endpoint || !found.token_endpoint) return undefined
@@ -177,7 +177,7 @@ async function signIn({ discover, clientId }: Issuer, routes: readonly Route[]):
   return { type: 'oauth2', flows: { authorizationCode } }
 }
 
-/** How the page signs people in: as a public client, which has no secret (RFC 7636). Undefined when it is none. */
+/** Returns how the page signs people in: as a public client, which has no secret (RFC 7636). Undefined without a client id. */
 export function pageSignIn({ clientId, discover }: Issuer, routes: readonly Route[]): PageSignIn | undefined {
   if (!clientId) return undefined
   const oauth = { clientId, scopes: ['openid', ...scopesOf(routes)], usePkceWithAuthorizationCodeGrant: true }

@@ -6,29 +6,29 @@ import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
 import { headersOf } from './browser-security.ts'
 
-/** A document that is the same for everybody, and shown to anybody, closed or not, as the page of the operations is. */
+/** A public document that is the same for every caller. It is served without authentication, as the page of the operations is. */
 export interface StaticFile {
-  /** Where it is: `/schemas/common.json`. */
+  /** Its path, such as `/schemas/common.json`. */
   path: string
-  /** Its media type, with the charset of a text. */
+  /** Its media type; with the charset for a text. */
   type: string
-  /** The text, or the text for a path prefix at a proxy (empty for none), where it has paths of the service. */
+  /** The text. A text that contains paths of the service is a function of the path prefix at a proxy, empty for none. */
   content: string | ((prefix: string) => string)
-  /** Of a page: where it may load from, besides its own files (directives of its content security policy). */
+  /** Directives of a page's content security policy: the sources that it may load from. */
   sources?: Record<string, string[]>
 }
 
-/** Answers GET and HEAD with these. Programs of other sites may read them: they hold nothing of anybody. */
+/** Serves public documents for GET and HEAD. Pages of other sites may read them, because they contain no personal data. */
 export function staticFiles(files: readonly StaticFile[]): Router {
   const router = Router()
   for (const { path, type, content, sources = {} } of files) {
     const directives = { defaultSrc: ["'none'"], baseUri: ["'none'"], frameAncestors: ["'none'"], ...sources }
     const headers = headersOf({ directives })
     headers.set('cache-control', 'no-cache').set('access-control-allow-origin', '*').set('content-type', type)
-    // Not the default, which keeps what it says from pages elsewhere.
+    // The default would keep pages of other sites from reading it.
     headers.set('cross-origin-resource-policy', 'cross-origin')
     router.get(path, ({ baseUrl, path: asked }, response) => {
-      // Links of a page are relative to its path, which has no slash at its end.
+      // A page's links are relative to its path, which has no slash at its end.
       if (asked.endsWith('/')) return response.redirect(`../${path.slice(path.lastIndexOf('/') + 1)}`)
       response.setHeaders(headers).end(typeof content === 'string' ? content : content(baseUrl))
     })
@@ -36,35 +36,35 @@ export function staticFiles(files: readonly StaticFile[]): Router {
   return router
 }
 
-/** A file of a page, as it is answered. */
+/** A file of a page. */
 export interface SiteFile {
   bytes: Buffer
-  /** Compressed with Brotli, for browsers that say they take it; undefined where that is not worth it. */
+  /** The bytes compressed with Brotli, for browsers that accept it; undefined if compression saves too little. */
   br?: Buffer | undefined
-  /** Content-Type. */
+  /** Its Content-Type. */
   type: string
   etag: string
-  /** Whether its name follows from its content, so that nobody needs to ask for it twice. */
+  /** Whether its name is derived from its content, so that browsers may keep it. */
   immutable: boolean
 }
 
-/** A page of a service's own, for people: shown to anybody, closed or not, as the page of the operations is. It holds nothing of anybody. */
+/** A service's own page for people. It is served without authentication, and contains no personal data. */
 export interface Site {
   /** Its content security policy. */
   policy: string
   /**
-   * What to answer to a path that is none of the API; undefined for nothing.
-   * @param prefix below which a proxy serves it, as in the links of a page; empty where none is known
+   * Returns the file for a path outside of the API; undefined for none.
+   * @param prefix the path prefix at a proxy, for the links of a page; empty for none
    */
   read(path: string, prefix: string): { status: 200 | 404; file: SiteFile } | undefined
 }
 
-/** Paths that are never a page's: of operations and of their documentation. */
+/** Paths that are never part of a page: operations and their documentation. */
 const others = /^\/(v\d+|docs|openapi\.json|healthz|readyz)(\/|$)/
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** Answers GET and HEAD with the files of a page: compressed where the browser takes it, and with 304 where it has them. */
+/** Serves the files of a page for GET and HEAD: compressed if the browser accepts that, and 304 if it has the file. */
 export function site({ policy, read }: Site): RequestHandler {
   const headers = headersOf({ directives: { defaultSrc: ["'none'"] } })
   headers.set('content-security-policy', policy).set('vary', 'accept-encoding')
@@ -73,7 +73,7 @@ export function site({ policy, read }: Site): RequestHandler {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const found = isRead && !others.test(request.path) ? read(request.path, request.baseUrl) : undefined
     if (!found) return next()
-    // Programs are told of no path, whether there is one or not; people get a page that says so.
+    // People get a page for an unknown path. Programs get the problem of the API.
     if (found.status === 404 && request.accepts(['json', 'html']) !== 'html') return next()
     const { bytes, br, type, etag, immutable } = found.file
     response.setHeaders(headers).setHeader('content-type', type).setHeader('etag', etag)
@@ -93,19 +93,19 @@ export function site({ policy, read }: Site): RequestHandler {
 
 // The package's main module would run the whole page in this process.
 
-/** Swagger UI would have a page that is not on this machine checked, and shown a picture of the result, by validator.swagger.io. */
+/** Without this, Swagger UI would have the document of a page on another machine checked by validator.swagger.io. */
 const swaggerOptions = { validatorUrl: null }
 
-/** How people sign in on the page: as swagger-ui-express is told it, and where else the page may send requests for it. */
+/** How people sign in on the page: the options of swagger-ui-express, and the further origins that the page may send requests to. */
 export interface PageSignIn {
   oauth: object
   origins: () => Promise<string[]>
 }
 
-/** The interactive page, which loads nothing but its own files and the document, and runs no script that stands in a page. */
+/** Serves the interactive page. It loads only its own files and the document, and runs no inline script. */
 export function docs(title: string, signIn: PageSignIn | undefined): Router {
   const options = { ...swaggerOptions, ...(signIn && { oauth: signIn.oauth }) }
-  // By its address, since it changes: while the issuer cannot be asked, nobody can sign in there.
+  // The page loads the document by its URL, because it changes: it has no sign-in while the issuer does not answer.
   const page = swaggerUi.generateHTML(undefined, {
     customSiteTitle: title,
     swaggerUrl: '../openapi.json',
@@ -115,7 +115,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
     styleSrc: ["'self'", ...stylesIn(page)],
-    // Icons of its style sheet are data.
+    // The style sheet has icons as data URLs.
     imgSrc: ["'self'", 'data:'],
     baseUri: ["'none'"],
     formAction: ["'none'"],
@@ -123,7 +123,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   }
   const set: RequestHandler = async (_request, response, next) => {
     const connectSrc = ["'self'", ...((await signIn?.origins()) ?? [])]
-    // It opens the issuer's page in a window of its own, which comes back to oauth2-redirect.html and calls the page that opened it.
+    // The issuer's page opens in its own window, returns to oauth2-redirect.html, and calls the page that opened it.
     const headers = headersOf({ directives: { ...directives, connectSrc }, opener: 'same-origin-allow-popups' })
     response.setHeaders(headers.set('cache-control', 'no-cache'))
     next()
@@ -135,7 +135,7 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
   return (
     Router()
       .use(set)
-      // Of the page itself without its slash, from which no file of it would be found.
+      // Without the slash, the page's relative links would not work.
       .get('/', ({ originalUrl }, response, next) =>
         originalUrl.replace(/\?.*/s, '').endsWith('/') ? next() : response.redirect('docs/'),
       )
@@ -146,8 +146,8 @@ export function docs(title: string, signIn: PageSignIn | undefined): Router {
 }
 
 /**
- * The hashes of styles that are in no file, which allow these alone: swagger-ui-express has a few in the page itself, and one in an
- * attribute; the logo of Swagger UI brings its own.
+ * Returns the hashes of inline styles, so that the policy allows only these: swagger-ui-express has a few in the page itself and one in an
+ * attribute, and the logo of Swagger UI has one.
  */
 function stylesIn(page: string): string[] {
   const preset = readFileSync(join(getAbsoluteFSPath(), 'swagger-ui-standalone-preset.js'), 'utf8')

@@ -4,7 +4,7 @@ import { reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sideca
 import type { Logger } from '../telemetry/log.ts'
 import { maskedFields, maskedText } from '../telemetry/mask.ts'
 
-/** What is wrong with one field: `pointer` is a JSON pointer into the body, or the header's or parameter's name. */
+/** An error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
 export interface FieldError {
   pointer: string
   detail: string
@@ -14,13 +14,13 @@ interface ProblemOptions {
   detail: string
   errors?: FieldError[]
   headers?: Record<string, string>
-  /** Extension members (RFC 9457, section 3.2), such as the id of what it is about. */
+  /** Extension members (RFC 9457, section 3.2), such as the id of the object in question. */
   extra?: Record<string, unknown>
-  /** For the log alone. */
+  /** Written to the log only. */
   cause?: unknown
 }
 
-/** An error that the client gets as RFC 9457 problem details. `code` is stable; `detail` tells how to mend it. */
+/** An error that the client receives as RFC 9457 problem details. `code` is stable; `detail` says how to fix it. */
 export class HttpProblem extends Error {
   readonly status: number
   readonly code: string
@@ -36,12 +36,12 @@ export class HttpProblem extends Error {
   }
 }
 
-/** 404 for what a path or id names. */
+/** Returns a 404 for an object that a path or id names. */
 export function notFound(what: string, detail: string): HttpProblem {
   return new HttpProblem(404, 'not-found', `${what} not found`, { detail })
 }
 
-/** 400 naming each field that is wrong. An empty pointer is the body itself. */
+/** Returns a 400 that names each wrong field. An empty pointer means the body itself. */
 export function invalid(errors: FieldError[]): HttpProblem {
   const detail = errors
     .map(({ pointer, detail }) => (pointer ? `${pointer}: ${detail}` : `the body ${detail}`))
@@ -49,24 +49,24 @@ export function invalid(errors: FieldError[]): HttpProblem {
   return new HttpProblem(400, 'invalid-request', 'The request is not valid', { detail, errors })
 }
 
-/** 503: the platform behind this service does not answer; what that means for the request stands in `detail`. */
+/** Returns a 503: the platform behind this service does not answer. `detail` says what that means for the request. */
 export function unavailable(detail: string, extra: Record<string, unknown> = {}, cause?: unknown): HttpProblem {
   const headers = { 'retry-after': '1' }
   return new HttpProblem(503, 'unavailable', 'Not available right now', { detail, extra, headers, cause })
 }
 
-/** How an error of the domain leaves: as a problem of this status, with this title. */
+/** The status and title of the problem that an error of the domain becomes. */
 export interface Refusal {
   status: number
   title: string
 }
 
-/** The errors with which the domain refuses, by their `code`. Each is an Error whose message tells how to mend it. */
+/** The domain's errors, by their `code`. The message of each Error says how to fix it. */
 export type Refusals = Record<string, Refusal>
 
 /**
- * The problem that an error of the domain is; undefined for any other error. Its `details`, if any, become extension members. Should
- * it repeat something personal of the request, that is masked.
+ * Returns the problem for an error of the domain; undefined for any other error. Its `details` become extension members. Personal data that
+ * its message repeats from the request is masked.
  */
 export function refusalProblem(error: unknown, refusals: Refusals): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
@@ -82,7 +82,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** The problem that an error is for a client: the kit's own errors, the domain's by its table, and 500 without internals for all else. */
+/** Returns the problem for an error: of the kit, of the domain by its table, or 500 without internals for any other error. */
 export function problemOf(error: unknown, refusals: Refusals): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
@@ -104,13 +104,13 @@ function platformProblem(error: unknown): HttpProblem | undefined {
   return unavailable('The sidecar, its broker or its store does not answer. Try again.')
 }
 
-/** Of the list (state/list-page.ts), which knows nothing of HTTP. */
+/** Recognizes the error of a list (state/list-page.ts), which is independent of HTTP. */
 function cursorProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'cursor') return undefined
   return invalid([{ pointer: 'cursor', detail: error.message }])
 }
 
-/** Express decodes the parameters of a path with decodeURIComponent. */
+/** Recognizes the error of Express, which decodes the parameters of a path with decodeURIComponent. */
 function pathProblem(error: unknown): HttpProblem | undefined {
   if (!(error instanceof URIError)) return undefined
   const detail = 'A % in a path is followed by two hex digits.'
@@ -118,7 +118,7 @@ function pathProblem(error: unknown): HttpProblem | undefined {
 }
 
 /**
- * The last middleware: whatever was thrown leaves as `application/problem+json`, without internals.
+ * Returns the last middleware, which answers every error as `application/problem+json`, without internals.
  * @openapi
  * components:
  *   schemas:
@@ -151,7 +151,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
     const { status, code, title, options } = problemOf(error, refusals)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
-    // Half an answer must not look like a whole one. Express would break off too, but print the error as plain text.
+    // A partial answer must not look complete. Express would also break off, but print the error as plain text.
     if (response.headersSent) return response.destroy()
     const { detail, errors, extra, headers } = options
     const type = `urn:orderflow:problem:${code}`
@@ -160,7 +160,7 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
       .status(status)
       .set(headers ?? {})
       .type('application/problem+json')
-      // An extension member takes the place of no other, whatever its name.
+      // The standard members win over an extension member of the same name.
       .send(JSON.stringify({ ...members, ...(maskedFields(extra) as object), ...members }))
   }
 }

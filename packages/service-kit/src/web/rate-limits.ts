@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import { callerOf } from '../auth/caller.ts'
 import { HttpProblem } from './problems.ts'
 
-/** Section `Limits` of the settings: requests a minute; 0 is any number. */
+/** Section `Limits` of the settings: requests per minute; 0 for no limit. */
 export interface Limits {
   AddressPerMinute: number
   CallerPerMinute: number
@@ -12,7 +12,7 @@ export interface Limits {
 
 const none: Limits = { AddressPerMinute: 0, CallerPerMinute: 0, TenantPerMinute: 0 }
 
-/** The limits that there are, each a middleware: those for before anybody is asked who he is, and those for after it. */
+/** Returns a middleware for each limit that is set: those before authentication, and those after it. */
 export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute }: Limits = none) {
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
@@ -24,12 +24,12 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
 }
 
 /**
- * Answers 429 to whoever sends more than his quota, and tells everybody how he stands (draft-ietf-httpapi-ratelimit-headers-08): `q`
- * requests within `w` seconds, `r` of them left, `t` seconds until all are there again.
- * @param keyOf whose quota a request takes from; undefined: nobody's
+ * Answers 429 to a sender beyond the quota, and adds the state of the quota to every answer (draft-ietf-httpapi-ratelimit-headers-08): `q`
+ * requests within `w` seconds, `r` of them left, `t` seconds until the quota is full again.
+ * @param keyOf returns the sender whose quota counts; undefined for no quota
  */
 function limit(what: string, perMinute: number, keyOf: (request: Request) => string | undefined): RequestHandler[] {
-  // Even one that does nothing takes a microsecond of each request.
+  // Even an empty middleware takes a microsecond of each request.
   if (perMinute === 0) return []
   const rate = createRate(perMinute)
   const policy = `"${what}";q=${perMinute};w=${minuteMs / 1_000}`
@@ -37,7 +37,7 @@ function limit(what: string, perMinute: number, keyOf: (request: Request) => str
     const key = keyOf(request)
     if (key === undefined) return next()
     const { left, wholeInMs, waitMs } = rate(key)
-    // A list: each limit adds its own.
+    // The headers are lists, to which each limit adds an item.
     response.append('ratelimit-policy', policy)
     response.append('ratelimit', `"${what}";r=${left};t=${secondsOf(wholeInMs)}`)
     if (waitMs > 0) throw tooMany(what, perMinute, secondsOf(waitMs))
@@ -46,7 +46,7 @@ function limit(what: string, perMinute: number, keyOf: (request: Request) => str
   return [handler]
 }
 
-/** Whole seconds, the next one; what is no millisecond is the clock's fractions. */
+/** Rounds up to whole seconds. Fractions of a millisecond come from the clock, and are rounded off first. */
 const secondsOf = (ms: number): number => Math.ceil(Math.round(ms) / 1_000)
 
 function tooMany(what: string, perMinute: number, seconds: number): HttpProblem {
@@ -57,38 +57,37 @@ function tooMany(what: string, perMinute: number, seconds: number): HttpProblem 
   })
 }
 
-/** What a request finds of a quota. Times in milliseconds. */
+/** The state of a quota after a request. Times are in milliseconds. */
 export interface Standing {
-  /** How many more would be taken at this moment. */
+  /** The number of further requests that would be accepted now. */
   left: number
-  /** Until the quota is whole again. */
+  /** Time until the quota is full again. */
   wholeInMs: number
-  /** Until this one would have been taken; 0 when it is. */
+  /** Time until this request would be accepted; 0 when it is accepted. */
   waitMs: number
 }
 
-/** Counts a request of somebody against his quota. One that is refused does not count. */
+/** Counts a request against the quota of its key. A refused request does not count. */
 export type Rate = (key: string) => Standing
 
 export const minuteMs = 60_000
 
-/** How many are remembered: 100 to 200 bytes each. */
+/** The number of remembered keys, of 100 to 200 bytes each. */
 const defaultMemory = 20_000
 
-/** Sums of fractions of milliseconds are not exact. */
+/** Tolerance, because sums of fractions of milliseconds are not exact. */
 const roundingMs = 1e-3
 
 /**
- * A quota for each of many: so many requests at once, and one more as soon as its share of a minute has passed. Not so many per
- * calendar minute, which would take twice as many within the seconds around a full one, and then none for a minute. All that is kept
- * of somebody is when his quota will be whole again (the generic cell rate algorithm, ITU-T I.371).
+ * Creates a quota per key: `perMinute` requests at once, and one more whenever its share of a minute has passed. A fixed window would accept
+ * twice as many requests around the start of a window, and then none for a minute. The only state per key is the time when its quota is
+ * full again (generic cell rate algorithm, ITU-T I.371; ADR 37).
  *
- * Memory is bounded: two halves, of which the older one goes when the newer one is full. Who is forgotten was silent while half as
- * many others came as are remembered at all, and has a whole quota again. So a flood of senders takes nothing from anybody, and frees
- * only those it would have to outnumber.
+ * Memory is bounded: there are two halves, and the older one is dropped when the newer one is full. A forgotten key has a full quota again. It
+ * was silent while at least half of `memory` other keys came. So a flood of keys takes no quota away, and frees no key that keeps sending.
  * @param perMinute above 0
- * @param now a clock that never goes back, in milliseconds
- * @param memory how many are remembered, at most
+ * @param now a monotonic clock, in milliseconds
+ * @param memory the maximum number of remembered keys
  */
 export function createRate(perMinute: number, now = () => performance.now(), memory = defaultMemory): Rate {
   const shareMs = minuteMs / perMinute
@@ -112,21 +111,21 @@ export function createRate(perMinute: number, now = () => performance.now(), mem
   }
 }
 
-/** The network that a request comes from; see `networkOf`. Behind proxies their last ones' word for it (`Web__Proxies`). */
+/** Returns the network that a request comes from; see `networkOf`. Behind proxies it is the one that they report (`Web__Proxies`). */
 export function networkOfSender({ ip = '', socket }: Request): string {
-  // What a proxy writes may be no address; then all that it forwards so share its own.
+  // A proxy may report an invalid address. Then its own address counts.
   return networkOf(isIP(ip) ? ip : (socket.remoteAddress ?? ''))
 }
 
 /**
- * Whom an address stands for: IPv4 for itself, and IPv6 for its /64, the least that a customer is given (RFC 6177) and all of which one
- * machine may use. Sockets that listen for both have IPv4 as `::ffff:192.0.2.1`.
+ * Returns the network of an address: an IPv4 address itself, or the /64 of an IPv6 address. A customer gets at least a /64 (RFC 6177), and one
+ * machine may use all of it. Sockets for both versions report IPv4 as `::ffff:192.0.2.1`.
  */
 export function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined) return mapped
   if (!isIPv6(address)) return address
-  // A zone is no part of it, and what is written as IPv4 is two groups.
+  // The zone is dropped, and a part in IPv4 notation is two groups.
   const [head = [], tail = []] = address
     .replace(/%.*/, '')
     .replace(/[\d.]+\.\d+$/, '0:0')

@@ -8,42 +8,42 @@ import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
 import { HttpProblem, notFound } from './problems.ts'
 
-/** What a handler answers: the body as JSON, and the path of what was made. */
+/** A handler's answer: the body as JSON, and the path of a created object. */
 export interface Answer<S extends number, T> {
   status: S
   body: T
   location?: string
 }
 
-/** What a handler gets besides its inputs. */
+/** The context of a request, which a handler gets with its inputs. */
 export interface Context {
-  /** The trace that the request belongs to, by its W3C `traceparent`, or a new one: a GUID, as envelopes have it. */
+  /** The trace of the request's W3C `traceparent`, or a new one: a GUID, as in envelopes. */
   traceId: string | undefined
-  /** For whom it is sent, as its token or key proves; of no tenant where nobody is asked. */
+  /** The tenant of the caller's token or key; no tenant without authentication. */
   tenant: Tenant
-  /** Who sent it; undefined where nobody is asked. */
+  /** The caller; undefined without authentication. */
   caller: Caller | undefined
 }
 
-/** What a service says of an operation. All else follows: docs, reading, problems, `Location`. */
+/** A service's definition of an operation. Its documentation, reading, problems and `Location` follow from it. */
 export interface Definition<I extends Inputs, S extends number, T> {
   method: 'get' | 'post'
-  /** With parameters as OpenAPI writes them: `/v1/things/{id}`. The second part is the operation's tag. */
+  /** The path, with parameters as in OpenAPI: `/v1/things/{id}`. The second part is the operation's tag. */
   path: string
   scope: Scope
   summary: string
   description?: string
   input: I
-  /** What the answer means, by status code. */
+  /** The meaning of each answer, by status code. */
   answers: Record<S, string>
-  /** What all answers hold. */
+  /** The body of all answers. */
   body: Model<T>
-  /** Codes of the errors with which the domain refuses it; the table of `createWeb` has their status codes. */
+  /** Codes of the domain's errors for this operation; the table of `createWeb` has their status codes. */
   refusals?: readonly string[]
   handle(input: Values<I>, context: Context): Promise<Answer<NoInfer<S>, NoInfer<T>>>
 }
 
-/** An operation, ready to be mounted and documented. */
+/** An operation that can be mounted and documented. */
 export interface Route {
   operation: Pick<Definition<Inputs, number, unknown>, 'method' | 'path' | 'scope' | 'summary'> & {
     description: string | undefined
@@ -57,7 +57,7 @@ export interface Route {
   handle(request: Request, response: Response): Promise<void>
 }
 
-/** An operation whose input and answer are what its documentation says. A test calls `handle` of the definition. */
+/** Creates an operation from its definition. Tests call `handle` of the definition. */
 export function route<I extends Inputs, S extends number, T>(definition: Definition<I, S, T>): Route {
   const { method, path, scope, summary, description, input, answers, body, refusals = [], handle } = definition
   return {
@@ -73,8 +73,8 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
 }
 
 /**
- * The routes, and 405 with `Allow` for another method on one of their paths. OPTIONS is answered with `Allow` alone (RFC 9110, section
- * 9.3.7), and HEAD as GET is, without the body. Nothing is read of a request whose sender may not send it.
+ * Mounts the routes. Another method on one of their paths gets 405 with `Allow`, OPTIONS gets `Allow` alone (RFC 9110, section 9.3.7), and HEAD
+ * is answered like GET without the body. A body is read only after the caller's scope has been checked.
  */
 export function routerOf(routes: readonly Route[]): Router {
   const router = Router()
@@ -95,7 +95,7 @@ export function routerOf(routes: readonly Route[]): Router {
   return router
 }
 
-/** `/v1/things/{id}` as Express writes it. */
+/** Returns a path such as `/v1/things/{id}` in the syntax of Express. */
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
 function otherMethods(methods: readonly Route['operation']['method'][], shown: ShownPath): RequestHandler {
@@ -110,7 +110,7 @@ function otherMethods(methods: readonly Route['operation']['method'][], shown: S
   }
 }
 
-/** 404 for all that no route took. */
+/** Answers 404 for requests that match no route. */
 export function unknownPath(routes: readonly Route[]): RequestHandler {
   const shown = shownPath(routes)
   return (request) => {
@@ -121,12 +121,12 @@ export function unknownPath(routes: readonly Route[]): RequestHandler {
 const noOperation = ({ method, baseUrl, path }: Request, shown: ShownPath) =>
   `There is no ${method} ${shown(path)} here. The operations are listed at ${baseUrl}/docs.`
 
-/** A request's path as it may be told, in a problem or in the log. */
+/** Masks a request's path for a problem or the log. */
 export type ShownPath = (path: string) => string
 
 /**
- * Shows of a path the words that the routes' own paths are made of, and GUIDs. Anything else in it was made up by the caller, who may think
- * that a person's name is an id; and so is the query.
+ * Returns a function that masks a path except for the words of the routes' own paths and GUIDs. Other parts come from the caller, who may use a
+ * person's name as an id. The query is left out for the same reason.
  */
 export function shownPath(routes: readonly Route[]): ShownPath {
   const words = new Set(routes.flatMap(({ operation }) => operation.path.toLowerCase().split('/')))
