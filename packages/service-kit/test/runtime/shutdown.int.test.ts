@@ -13,7 +13,7 @@ import { generate } from 'selfsigned'
 import { busyClient } from './support/busy-client.ts'
 
 const tinyService = join(import.meta.dirname, 'support/tiny-service.ts')
-/** As many as may be answered without a queue: a client that gets to its next request late is no busy one (drain.ts). */
+/** The number of clients that are answered without a queue. A client that sends its next request late is not busy (connections.ts). */
 const clients = 32
 
 describe('a service that is told to stop', () => {
