@@ -9,7 +9,7 @@ import type { Refusals } from '../web/problems.ts'
 import type { Route } from '../web/route.ts'
 import type { BaseSettings, Section } from './settings.ts'
 
-/** What a service is built from. */
+/** The dependencies of a service. */
 export interface ServiceContext<S extends object = object> {
   /** AppId and AppName of what it publishes. */
   app: { id: string; name: string }
@@ -17,58 +17,57 @@ export interface ServiceContext<S extends object = object> {
   log: Logger
   publish: Publish
   forward: Forward
-  /** Who outside may say what. */
+  /** The rights of outside publishers. */
   trust: Pick<Trust, 'requireAdmitted'>
   documents: DocumentsOf
   now: () => Date
   newId: () => string
 }
 
-/** What a service does all the time, whoever asks it for anything. */
+/** A service's background work, independent of requests and events. */
 export interface Background {
-  /** Begins, once the service listens. Nobody waits for it. */
+  /** Begins after the service listens. The result is not awaited. */
   start(): void | Promise<void>
-  /** Ends, and the answers that would go on with it: called as the service stops, which waits for it. */
+  /** Ends the work, and the answers that depend on it. The stop of the service waits for it. */
   stop(): Promise<void>
 }
 
-/** What a service does. */
+/** The parts of a service. */
 export interface ServiceParts {
   /** The operations of its public API. */
   routes: readonly Route[]
-  /** What it does with the events that it consumes, by topic and `Name@Version`. */
+  /** Its reactions to the events that it consumes, by topic and `Name@Version`. */
   reactions: Reactions
-  /** None for most, which only answer requests and events. */
   background?: Background
-  /** Documents that it shows to everybody, such as its schemas. */
+  /** Public documents, such as its schemas. */
   files?: readonly StaticFile[]
-  /** A page of its own, in place of that of its operations. */
+  /** Its own page, in place of the page of its operations. */
   page?: Site
-  /** What it rebuilds its store from, by topic in the order in which they are read. Publishes nothing. */
+  /** The reactions that rebuild its store, by topic in the order of reading. They publish nothing. */
   rebuild: Reactions<boolean>
 }
 
 /**
- * All that only a service can say of itself. The rest, from listeners to dead letters, is the same for each of them.
+ * The definition of a service. Everything else, from listeners to dead letters, is the same for every service.
  * @template S its own sections of the settings
  */
 export interface ServiceDefinition<S extends object = object> {
   /** The service's folder, which has its `appsettings.json`. */
   root: URL
-  /** What it is, in a sentence or two, for the page of its operations. */
+  /** One or two sentences about it, for the page of its operations. */
   description: string
-  /** Sections of the settings besides those that every service has: a JSON Schema each. */
+  /** Its own sections of the settings, in addition to those of every service: a JSON Schema each. */
   sections?: Record<keyof S & string, Section>
-  /** The topics that it publishes to, on its own behalf or another's, besides those of its dead letters. services.json says the same, and a test compares. */
+  /** The topics that it publishes to, for itself or for others, without those of its dead letters. A test compares them with services.json. */
   produces: readonly string[]
-  /** The errors of its domain, by `code`: what a request is answered with. To an event they are the reason of a dead letter. */
+  /** The errors of its domain, by `code`, with their answers to requests. For an event, the code is the reason of its dead letter. */
   refusals: Refusals
-  /** What its problem details may have besides the members that all have, such as the id of the order in question. */
+  /** Extension members of its problem details, such as the id of the object in question. */
   problemMembers?: Record<string, Field>
   create(context: ServiceContext<S>): ServiceParts
 }
 
-/** Names the type of a service's own settings, and checks the rest against it. */
+/** Returns the definition, with its type checked. */
 export function defineService<S extends object = object>(definition: ServiceDefinition<S>): ServiceDefinition<S> {
   return definition
 }

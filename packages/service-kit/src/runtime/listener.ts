@@ -7,13 +7,13 @@ import type { TlsOptions } from 'node:tls'
 import { drainable, limitConnections } from './connections.ts'
 
 /**
- * How long a connection may idle. Whoever keeps it longer never sends on one that the other is closing, which would be a reset;
- * here that must be Node, whose own 5 s are less than any proxy's: hosting routers and daprd keep connections for 90 s (Go's
+ * How long a connection may idle. A server must keep connections longer than its clients, so that no client sends on one that the server is
+ * closing, which would be a reset. Node's default of 5 s is too short: hosting routers and daprd keep connections for 90 s (Go's
  * http.DefaultTransport, IdleConnTimeout), AWS's load balancer for 60 s.
  */
 const keepAliveTimeout = 95_000
 
-/** How often Node looks for requests that are late: a limit below is this much longer at worst. Its own 30 s are too coarse. */
+/** How often Node looks for late requests. The limits below may last this much longer. Node's default of 30 s is too coarse. */
 const connectionsCheckingInterval = 2_000
 
 /**
@@ -42,7 +42,7 @@ export const channelTimeouts = {
   requestTimeout: 60_000,
 } satisfies ServerOptions
 
-/** Whoever scrapes, in the network that the service is in: a few, who ask now and then. */
+/** The bounds for scrapers in the service's own network: a few clients with few requests. */
 export const metricsBounds = { ...publicBounds, maxConnections: 20 }
 
 /**
@@ -69,7 +69,7 @@ export const tlsOptions = {
   handshakeTimeout: 10_000,
 } satisfies TlsOptions
 
-/** Where a listener listens: `localhost` is both loopbacks. `variable` is the setting of the port. */
+/** The address of a listener. `localhost` means both loopbacks. `variable` is the setting of the port. */
 export interface Address {
   host: string
   port: number
@@ -77,13 +77,13 @@ export interface Address {
 }
 
 export interface Listener {
-  /** Has all connections, whichever address they came to. */
+  /** Serves the connections of all addresses. */
   server: Server
-  /** Takes no more connections; resolves when the last request has been answered. */
+  /** Accepts no more connections; resolves when the last request has been answered. */
   drain: () => Promise<void>
 }
 
-/** Another process has the port. `message` says what to do about it. */
+/** The port is in use. `message` says how to fix it. */
 export class PortTakenError extends Error {
   readonly code = 'port-taken'
   constructor({ host, port, variable }: Address, cause: unknown) {
@@ -92,16 +92,16 @@ export class PortTakenError extends Error {
   }
 }
 
-/** How often a port that the system chose may turn out to be taken on the other loopback. */
+/** How often to try again if a port that the system chose is in use on the other loopback. */
 const maxAttempts = 10
 
-/** Returns the addresses to listen on. A client on this machine may try either loopback first for `localhost`, and some try no other. */
+/** Returns the addresses to listen on. For `localhost`, clients may try either loopback first, and some try no other. */
 const addressesOf = (host: string): readonly string[] => (host === 'localhost' ? ['127.0.0.1', '::1'] : [host])
 
 /**
- * Listens with an app; over TLS when the options hold a certificate (`cert` and `key`, PEM).
- * @param options `maxConnections`: how many are kept, on all addresses together; any number without
- * @param hosts the addresses to listen on; all but one may be missing on this machine
+ * Opens a listener for an app; with TLS if the options have a certificate (`cert` and `key`, PEM).
+ * @param options `maxConnections`: the limit for all addresses together; undefined for none
+ * @param hosts the addresses to listen on; at least one must exist on this machine
  * @throws {PortTakenError}
  */
 export async function listen(
@@ -136,7 +136,7 @@ async function openSockets(
   for (const host of hosts) {
     const [first] = sockets
     const port = first ? (first.address() as AddressInfo).port : address.port
-    // Of one server, so that its limit of connections and its drain hold for all addresses. Options as http's own servers have them.
+    // All sockets belong to one server, so its limit of connections and its drain apply to all addresses. The options are those of http servers.
     const socket = first
       ? new NetServer({ allowHalfOpen: true, noDelay: true }, (connection) => server.emit('connection', connection))
       : server

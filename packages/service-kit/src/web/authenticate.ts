@@ -6,7 +6,7 @@ import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems.ts'
 
 /**
- * Takes nobody in without a token or a key that counts (RFC 6750): 401 with `WWW-Authenticate`.
+ * Creates the middleware that requires a valid token or key (RFC 6750); otherwise it answers 401 with `WWW-Authenticate`.
  * @throws {HttpProblem} (the middleware) 401, or 503 when the issuer does not answer
  */
 export function authenticate({ issuer, keys }: Auth): RequestHandler {
@@ -36,7 +36,7 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
   }
 }
 
-/** Lets those pass whose token or key has the scope, and everybody where nobody is asked. @throws {HttpProblem} 403 */
+/** Creates the middleware that requires a scope of the caller. Without authentication every request passes. @throws {HttpProblem} 403 */
 export function requireScope(scope: string): RequestHandler {
   return (request, _response, next) => {
     const caller = callerOf(request)

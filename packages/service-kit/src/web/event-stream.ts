@@ -4,31 +4,31 @@ import { type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
 import type { Definition, Route } from './route.ts'
 
-/** Proxies end a connection on which nothing came for a while: Heroku's after 55 s. */
+/** Time between heartbeats. Proxies end a silent connection, Heroku's after 55 s. */
 const heartbeatMs = 15_000
-/** What waits for a client that reads slowly. Beyond that it gets nothing until it has read. */
+/** The number of bytes that may wait for a slow client. Beyond that, messages are dropped until it has read. */
 const maxWaitingBytes = 64 * 1024
 
-/** Sends a message to one client: false when the client reads too slowly, and it was not sent. Anything that JSON has. */
+/** Sends a message with JSON data to one client. Returns false if it was not sent because the client reads too slowly. */
 export type Send = (event: string, data: unknown) => boolean
 
 /** An operation that answers with messages for as long as its client stays (`text/event-stream`, HTML Living Standard, section 9.2). */
 export interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
-  /** What its messages hold, by `event`. */
+  /** The data of its messages, by `event`. */
   body: Model<unknown>
-  /** Begins to send. Answers what to do when the client has left. */
+  /** Begins to send. Returns a function that is called when the client has left. */
   open(input: Values<I>, send: Send, context: { caller: ReturnType<typeof callerOf> }): () => void
 }
 
-/** Answers of this kind which are under way, and which a stop must end: their clients come again by themselves. */
+/** The open event streams. A stop ends them, and their clients reconnect. */
 export interface Streams {
   route<I extends Inputs>(definition: StreamDefinition<I>): Route
-  /** Ends them all, and each one that begins later at once. */
+  /** Ends all streams, and later ones as soon as they begin. */
   end(): void
 }
 
-/** A service's streams. It ends them when it stops (`ServiceParts.background`), which waits for its last answer. */
+/** Creates a service's streams. The service must end them when it stops (`ServiceParts.background`), because the stop waits for the last answer. */
 export function createStreams(): Streams {
   const open = new Set<Response>()
   let isEnding = false
@@ -77,7 +77,7 @@ export function createStreams(): Streams {
             open.delete(response)
             close()
           })
-          // What it throws before its first message is answered as a problem.
+          // An error before the first message is answered as a problem.
           close = begin(values, send, { caller: callerOf(request) })
           response.flushHeaders()
         },

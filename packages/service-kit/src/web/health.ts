@@ -1,9 +1,9 @@
 import { Router } from 'express'
 
-/** What a service lacks, by part, in words that may be public. Empty when it is ready. */
+/** Returns why each missing part is missing, in words that may be public. Empty when the service is ready. */
 export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
 
-/** A record that cannot be handled for now, and is delivered again and again. */
+/** A record that cannot be handled at present, and is delivered repeatedly. */
 export interface Redelivered {
   topic: string
   partition: number
@@ -12,8 +12,8 @@ export interface Redelivered {
 }
 
 /**
- * `GET /healthz` is 200 as long as the process answers; `GET /readyz` is 503 while requests or events would wait. It also lists the records
- * that are delivered again and again. Anybody may ask, as often as they like, so those who ask at the same time share one answer.
+ * Serves `GET /healthz`, which is 200 as long as the process answers, and `GET /readyz`, which is 503 while requests or events would wait.
+ * The latter also lists the records that are delivered repeatedly. Both are public and unlimited, so concurrent callers share one check.
  */
 export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
   let current: ReturnType<Readiness> | undefined

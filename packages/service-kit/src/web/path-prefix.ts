@@ -4,7 +4,7 @@ import { HttpProblem } from './problems.ts'
 
 /**
  * Serves an app below the path prefix that the proxies in front send in X-Forwarded-Prefix, whether they strip it or not. Express has the
- * prefix in `request.baseUrl`, as for an app that is mounted there. Without proxies the header is ignored, as all that a proxy would send.
+ * prefix in `request.baseUrl`, as for a mounted app. Without proxies the header is ignored, as all headers of proxies are.
  */
 export function withPathPrefix(app: Express, proxies: number): RequestListener {
   if (proxies === 0) return app
@@ -24,7 +24,7 @@ export function withPathPrefix(app: Express, proxies: number): RequestListener {
   }
 }
 
-/** Refuses a prefix that is none, which would lead callers anywhere. */
+/** Refuses an invalid prefix, which could redirect callers to another site. */
 export function requirePathPrefix(proxies: number): RequestHandler {
   return (request, _response, next) => {
     if (proxies === 0 || prefixOf(request, proxies) !== undefined) return next()
@@ -37,7 +37,7 @@ export function requirePathPrefix(proxies: number): RequestHandler {
 
 const segment = /^(?!\.\.?$)[\w.~-]+$/
 
-/** Returns the prefix, empty for none, and undefined for a header that is no prefix. Each proxy may add its own: the outermost comes first. */
+/** Returns the prefix; empty for none, undefined for an invalid one. Each proxy may add its own; the outermost comes first. */
 function prefixOf({ headers }: IncomingMessage, proxies: number): string | undefined {
   const sent = String(headers['x-forwarded-prefix'] ?? '')
     .split(',')

@@ -17,29 +17,28 @@ import { routerOf, shownPath, unknownPath } from './route.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
-  /** Records that are delivered again and again. */
+  /** Returns the records that are delivered repeatedly. */
   redelivered?: () => readonly Redelivered[]
-  /** Undefined where nobody is asked who they are. */
+  /** Undefined without authentication. */
   auth: Auth | undefined
-  /** Further names that this service answers under, by commas, where callers do not prove who they are; see `requireKnownHost`. */
+  /** Further host names, separated by commas, that are answered without authentication; see `requireKnownHost`. */
   hosts: string
   /**
-   * How many proxies are in front, each of which says in X-Forwarded-For whom it got a request from, and may say in X-Forwarded-Prefix
-   * below which path it serves this.
+   * How many proxies are in front. Each adds the sender's address to X-Forwarded-For, and may send in X-Forwarded-Prefix the path that it
+   * serves this service at.
    */
   proxies: number
   limits: Limits | undefined
-  /** None when left out. */
   files?: readonly StaticFile[]
-  /** Undefined: the page is that of the operations. */
+  /** Undefined for the page of the operations. */
   page?: Site | undefined
-  /** Undefined where no trace is recorded. */
+  /** Undefined if traces are not recorded. */
   tracing?: Tracing | undefined
   log: Logger
   metrics: Pick<Metrics, 'request'>
 }
 
-/** The public listener: the service's routes, their interactive page at /docs, health, and problem details for all else. */
+/** Creates the public listener: the service's routes, their interactive page at /docs, health, and problem details for other requests. */
 export function createWeb(options: WebOptions): RequestListener {
   const {
     readiness,
@@ -58,17 +57,17 @@ export function createWeb(options: WebOptions): RequestListener {
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
   const { ofStrangers, ofCallers } = rateLimits(limits)
-  // No client asks with If-None-Match, and a hash of each answer costs as much as validating the request.
+  // No ETags: clients do not send If-None-Match, and a hash of each answer costs as much as validating the request.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)
   app.use(measured(routes, metrics))
   app.use(answerHeaders())
-  // Before the limits: a platform asks from the address that its users' requests come from, too.
+  // Before the limits: a platform's probes come from the same address as its users' requests.
   app.use(healthRoutes(readiness, redelivered))
   if (!auth) app.use(requireKnownHost(hosts))
   app.use(requirePathPrefix(proxies))
   for (const limit of ofStrangers) app.use(limit)
   if (page) app.use(site(page))
-  // Relative where the prefix is not known: a proxy may strip one and not send it.
+  // Relative without a known prefix, because a proxy may strip one without sending it.
   app.get('/', ({ baseUrl }, response) => response.redirect(baseUrl ? `${baseUrl}/docs/` : 'docs/'))
   app.get('/openapi.json', async (_request, response) => {
     response.json(auth ? await secured(openapi, auth, routes) : openapi)

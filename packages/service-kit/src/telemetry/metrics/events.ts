@@ -3,36 +3,36 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import { delays, durations, type MetricsRegistry, sizes } from './registry.ts'
 
 /**
- * What became of an event. `duplicate`: handled, and nothing changed. `retried`: the platform failed, so it comes again and is counted
- * again; all others are final.
+ * The outcome of an event. `duplicate`: handled without a change. `retried`: the platform failed, so it is delivered and counted again. All
+ * other outcomes are final.
  */
 export type Outcome = (typeof outcomes)[number]
 
 const outcomes = ['handled', 'duplicate', 'dead-letter', 'unhandled', 'retried'] as const
 
-/** What is counted of one topic. */
+/** The metrics of one topic. */
 export interface TopicMetrics {
-  /** A delivery came, whose oldest event waited so long in the log, in milliseconds. Answers what to call when it is over. */
+  /** Counts a delivery, whose oldest event waited in the log for `waitedMs`. Returns a function to call with the outcomes. */
   delivered: (events: number, waitedMs: number) => (outcomes: readonly Outcome[]) => void
   /** @param reason the code of a fault */
   deadLetter: (reason: string) => void
-  /** @param type `Name@Version`, as anybody may have written it */
+  /** @param type `Name@Version`; any text of a publisher */
   unhandled: (type: string) => void
-  /** @param type one that is handled */
+  /** @param type a handled `Name@Version` */
   reacted: (type: string, ms: number) => void
 }
 
-/** What a consumer says of a topic when the metrics are scraped. */
+/** A consumer's state of a topic, which is read for each scrape. */
 export interface TopicState {
   isStopped: () => boolean
-  /** How often the record was delivered that was delivered most often and is not handled yet; 0 without one. */
+  /** Returns the highest number of deliveries of an unhandled record; 0 without one. */
   mostDeliveries: () => number
 }
 
-/** Stands for all names that nobody knows, which publishers may have many of. */
+/** Replaces unknown names, of which publishers may send any number. */
 export const other = 'other'
 
-/** Labels hold what the code and the contract name, and nothing that a publisher wrote: neither series nor personal data come from outside. */
+/** Creates the metrics of topics. Labels only have names of the code and the contract, so publishers add neither time series nor personal data. */
 export function eventMetrics(
   registry: MetricsRegistry,
 ): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
@@ -112,7 +112,7 @@ export function eventMetrics(
 
   return (topic, reasons, state) => {
     if (state) states.set(topic, state)
-    // A counter that begins with its first event shows no increase then, and an alert would not see it.
+    // Counters begin at 0, because an alert would miss the increase of one that begins with its first event.
     for (const outcome of outcomes) events.inc({ topic, outcome }, 0)
     for (const reason of reasons) deadLetters.inc({ topic, reason }, 0)
     return {

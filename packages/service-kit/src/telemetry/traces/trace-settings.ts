@@ -1,18 +1,18 @@
-/** What the standard variables say (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
+/** The values of the standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
 export interface TraceSettings {
-  /** Whether what an incoming `traceparent` says counts. */
+  /** Whether an incoming `traceparent` decides. */
   asksParent: boolean
-  /** The share of traces that is recorded, of those that nobody has decided upon: 0 to 1. */
+  /** The share of traces without such a decision that is recorded: 0 to 1. */
   ratio: number
-  /** For how long spans are kept before they are sent, in milliseconds. */
+  /** How long spans wait before they are sent, in milliseconds. */
   delayMs: number
 }
 
-/** Enough to see what is going on, and not enough to be felt. */
+/** The defaults record enough for a picture, at a negligible cost. */
 const usualRatio = '0.1'
 const usualDelayMs = '5000'
 
-/** What of each standard sampler is asked first, and then its ratio; undefined: OTEL_TRACES_SAMPLER_ARG. */
+/** The standard samplers. A sampler without a ratio takes it from OTEL_TRACES_SAMPLER_ARG. */
 const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   always_on: { asksParent: false, ratio: 1 },
   always_off: { asksParent: false, ratio: 0 },
@@ -22,13 +22,13 @@ const samplers: Record<string, { asksParent: boolean; ratio?: number }> = {
   parentbased_traceidratio: { asksParent: true },
 }
 
-/** Where traces go, by the variable that says so. */
+/** Returns the collector's URL, and the variable that it comes from. */
 function endpointIn(env: NodeJS.ProcessEnv): [variable: string, url: string] | undefined {
   const variable = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].find((name) => env[name])
   return variable ? [variable, env[variable] as string] : undefined
 }
 
-/** How traces are recorded; undefined where nobody says where they should go. `traceProblems` says whether they can be. */
+/** Returns how traces are recorded; undefined without a collector. `traceProblems` validates the variables. */
 export function traceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
   if (!endpointIn(env) || env.OTEL_SDK_DISABLED === 'true') return undefined
   const { asksParent, ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || usualRatio) } = samplerIn(env) ?? {
@@ -41,7 +41,7 @@ const delayIn = ({ OTEL_BSP_SCHEDULE_DELAY: delay }: NodeJS.ProcessEnv) => Numbe
 
 const samplerIn = ({ OTEL_TRACES_SAMPLER: name }: NodeJS.ProcessEnv) => samplers[name || 'parentbased_traceidratio']
 
-/** A line for each variable that is wrong, beginning with its name. The SDK would go on with something else. */
+/** Returns a line for each wrong variable, beginning with its name. The SDK would silently use a default. */
 export function traceProblems(env: NodeJS.ProcessEnv): string[] {
   const [variable, url] = endpointIn(env) ?? []
   if (!variable || !url) return []
@@ -58,7 +58,7 @@ export function traceProblems(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * What a sidecar is to be told besides, so that it sends its spans to the same place: without, daprd speaks gRPC, and over TLS (1.18,
+ * Returns further variables for a sidecar, so that it sends its spans to the same collector. Without them, daprd uses gRPC over TLS (1.18,
  * SetTracingSpecFromEnv).
  */
 export function sidecarTraceVariables(env: NodeJS.ProcessEnv): Record<string, string> {
