@@ -69,7 +69,7 @@ const graceMs = 250
  * every answer that has not begun carries `Connection: close`, so that each client leaves its connection after an answer (RFC 9112, section
  * 9.6). It resolves when the last request has been answered, and closes the remaining connections.
  *
- * `server.close()` would close idle connections at once, while a client's next request may be on its way (ADR 37).
+ * `server.close()` would close idle connections at once, while a client's next request may be on its way (ADR 38).
  * @param sockets the sockets that accept the server's connections; read when the drain begins
  */
 export function drainable(server: Server, sockets: readonly NetServer[] = [server]): () => Promise<void> {

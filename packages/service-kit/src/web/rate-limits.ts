@@ -81,7 +81,7 @@ const roundingMs = 1e-3
 /**
  * Creates a quota per key: `perMinute` requests at once, and one more whenever its share of a minute has passed. A fixed window would accept
  * twice as many requests around the start of a window, and then none for a minute. The only state per key is the time when its quota is
- * full again (generic cell rate algorithm, ITU-T I.371; ADR 37).
+ * full again (generic cell rate algorithm, ITU-T I.371; ADR 38).
  *
  * Memory is bounded: there are two halves, and the older one is dropped when the newer one is full. A forgotten key has a full quota again. It
  * was silent while at least half of `memory` other keys came. So a flood of keys takes no quota away, and frees no key that keeps sending.
