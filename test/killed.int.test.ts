@@ -58,8 +58,8 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the config vars of a release',
     '',
-    "import { writePrivate } from './release/src/record/private-file.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
-    "import { readPrivate } from './release/src/record/private-file.ts'; readPrivate(folder + '/vars.json')",
+    "import { writePrivate } from './packages/release/src/record/private-file.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
+    "import { readPrivate } from './packages/release/src/record/private-file.ts'; readPrivate(folder + '/vars.json')",
   ],
 ]
 
@@ -117,7 +117,7 @@ describe('a command that is killed with -9 while it writes a secret', () => {
     ['curl', 'curl', { API_KEY: 'the-secret' }],
   ]
   for (const [script, tool, variables] of examples) {
-    it(`leaves no temporary file with a secret of examples/${script}`, async () => {
+    it(`leaves no temporary file with a secret of docs/examples/${script}`, async () => {
       const bin = join(folder, 'bin')
       const temporary = join(folder, 'tmp')
       for (const one of [bin, temporary]) mkdirSync(one)
@@ -135,7 +135,7 @@ kill -9 0
       chmodSync(join(bin, tool), 0o755)
       const env = { ...process.env, ...variables, TMPDIR: temporary, PATH: `${bin}${delimiter}${process.env.PATH}` }
       const child = spawn(
-        join(repository, `examples/${script}/publish.sh`),
+        join(repository, `docs/examples/${script}/publish.sh`),
         [join(repository, 'docs/examples/event.json')],
         {
           env,
