@@ -380,9 +380,9 @@ describeInContainers('releases, on a real registry and with real containers', fu
       )
       expect(pushed.status, pushed.output).to.equal(0)
       const script = `
-        import { createHttp } from './release/src/platform/http.ts'
-        import { readOperator } from './release/src/settings/operator.ts'
-        import { createRegistry } from './release/src/image/registry.ts'
+        import { createHttp } from './packages/release/src/platform/http.ts'
+        import { readOperator } from './packages/release/src/settings/operator.ts'
+        import { createRegistry } from './packages/release/src/image/registry.ts'
         await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(
