@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder, repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
+import { copyRepository, ownPackages, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 
 const unitTest = 'packages/cli/test/kafka/kafka-connection.unit.test.ts'
 
@@ -159,8 +159,8 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
   it('install all packages at the first run, also where npm would leave some out', async () => {
     const npm = async (name: string) => (await run(process.env, 'npm', 'config', 'get', name)).stdout.trim()
     const [cache, userconfig] = [await npm('cache'), await npm('userconfig')]
-    for (const name of ['', ...readdirSync(copy.folder)]) {
-      rmSync(join(copy.folder, name, 'node_modules'), { recursive: true, force: true })
+    for (const path of ['node_modules', ...ownPackages()]) {
+      rmSync(join(copy.folder, path), { recursive: true, force: true })
     }
     const settings = join(copy.folder, 'decoy/npmrc')
     const own = existsSync(userconfig) ? readFileSync(userconfig, 'utf8') : ''

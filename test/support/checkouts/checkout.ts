@@ -1,18 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
-import { copyRepository, type RepositoryCopy } from './repository-copy.ts'
+import { copyRepository, ownPackages, type RepositoryCopy } from './repository-copy.ts'
 
 /** A copy that git and npm take for a checkout like any other: committed, and with packages that are its own. */
 export function checkoutOfRepository(): RepositoryCopy {
   const copy = copyRepository()
-  for (const workspace of ['', ...readdirSync(repository)]) {
-    const [own, installed] = [copy.folder, repository].map((folder) => join(folder, workspace, 'node_modules'))
-    if (!own || !installed || !existsSync(installed) || lstatSync(join(repository, workspace)).isSymbolicLink())
-      continue
-    copyPackages(installed, own)
-  }
+  for (const path of ['node_modules', ...ownPackages()]) copyPackages(join(repository, path), join(copy.folder, path))
   // The two files that npm and packages/cli/node write in place: of these packages' own, and for no other lock file than the copy's.
   for (const [name, source] of [
     ['.package-lock.json', join(repository, 'node_modules/.package-lock.json')],

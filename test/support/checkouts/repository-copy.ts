@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -87,8 +87,9 @@ function linkPackages(folder: string): void {
     symlinkSync(readlinkSync(join(installed, '@orderflow', name)), join(own, '@orderflow', name))
   }
   // Versions that npm installed for one workspace alone.
-  for (const workspace of readdirSync(repository)) {
-    const path = join(workspace, 'node_modules')
-    if (existsSync(join(repository, path))) symlinkSync(join(repository, path), join(folder, path))
-  }
+  for (const path of ownPackages()) symlinkSync(join(repository, path), join(folder, path))
 }
+
+/** The folders of packages that npm installed for one workspace alone, from the repository. */
+export const ownPackages = (): string[] =>
+  globSync(['*/node_modules', '{packages,tools}/*/node_modules'], { cwd: repository })

@@ -14,7 +14,7 @@ const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 export function namesOf(name: string, code: string): Names {
   if (!form.test(name) || name.length > maxLength) {
     throw new StackError('usage', name ? `${name} is no name of a service` : 'which name?', {
-      nextStep: `NAME=shipping-service, or another one of at most ${maxLength} characters: lower-case words with hyphens, ending in -service`,
+      nextStep: `NAME is lower-case words with hyphens that end in -service, at most ${maxLength} characters`,
     })
   }
   const words = name.split('-').slice(0, -1)
