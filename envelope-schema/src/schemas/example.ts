@@ -1,14 +1,17 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
+import { inline } from './inline.ts'
+import { commonSchema, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventPayloads, EventType } from './types.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
 /** Returns a payload that fits an event type: each field has the first of its schema's `examples`, else a value of its type. */
 export function examplePayload<T extends EventType>(type: T): EventPayloads[T] {
-  const fields = Array.from(schemaOf(type).fields, ([field, schema]) => [field, exampleOf(schema)])
-  return Object.fromEntries(fields) as EventPayloads[T]
+  return exampleOfAll(schemaOf(type).fields) as EventPayloads[T]
 }
+
+const exampleOfAll = (fields: Iterable<readonly [string, AnySchemaObject]>) =>
+  Object.fromEntries(Array.from(fields, ([field, schema]) => [field, exampleOf(schema)]))
 
 /** Returns the first of the `examples` that the schema of any event has for a field of this name; undefined without one. */
 export function exampleOfField(field: string): unknown {
@@ -16,7 +19,8 @@ export function exampleOfField(field: string): unknown {
   return schemas.flatMap(({ examples = [] }) => examples as unknown[])[0]
 }
 
-function exampleOf(schema: AnySchemaObject): unknown {
+function exampleOf(given: AnySchemaObject): unknown {
+  const schema = inline(given, commonSchema.$defs)
   const { type, examples, enum: words, const: only, format } = schema
   if (Array.isArray(examples) && examples.length > 0) return examples[0]
   if (only !== undefined) return only
@@ -25,8 +29,8 @@ function exampleOf(schema: AnySchemaObject): unknown {
   if (format === 'date-time') return '2026-01-01T00:00:00Z'
   if (type === 'number' || type === 'integer') return clamped(10, schema.minimum, schema.maximum)
   if (type === 'boolean') return true
-  if (type === 'array') return []
-  if (type === 'object') return {}
+  if (type === 'array') return Array.from({ length: schema.minItems ?? 0 }, () => exampleOf(schema.items ?? {}))
+  if (type === 'object') return exampleOfAll(Object.entries<AnySchemaObject>(schema.properties ?? {}))
   return 'text'.padEnd(schema.minLength ?? 0, '-').slice(0, schema.maxLength)
 }
 
