@@ -178,6 +178,8 @@ describe('replays of dead letters on a real log', function () {
       [0, 1, 0],
       [1, 0, 0],
     ])
+    const stateOfOne = async () => (await own()).find(({ id }) => id === one.id)?.state
+    await eventually(async () => (await stateOfOne()) === 'resent' || undefined, 'the index to have the replay')
     const group = await start({ group: one.group })
     expect([group.total, (await ended(group)).resent]).to.deep.equal([2, 2])
     expect(await counts([one, ...others])).to.deep.equal([1, 1, 1])
