@@ -116,8 +116,8 @@ function refusedForParameters(operation: Operation): Cases {
 
 function refusedForBody(operation: Operation): Cases {
   const schema = bodyOf(operation)
-  // One that is read as bytes has forms of its own, which only its service knows.
-  if (!schema?.required) return {}
+  // A body that is read as bytes has forms of its own, which only its service knows. Without an example there is no valid body to change.
+  if (!schema?.required || !schema.example) return {}
   const { required, example } = schema
   const title = titleOf(operation)
   const whole = JSON.stringify(example)
