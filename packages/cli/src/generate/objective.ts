@@ -6,6 +6,9 @@ export function alertsFile(text: string): string {
   return replacePart(text, 'services.json', rules(), 'packages/cli/observe/alerts.yml')
 }
 
+/** The windows of Prometheus over which the share of late events is recorded. */
+const windows = ['5m', '30m', '1h', '6h', '3d']
+
 /** packages/cli/observe/dashboard.json with the panels of the objective. All else in it is written by hand. */
 export function dashboardFile(text: string): string {
   const { objective } = application
@@ -37,35 +40,16 @@ function rules(): string {
   const record = `${things}_${status.toLowerCase()}_late`
   // Some formats of metrics write a bound of 1 as 1.0.
   const bucket = `${String(seconds).replace('.', '\\\\.')}${Number.isInteger(seconds) ? '(\\\\.0)?' : ''}`
+  const ratio = (window: string) => `      - record: orderflow:${record}:ratio_${window}
+        expr: |
+          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[${window}]))
+            / sum(rate(orderflow_reaction_seconds_count{${labels}}[${window}]))
+`
   const budget = Number((1 - share).toFixed(6))
   return `  # ${percent(share)} % of ${things} are ${status} within ${seconds} s of reaching the log. The share of those that were not, over several windows.
   - name: ${things}-${status.toLowerCase()}-in-time
     rules:
-      - record: orderflow:${record}:ratio_5m
-        expr: |
-          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[5m]))
-            / sum(rate(orderflow_reaction_seconds_count{${labels}}[5m]))
-
-      - record: orderflow:${record}:ratio_30m
-        expr: |
-          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[30m]))
-            / sum(rate(orderflow_reaction_seconds_count{${labels}}[30m]))
-
-      - record: orderflow:${record}:ratio_1h
-        expr: |
-          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[1h]))
-            / sum(rate(orderflow_reaction_seconds_count{${labels}}[1h]))
-
-      - record: orderflow:${record}:ratio_6h
-        expr: |
-          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[6h]))
-            / sum(rate(orderflow_reaction_seconds_count{${labels}}[6h]))
-
-      - record: orderflow:${record}:ratio_3d
-        expr: |
-          1 - sum(rate(orderflow_reaction_seconds_bucket{${labels}, le=~"${bucket}"}[3d]))
-            / sum(rate(orderflow_reaction_seconds_count{${labels}}[3d]))
-
+${windows.map(ratio).join('\n')}
       # How fast the error budget of 30 days, ${percent(1 - share)} % of the ${things}, is used up, and for how long: two windows each, so that an alert comes soon
       # and goes soon (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
       - alert: ${alert}
