@@ -25,7 +25,7 @@ export { exampleOfField, examplePayload } from './schemas/example.ts'
 export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
-export { guidPattern } from './schemas/schemas.ts'
+export { guidPattern, notBlankPattern } from './schemas/schemas.ts'
 export * from './schemas/topics.gen.ts'
 export type {
   Envelope,

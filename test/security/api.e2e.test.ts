@@ -37,7 +37,8 @@ for (const closed of [false, true]) {
     }
 
     for (const service of tested) {
-      it(`of ${service.name} do what they say, whatever is sent`, async () => {
+      it(`of ${service.name} do what they say, whatever is sent`, async function () {
+        this.timeout(15 * 60_000)
         const config = join(folder, `${service.name}.toml`)
         writeFileSync(config, configOf(service))
         const document = join(folder, `${service.name}.json`)
@@ -73,17 +74,16 @@ async function testableOpenApi(url: string): Promise<string> {
  */
 function configOf({ parts }: (typeof tested)[number]): string {
   const lists = parts.routes.filter(({ operation: { method, path } }) => method === 'get' && !path.includes('{'))
-  // What its body may be is said by no schema of the document.
-  const read = parts.routes.filter(({ operation: { inputs } }) =>
-    // `multipleOf` for decimals would be judged with the errors of doubles.
-    inputs.some(({ receives, body }) => receives || JSON.stringify(body?.schema)?.includes('"x-decimals"')),
+  // No schema states that a body has at most 15 digits in each number, nor which events and decimals it may have.
+  const withBody = parts.routes.filter(({ operation: { inputs } }) =>
+    inputs.some(({ receives, body }) => receives || body),
   )
   const allowed = ['401', '403', '404', '409', '410', '422', '429', '503']
   const accepted = (statuses: string[]) => `expected-statuses = ${JSON.stringify(statuses)}`
   return [
     '[checks.positive_data_acceptance]',
     accepted(['2xx', ...allowed]),
-    ...[...lists, ...read].flatMap(({ operation: { method, path } }) => [
+    ...[...lists, ...withBody].flatMap(({ operation: { method, path } }) => [
       '[[operations]]',
       `include-name = "${method.toUpperCase()} ${path}"`,
       `checks.positive_data_acceptance.${accepted(['2xx', '400', '413', ...allowed])}`,

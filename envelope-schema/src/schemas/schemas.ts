@@ -31,6 +31,9 @@ export const sharedRules = commonSchema.$defs as Record<
 /** For those who write schemas of their own. */
 export const guidPattern: string = sharedRules.guid.pattern
 
+/** Matches a text with at least one visible character, with the flag `u`. For schemas outside of the contract. */
+export const notBlankPattern: string = sharedRules.notBlank.pattern
+
 /** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
 export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
   (field: string) => !envelopeSchemas.received.required.includes(field),

@@ -34,6 +34,12 @@ const cases: Record<string, BadRequest> = {
     pointers: ['/reason'],
     tells: /recorded/,
   },
+  'a reason of two characters, one of them two code units': {
+    ...post('/v1/events/orderevents/0/0/reveal', { reason: 'a\u{1f600}' }),
+    status: 400,
+    pointers: ['/reason'],
+    tells: /3 to 200 characters/,
+  },
   'a resend of nothing': { ...post('/v1/resends', {}), status: 400, pointers: ['/entries'], tells: /list of ids/ },
   'a resend too fast': {
     ...post('/v1/resends', { entries: [id], perSecond: 0 }),

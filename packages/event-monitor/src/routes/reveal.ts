@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { nestsTooDeep } from '@orderflow/envelope-schema'
+import { nestsTooDeep, notBlankPattern } from '@orderflow/envelope-schema'
 import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
 import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'
@@ -10,12 +10,18 @@ import { MonitorError } from '../monitor-error.ts'
 import { answer, nameOf } from './answer.ts'
 import { bodyInput, placeInput } from './inputs.ts'
 
+const reasonSchema = { type: 'string', minLength: 3, maxLength: 200, pattern: notBlankPattern }
+const visible = new RegExp(notBlankPattern, 'u')
+
 const reasonInput = bodyInput(
   'RevealRequest',
-  { reason: { type: 'string', maxLength: 200, pattern: '\\S[\\s\\S]+\\S' } },
+  { reason: reasonSchema },
   ({ reason }) => {
-    if (typeof reason === 'string' && reason.trim().length >= 3 && reason.length <= 200) return reason.trim()
-    throw invalid([{ pointer: '/reason', detail: 'is 3 to 200 characters: it is recorded' }])
+    // JSON Schema counts code points.
+    const length = typeof reason === 'string' ? [...reason].length : 0
+    if (length >= reasonSchema.minLength && length <= reasonSchema.maxLength && visible.test(reason as string))
+      return (reason as string).trim()
+    throw invalid([{ pointer: '/reason', detail: 'must have 3 to 200 characters, because it is recorded' }])
   },
   ['reason'],
 )
