@@ -1,4 +1,4 @@
-export { placeText } from '../stream/place.ts'
+export { placeText } from '../stream/record.ts'
 export { type DeadLetters, type Entry, openAttempt, readDeadLetters } from './dead-letters/entries.ts'
 export { resendDeadLetters } from './dead-letters/resend.ts'
 export type { LogReader } from './log-reader.ts'

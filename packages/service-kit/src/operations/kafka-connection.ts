@@ -1,4 +1,4 @@
-import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
+import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
 import { OperationError } from './operation-error.ts'
 
 export type { KafkaConnection }

@@ -1,4 +1,4 @@
-import type { Place } from '../stream/place.ts'
+import type { Place } from '../stream/record.ts'
 import type { LogRecord } from './log-record.ts'
 
 /** A part of one partition: from `start`, and not including `end`. */

@@ -1,6 +1,6 @@
 import type { RecordsBatch } from '@platformatic/kafka'
 import { logAppendTime } from '../stream/append-times.ts'
-import { type Place, placeText } from '../stream/place.ts'
+import { type Place, placeText } from '../stream/record.ts'
 
 /** A record of the log as it is stored: bytes. */
 export interface LogRecord {

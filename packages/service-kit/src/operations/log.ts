@@ -1,8 +1,15 @@
 /** The log as it is read: records, and what stands on topics of dead letters. Without the client, whose modules take 55 MB. */
-export { originOf } from '../stream/delivery.ts'
-export { type Place, parsePlace, placeText } from '../stream/place.ts'
-export { letterHeaders, resentFrom } from '../stream/record-headers.ts'
-export { idSourceOf, keyBytes, momentOf } from '../stream/record-ids.ts'
+export {
+  idSourceOf,
+  keyBytes,
+  letterHeaders,
+  momentOf,
+  originOf,
+  type Place,
+  parsePlace,
+  placeText,
+  resentFrom,
+} from '../stream/record.ts'
 export { whileHandling } from '../telemetry/handling.ts'
 export { maskedText } from '../telemetry/mask.ts'
 export { checkResend, isDecidedAnew } from './dead-letters/check.ts'

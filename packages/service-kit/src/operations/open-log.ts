@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { KafkaConnection } from '../stream/kafka-connection.ts'
+import type { KafkaConnection } from '../stream/kafka.ts'
 import { kafkaError } from './kafka-connection.ts'
 import type { LogReader, Span } from './log-reader.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { momentProblem, parseMoment } from '@orderflow/envelope-schema'
 import type { Reactions } from '../stream/intake.ts'
-import type { KafkaConnection } from '../stream/kafka-connection.ts'
+import type { KafkaConnection } from '../stream/kafka.ts'
 import type { Trust } from '../trust/trust.ts'
 import { openLog } from './open-log.ts'
 import { OperationError } from './operation-error.ts'

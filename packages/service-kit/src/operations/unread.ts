@@ -1,6 +1,5 @@
 import type { Admin, Broker } from '@platformatic/kafka'
-import { fetchBatches } from '../stream/kafka-fetch.ts'
-import { leaderOf, metadataOf } from '../stream/kafka-metadata.ts'
+import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from './log-record.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */

@@ -1,8 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Admin, AdminOptions } from '@platformatic/kafka'
-import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka-connection.ts'
-import { answerOf, protocolErrors, requestOf } from '../stream/kafka-request.ts'
-import { mayBeginTransactions } from '../stream/kafka-transactions.ts'
+import {
+  answerOf,
+  connectionOf,
+  type KafkaConnection,
+  mayBeginTransactions,
+  protocolErrors,
+  requestOf,
+  type StreamSettings,
+} from '../stream/kafka.ts'
 
 /** Returns why a service cannot use the stream, in words that may be public; undefined if it can. */
 export type StreamCheck = () => Promise<string | undefined>

@@ -1,23 +1,23 @@
+import { timingSafeEqual } from 'node:crypto'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Logger } from '../telemetry/log.ts'
 import type { Consumer } from './consumer.ts'
-import type { BulkEntry } from './delivery.ts'
-import { sameToken } from './same-token.ts'
+import type { BulkEntry } from './record.ts'
 
 /**
- * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (packages/service-kit/src/stream/topic-settings.ts). At worst they are
- * all key and headers, a byte of which takes up to six when it arrives escaped: 157 MB. There must be no refusal for size,
- * since Dapr would send the same delivery for ever.
+ * Above any bulk delivery: 100 records (components/subscriptions.*.yaml) of 256 KiB (topic-settings.ts). In the worst case they are all key
+ * and headers, where an escaped byte takes up to six: 157 MB. A delivery must not be refused for its size, because Dapr would send it
+ * again without end.
  */
 const maxDeliveryBytes = 192 * 1024 * 1024
 
 /**
- * The listener that only the sidecar may call, on Dapr's HTTP contract. Subscriptions themselves are declared in
- * `components/`. Whatever is not known here answers 503: Dapr takes a 404 for an acknowledgement.
+ * Creates the listener that only the sidecar may call, on Dapr's HTTP contract. Subscriptions are declared in `components/`. An unknown path
+ * answers 503, because Dapr treats a 404 as an acknowledgement.
  */
 export function createAppChannel(options: {
   token: string
-  /** What handles the deliveries of each topic. */
+  /** Handles the deliveries of each topic. */
   consumers: Record<string, Consumer['deliver']>
   log: Logger
 }): Express {
@@ -47,7 +47,7 @@ function entriesOf(body: unknown): BulkEntry[] {
   throw new TypeError('the delivery has no list of entries')
 }
 
-/** Dapr delivers again what was answered with a 500. Of an unreadable body only the kind of mistake is logged. */
+/** Answers 500, after which Dapr delivers again. For an unreadable body it logs only the kind of error. */
 function failed(log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { type } = (error ?? {}) as { type?: string }
@@ -61,4 +61,10 @@ function requireToken(token: string): RequestHandler {
     if (sameToken(token, request.get('dapr-api-token'))) return next()
     response.status(401).end()
   }
+}
+
+/** Returns whether a caller has the expected token, in constant time. */
+export function sameToken(expected: string, given: string | undefined): boolean {
+  const [expectedBytes, givenBytes] = [Buffer.from(expected), Buffer.from(given ?? '')]
+  return givenBytes.length === expectedBytes.length && timingSafeEqual(givenBytes, expectedBytes)
 }

@@ -1,8 +1,6 @@
 import type { Admin, AdminOptions } from '@platformatic/kafka'
-import { connectionOf, type StreamSettings } from './kafka-connection.ts'
-import { fetchBatches } from './kafka-fetch.ts'
-import { leaderOf, metadataOf } from './kafka-metadata.ts'
-import { type Place, placeText } from './place.ts'
+import { connectionOf, fetchBatches, leaderOf, metadataOf, type StreamSettings } from './kafka.ts'
+import { type Place, placeText } from './record.ts'
 
 /**
  * Returns when the broker appended records, by their positions as text, in milliseconds since 1970. There is no entry for a record whose

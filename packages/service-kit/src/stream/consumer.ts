@@ -5,16 +5,16 @@ import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import type { Tracing } from '../telemetry/traces/trace.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { AppendTimes } from './append-times.ts'
-import { createBrake } from './brake.ts'
-import { type BulkEntry, type Delivery, positionOf, readDelivery } from './delivery.ts'
 import { createEventHandler, type EventHandlerOptions, type Failure, type Result } from './event-handler.ts'
-import { faultCodes } from './fault.ts'
-import type { Handlers, Reactions } from './intake.ts'
-import { ObservedDelivery } from './observed-delivery.ts'
-import { type Place, placeText } from './place.ts'
-import { createRedeliveries, manyDeliveries, type Redelivered } from './redeliveries.ts'
-import { slices } from './slices.ts'
-import { createUnhandledCounter } from './unhandled.ts'
+import { createUnhandledCounter, faultCodes, type Handlers, type Reactions, slices } from './intake.ts'
+import {
+  createRedeliveries,
+  manyDeliveries,
+  type ObservedDelivery,
+  observeDelivery,
+  type Redelivered,
+} from './observed.ts'
+import { type BulkEntry, type Delivery, type Place, placeText, positionOf, readDelivery } from './record.ts'
 
 export interface ConsumerOptions
   extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'positionIdsBefore'> {
@@ -151,7 +151,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   return {
     async deliver(entries) {
       const positions = entries.map((entry) => positionOf(entry, topic))
-      const whole = new ObservedDelivery(entries, now(), observed)
+      const whole = observeDelivery(entries, now(), observed)
       const results = brake.reason() === undefined ? await deliverTogether(entries, whole) : entries.map(stopped)
       for (const [index, entry] of entries.entries()) {
         const result = results[index] as Result
@@ -175,5 +175,46 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
 
   function stopped(): Failure {
     return { kind: 'infrastructure', error: new Error(brake.reason()), ids: {} }
+  }
+}
+
+/** Number of a topic's last events that the brake considers. */
+const windowSize = 1_000
+/** The topic stops above this share of bugs in the window. */
+const maxShare = 0.05
+/** The topic never stops below this number of bugs, so that a few events that meet a bug stop nothing. */
+const minBugs = 20
+
+/** Decides whether a topic is still consumed, by how its last events ended. */
+interface Brake {
+  /** Records how an event ended: with a bug (`handler-error`, `internal-error`) or in any other way. */
+  ended(isBug: boolean): void
+  /** Returns why the topic is no longer consumed, for an operator; undefined while it is. */
+  reason(): string | undefined
+}
+
+/**
+ * Stops a topic if too many of its events meet a bug. Otherwise a bad deployment would turn the whole log into dead letters. The topic stays
+ * stopped until the process restarts, because only another version of the service is likely to succeed.
+ */
+function createBrake(topic: string): Brake {
+  const window: boolean[] = []
+  let next = 0
+  let bugs = 0
+  let reason: string | undefined
+
+  return {
+    ended(isBug) {
+      if (window[next]) bugs -= 1
+      window[next] = isBug
+      next = (next + 1) % windowSize
+      if (!isBug) return
+      bugs += 1
+      if (bugs < minBugs || bugs <= maxShare * window.length) return
+      reason ??=
+        `${topic} is no longer consumed: ${bugs} of its last ${window.length} events met a bug of this service ` +
+        '(handler-error, internal-error); deploy a version without it, or restart the service to go on'
+    },
+    reason: () => reason,
   }
 }

@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope-schema'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import { signatureHeader } from '../trust/signature.ts'
-import type { Delivery } from './delivery.ts'
-import type { Fault } from './fault.ts'
-import { type Place, placeText } from './place.ts'
-import { letterHeaders } from './record-headers.ts'
-import { keyBytes, recordIdOf } from './record-ids.ts'
+import type { Fault } from './intake.ts'
+import { type Delivery, keyBytes, letterHeaders, type Place, placeText, recordIdOf } from './record.ts'
 
 /** Characters. A detail is for reading, so a few kilobytes do. */
 const maxDetailLength = 4_000

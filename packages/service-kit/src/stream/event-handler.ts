@@ -21,14 +21,19 @@ import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
 import { traceparentOf } from '../telemetry/traces/trace.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
-import type { Delivery } from './delivery.ts'
-import { bugs, type Fault, faultOf, isInfrastructure, thrownBy } from './fault.ts'
-import { createIntake, type Handlers, type Judge } from './intake.ts'
-import { topicAttributes } from './messaging.ts'
-import type { ObservedDelivery } from './observed-delivery.ts'
-import type { Place } from './place.ts'
-import type { PublishRecord } from './publisher.ts'
-import { idSourceOf, keyBytes } from './record-ids.ts'
+import {
+  bugs,
+  createIntake,
+  type Fault,
+  faultOf,
+  type Handlers,
+  isInfrastructure,
+  type Judge,
+  thrownBy,
+} from './intake.ts'
+import { type ObservedDelivery, topicAttributes } from './observed.ts'
+import type { PublishRecord } from './publish.ts'
+import { type Delivery, idSourceOf, keyBytes, type Place } from './record.ts'
 
 /** How an attempt to handle an event failed: the platform did, or our own code. */
 export interface Failure {

@@ -1,7 +1,9 @@
 import {
   completeEnvelope,
   type Envelope,
+  EnvelopeError,
   type EventType,
+  envelopeErrorCodes,
   type FullEvent,
   type IdSource,
   parseEnvelope,
@@ -9,29 +11,32 @@ import {
   selectEvent,
   typeOf,
 } from '@orderflow/envelope-schema'
-import type { Evidence } from '../trust/trust.ts'
-import { HandlerError } from './fault.ts'
+import { OverloadError } from '../sidecar/batcher.ts'
+import { SidecarError } from '../sidecar/sidecar.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { maskedText } from '../telemetry/mask.ts'
+import { type Evidence, UntrustedError } from '../trust/trust.ts'
 
 /**
- * What a service does with the events of one topic: a function for each `Name@Version` that it handles, called for a whole
- * batch at once, in order. An answer of false says that nothing changed. A rejection is infrastructure, one of the service's refusals, or a bug.
+ * A service's handlers for the events of one topic: a function for each `Name@Version`, called for a whole batch at once, in order. The
+ * result false means that nothing changed. A rejection is infrastructure, one of the service's refusals, or a bug.
  */
 export type Handlers<R = unknown> = { readonly [T in EventType]?: (event: FullEvent<T>) => Promise<R> }
 
-/** The same by topic. */
+/** Handlers by topic. */
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 
-/** Asked about each event that is to be handed over. @throws {UntrustedError} */
+/** Checks an event before its handler is called. @throws {UntrustedError} */
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
- * Parses the event in a record's value and hands it over. Answers its type and what the handler did; undefined for an event that none of
- * them is for, whose payload and publisher are nobody's business here.
+ * Parses the event in a record's value and calls its handler. Returns the event's type and the handler's result. Returns undefined for an
+ * event without a handler: its payload and publisher are not checked.
  * @param source what missing ids derive from
- * @param onRead told the envelope, with its ids, before it is known whether the event is valid and handled
- * @throws {EnvelopeError} the event is not valid, or of a version that is not handled
- * @throws {UntrustedError} whoever wrote it may not say it
- * @throws {HandlerError} whatever the handler threw: an envelope that it could not make is a bug of ours, not a fault of the event
+ * @param onRead called with the envelope and its ids, before the event is checked
+ * @throws {EnvelopeError} the event is not valid, or has a version that is not handled
+ * @throws {UntrustedError} the publisher may not send it
+ * @throws {HandlerError} the handler threw. An invalid envelope that the handler made is a bug of ours, not a fault of the event
  */
 export type Intake<R> = (
   record: Evidence,
@@ -39,7 +44,7 @@ export type Intake<R> = (
   onRead?: (envelope: Envelope) => void,
 ) => Promise<{ type: EventType; answer: R } | undefined>
 
-/** @param onUnhandled told the `Name@Version` of each event that no handler is for */
+/** @param onUnhandled called with the `Name@Version` of each event that has no handler */
 export function createIntake<R>(
   handlers: Handlers<R>,
   judge: Judge,
@@ -64,4 +69,121 @@ export function createIntake<R>(
       throw new HandlerError(error)
     }
   }
+}
+
+/** Why an event can never be handled. `code` is stable and groups dead letters; `detail` says what to correct, without personal data. */
+export interface Fault {
+  code: string
+  detail: string
+}
+
+/** Wraps every error of a handler, so that its bugs differ from those of the code around it. */
+export class HandlerError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : 'unknown', { cause })
+    this.name = 'HandlerError'
+  }
+}
+
+/** Codes of bugs: in the handler, and in our own code around it. Such an event is tried once more, alone, before it becomes a dead letter. */
+export const bugs: ReadonlySet<string> = new Set(['handler-error', 'internal-error'])
+
+/** Codes of our own faults, not the event's: the same bytes may succeed after the service or its platform is fixed. */
+export const ourFaults: ReadonlySet<string> = new Set(['refused', ...bugs])
+
+/** Returns all codes that a fault can have. */
+export function faultCodes(refusals: ReadonlySet<string>): string[] {
+  return [...envelopeErrorCodes, ...ourFaults, 'untrusted', ...refusals]
+}
+
+/** Returns whether the platform failed. Nothing is wrong with the event or request, and it may succeed later. */
+export function isInfrastructure(error: unknown): boolean {
+  const cause = thrownBy(error)
+  return cause instanceof OverloadError || (cause instanceof SidecarError && cause.failure !== 'refused')
+}
+
+/** Returns the original error: of a `HandlerError`, the error of the handler. */
+export function thrownBy(error: unknown): unknown {
+  return error instanceof HandlerError ? error.cause : error
+}
+
+/**
+ * Returns why an event can never be handled: it is invalid, its publisher may not send it, it breaks a rule of the domain, or it meets a bug.
+ * @param refusals codes of the domain's errors
+ */
+export function faultOf(error: unknown, refusals: ReadonlySet<string>): Fault {
+  if (error instanceof EnvelopeError) return { code: error.code, detail: JSON.stringify(error.problems) }
+  if (error instanceof UntrustedError) return { code: error.code, detail: maskedText(error.message) }
+  if (!(error instanceof HandlerError)) return { code: 'internal-error', detail: describe(error) }
+  const { cause } = error
+  if (cause instanceof SidecarError) return { code: 'refused', detail: maskedText(cause.message) }
+  const code = refusalCode(cause, refusals)
+  if (code !== undefined) return { code, detail: maskedText((cause as Error).message) }
+  const what = cause instanceof EnvelopeError ? 'the reaction is not a valid event: ' : ''
+  return { code: 'handler-error', detail: `${what}${describe(cause)}` }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? maskedText(`${error.name}: ${error.message}`) : 'unknown'
+}
+
+/** Returns the code of a domain error; undefined if it is not one of the service's refusals. */
+function refusalCode(error: unknown, refusals: ReadonlySet<string>): string | undefined {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return code !== undefined && refusals.has(code) ? code : undefined
+}
+
+/** An unhandled type is logged once in this time. */
+const logPeriodMs = 60_000
+/** Limits the types that are counted separately in a period, because publishers choose the names. */
+const maxTypes = 50
+const otherTypes = '(others)'
+const oddType = '(no plain name)'
+/** Characters of a name in a log line. A name may have 200. */
+const maxNameLength = 80
+/** Pattern of an event's name. Any other text may be personal data. */
+const plainName = /^[\w.:/-]+(@\d+)?$/
+
+/**
+ * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number when the period ends. This
+ * is enough to find a misspelt name, without a line per event.
+ */
+export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
+  const counts = new Map<string, number>()
+
+  function endPeriod(): void {
+    for (const [event, count] of counts) {
+      if (count > 1) log.info({ topic, event, count }, 'events without a handler in the last minute')
+    }
+    counts.clear()
+  }
+
+  return (type) => {
+    if (counts.size === 0) setTimeout(endPeriod, logPeriodMs).unref()
+    const short = plainName.test(type) ? type.slice(0, maxNameLength) : oddType
+    const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
+    const count = (counts.get(event) ?? 0) + 1
+    counts.set(event, count)
+    if (count === 1) log.info({ topic, event }, 'no handler for this event; more of them are counted for a minute')
+  }
+}
+
+/** Limits the bytes that are parsed at a time, because a parsed event takes many times its size in memory. */
+const maxSliceBytes = 2 * 1024 * 1024
+
+/** Cuts a list, in order, so that the values of a slice stay below the limit. A larger value is a slice of its own. */
+export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
+  const cut: T[][] = []
+  let bytes = 0
+  for (const item of all) {
+    bytes += item.value.byteLength
+    const last = cut.at(-1)
+    if (last && last.length < maxItems && bytes <= maxSliceBytes) {
+      last.push(item)
+    } else {
+      cut.push([item])
+      bytes = item.value.byteLength
+    }
+  }
+  return cut
 }

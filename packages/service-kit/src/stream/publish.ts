@@ -1,23 +1,26 @@
 import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
+import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import { ended, handled, noteIds, within } from '../telemetry/handling.ts'
 import { placeIn, type Span, type Tracing, traceIdOf, traceparentOf } from '../telemetry/traces/trace.ts'
+import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
-import { sendAttributes } from './messaging.ts'
-import { type PublishRecord, recordOf } from './publisher.ts'
+import { sendAttributes } from './observed.ts'
+import { causedAt } from './record.ts'
 
 /** Publishes an envelope to a topic under a partition key. Resolves and throws as `PublishRecord` does. */
 export type Publish = (topic: string, key: string, envelope: Envelope) => Promise<void>
 
-/** Somebody else's envelope, and the bytes that it came as. */
+/** An envelope of another publisher, and its bytes as received. */
 export interface Forwarded {
   envelope: ReceivedEnvelope
   value: Uint8Array
 }
 
-/** Hands an envelope on to a topic under a partition key, as it came and unsigned. Resolves and throws as `PublishRecord` does. */
+/** Publishes another publisher's envelope under a partition key, unchanged and unsigned. Resolves and throws as `PublishRecord` does. */
 export type Forward = (topic: string, key: string | undefined, forwarded: Forwarded) => Promise<void>
 
-/** How a service hands on what others say: in the trace that the envelope names, or else in that of the request that brought it. */
+/** Returns a function that forwards envelopes: in the trace that the envelope names, or else in that of the request that brought it. */
 export function createForward(publish: PublishRecord, tracing: Tracing | undefined): Forward {
   return (topic, key, { envelope, value }) =>
     inTrace(topic, key, envelope, tracing, (traceparent) =>
@@ -25,7 +28,7 @@ export function createForward(publish: PublishRecord, tracing: Tracing | undefin
     )
 }
 
-/** How a service publishes: each event signed, and in the trace that its TraceId names. */
+/** Returns a function that publishes a service's own events: signed, and in the trace that the TraceId names. */
 export function createPublish(
   publish: PublishRecord,
   trust: Pick<Trust, 'sign'>,
@@ -39,7 +42,7 @@ export function createPublish(
   }
 }
 
-/** Publishes an event in its trace: by a span where that is recorded, else by what others before said of it. */
+/** Publishes an event in its trace: with a span if the trace is recorded, otherwise with the `traceparent` that was received. */
 async function inTrace(
   topic: string,
   key: string | undefined,
@@ -53,8 +56,8 @@ async function inTrace(
 }
 
 /**
- * The span by which an event is published, where its trace is recorded. That is the trace of what is handled; but for what was made
- * long ago, such as the order of an earlier request with the same Idempotency-Key.
+ * Begins the span of a published event; undefined if its trace is not recorded. Usually this is the trace of the handled event or request.
+ * An event of an earlier request, such as that of an order with the same Idempotency-Key, has another trace.
  */
 function spanOf(
   topic: string,
@@ -63,7 +66,7 @@ function spanOf(
   tracing: Tracing,
 ): Span | undefined {
   const { span: outer, traceId: handledTrace } = handled() ?? {}
-  // One without a TraceId is given one by its place in the log: what can be told is who brought it.
+  // An envelope without a TraceId gets one only when it is read from the log. Until then it is in the trace of its request.
   const isSame = envelope.TraceId === undefined || handledTrace === envelope.TraceId
   const name = `send ${topic}`
   const options = () => ({ kind: 'producer', attributes: sendAttributes(topic, key, envelope) }) as const
@@ -74,9 +77,9 @@ function spanOf(
 }
 
 /**
- * What a record says of its trace where no span is made: what others before said of it, with what became of it here. If they said nothing
- * then nor do we, for whoever asks the trace's id decides alike; a header on each event would cost more than all that is recorded. A
- * service that records nothing hands the header on as it came (https://www.w3.org/TR/trace-context/).
+ * Returns the `traceparent` of a record that has no span here: the received one, marked as not sampled. There is none if none was received:
+ * everyone decides the same by the trace's id, and a header on each event would cost more than all recorded spans. A service that records
+ * nothing passes the header on unchanged (https://www.w3.org/TR/trace-context/).
  */
 function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): string | undefined {
   const { traceparent } = handled() ?? {}
@@ -84,4 +87,77 @@ function handedOn({ TraceId }: ReceivedEnvelope, tracing: Tracing | undefined): 
   const before = placeIn(traceparent)
   if (!before || (TraceId !== undefined && before.traceId !== traceIdOf(TraceId))) return undefined
   return tracing ? traceparentOf({ ...before, isSampled: false }) : traceparent
+}
+
+/**
+ * Publishes one record; resolves when the broker has it.
+ * @throws {SidecarError} the event may or may not be published
+ * @throws {OverloadError} the event is not published
+ */
+export type PublishRecord = (event: OutgoingEvent) => Promise<void>
+
+/**
+ * Limits of a bulk publish. It becomes one record batch per partition, and Kafka's `max.message.bytes` (256 KiB, topic-settings.ts) limits a
+ * batch, not a record. So all of a bulk publish must fit into one batch, in case all records go to one partition.
+ */
+const limits = { maxItems: 500, maxBytes: 192 * 1024, maxWaiting: 10_000 }
+
+/**
+ * Returns a publisher whose concurrent callers share bulk publishes, in the order of their calls. Each topic has its own queue, so
+ * that a topic that hangs does not delay the others.
+ * @param watchOf returns the observer of a topic's batches
+ */
+export function createPublisher(sidecar: Sidecar, watchOf?: (topic: string) => QueueWatch): PublishRecord {
+  const queues = new Map<string, PublishRecord>()
+  const open = (topic: string): PublishRecord => {
+    const flush = async (events: OutgoingEvent[]) => {
+      await sidecar.publish(topic, events)
+      return events.map(() => ({ ok: true as const, value: undefined }))
+    }
+    const queue = createBatcher<OutgoingEvent, void>({
+      flush,
+      isRefusal,
+      sizeOf,
+      ...limits,
+      minIntervalMs: sidecar.writeIntervalMs,
+      watch: watchOf?.(topic),
+    })
+    queues.set(topic, queue)
+    return queue
+  }
+  return (event) => (queues.get(event.topic) ?? open(event.topic))(event)
+}
+
+/** Returns the bytes of a record. The key counts twice: it is also sent among the headers. */
+function sizeOf({ value, key = '', headers }: OutgoingEvent): number {
+  const texts = [key, key, ...Object.entries(headers).flat()]
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), value.byteLength)
+}
+
+/**
+ * Returns the record of an envelope. Its value is the envelope; its headers have the service's signature and, for a reaction, when its cause
+ * reached the log.
+ * @param traceparent of the span that publishes it, in the trace that its TraceId names; undefined if the trace is not recorded
+ * @throws {Error} the trust file does not list this event of the service
+ */
+export function recordOf(
+  topic: string,
+  key: string,
+  envelope: Envelope,
+  trust: Pick<Trust, 'sign'>,
+  traceparent?: string,
+): OutgoingEvent {
+  const value = Buffer.from(JSON.stringify(envelope))
+  const signature = trust.sign(topic, envelope, value)
+  const arrival = handled()?.arrivedAt
+  return {
+    topic,
+    key,
+    value,
+    headers: {
+      ...(traceparent && { traceparent }),
+      ...(signature && { [signatureHeader]: signature }),
+      ...(arrival && { [causedAt]: String(arrival) }),
+    },
+  }
 }

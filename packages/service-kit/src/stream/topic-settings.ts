@@ -1,8 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import type { Admin } from '@platformatic/kafka'
-import type { KafkaConnection } from './kafka-connection.ts'
-import { metadataOf } from './kafka-metadata.ts'
-import { protocolErrors } from './kafka-request.ts'
+import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 
 /** Settings of a topic, by Kafka's names. */
 export type TopicSettings = Readonly<Record<string, string>>

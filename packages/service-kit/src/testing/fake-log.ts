@@ -1,7 +1,7 @@
 import type { LogReader } from '../operations/log-reader.ts'
 import type { LogRecord } from '../operations/log-record.ts'
 import { mergeByTime } from '../operations/merge.ts'
-import type { Place } from '../stream/place.ts'
+import type { Place } from '../stream/record.ts'
 
 /** What a test puts into the log. */
 export interface FakeRecord {

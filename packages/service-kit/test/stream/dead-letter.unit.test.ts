@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'
 import { deadLetterId, deadLetterOf, minimalDeadLetter } from '../../src/stream/dead-letter.ts'
-import type { Delivery } from '../../src/stream/delivery.ts'
+import type { Delivery } from '../../src/stream/record.ts'
 
 const place = { topic: 'orderevents', partition: 2, offset: '9' }
 const delivery: Delivery = {

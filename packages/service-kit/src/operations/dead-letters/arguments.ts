@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { parsePlace } from '../../stream/place.ts'
+import { parsePlace } from '../../stream/record.ts'
 import { OperationError } from '../operation-error.ts'
 import { meansYes } from '../terminal.ts'
 

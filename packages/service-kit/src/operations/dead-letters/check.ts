@@ -5,7 +5,7 @@ import {
   parseEvent,
   requireExactFields,
 } from '@orderflow/envelope-schema'
-import { ourFaults } from '../../stream/fault.ts'
+import { ourFaults } from '../../stream/intake.ts'
 import { type Trust, UntrustedError } from '../../trust/trust.ts'
 
 /** Reasons that are decided anew, by what the schemas and the trust file say today. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { KafkaConnection } from '../../stream/kafka-connection.ts'
-import { placeText } from '../../stream/place.ts'
+import type { KafkaConnection } from '../../stream/kafka.ts'
+import { placeText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'

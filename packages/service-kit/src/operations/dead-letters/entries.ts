@@ -1,6 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../stream/dead-letter.ts'
-import { type Place, placeText } from '../../stream/place.ts'
+import { type Place, placeText } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { type Letter, type ResendNote, readLetters } from './letter.ts'
 import { Lineage } from './lineage.ts'

@@ -1,6 +1,5 @@
 import { digestOf, unread } from '../../stream/dead-letter.ts'
-import { letterHeaders } from '../../stream/record-headers.ts'
-import { keyBytes } from '../../stream/record-ids.ts'
+import { keyBytes, letterHeaders } from '../../stream/record.ts'
 import { signatureHeader } from '../../trust/signature.ts'
 import { type LogReader, recordAt } from '../log-reader.ts'
 import { headerOf, type LogRecord } from '../log-record.ts'

@@ -1,6 +1,5 @@
 import { completeEnvelope, type Envelope, isGuid, parseEnvelope } from '@orderflow/envelope-schema'
-import type { Place } from '../../stream/place.ts'
-import { idSourceOf } from '../../stream/record-ids.ts'
+import { idSourceOf, type Place } from '../../stream/record.ts'
 import type { FailedEvent } from './event.ts'
 
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]

@@ -1,8 +1,6 @@
 import { deadLetterTopic, isGuid } from '@orderflow/envelope-schema'
 import { digestOf } from '../../stream/dead-letter.ts'
-import { originOf } from '../../stream/delivery.ts'
-import { type Place, parsePlace } from '../../stream/place.ts'
-import { letterHeaders, noteHeaders } from '../../stream/record-headers.ts'
+import { letterHeaders, noteHeaders, originOf, type Place, parsePlace } from '../../stream/record.ts'
 import type { LogReader, Span } from '../log-reader.ts'
 import { headerOf, type LogRecord, placeOf } from '../log-record.ts'
 

@@ -1,4 +1,4 @@
-import { type Place, placeText, precedes } from '../../stream/place.ts'
+import { type Place, placeText, precedes } from '../../stream/record.ts'
 import type { Letter, ResendNote } from './letter.ts'
 
 /** A record that failed. */

@@ -1,5 +1,4 @@
-import { type Place, placeText } from '../../stream/place.ts'
-import { resentFrom, resentRecord } from '../../stream/record-headers.ts'
+import { type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
 import { signatureHeader } from '../../trust/signature.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'

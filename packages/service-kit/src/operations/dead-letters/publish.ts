@@ -1,8 +1,6 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
-import { type Place, parsePlace, placeText } from '../../stream/place.ts'
-import { noteHeaders } from '../../stream/record-headers.ts'
-import { recordIdOf } from '../../stream/record-ids.ts'
+import { noteHeaders, type Place, parsePlace, placeText, recordIdOf } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import type { Mended } from './mend.ts'
 

@@ -1,5 +1,5 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
-import { type Place, placeText } from '../../stream/place.ts'
+import { type Place, placeText } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
 import { type ResendNote, readLetters } from './letter.ts'
 

@@ -7,8 +7,7 @@ import {
   parseEnvelope,
   type ReceivedEnvelope,
 } from '@orderflow/envelope-schema'
-import { type Place, placeText } from '../../stream/place.ts'
-import { idSourceOf } from '../../stream/record-ids.ts'
+import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'

@@ -1,6 +1,6 @@
 import { Producer } from '@platformatic/kafka'
-import type { KafkaConnection } from '../../stream/kafka-connection.ts'
-import { placeText } from '../../stream/place.ts'
+import type { KafkaConnection } from '../../stream/kafka.ts'
+import { placeText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
 import { kafkaError } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'

@@ -4,7 +4,7 @@ import { type Entry, openAttempt, readDeadLetters } from '../../../src/operation
 import { groupsOf, selectEntries } from '../../../src/operations/dead-letters/groups.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
 import { OperationError } from '../../../src/operations/operation-error.ts'
-import { placeText } from '../../../src/stream/place.ts'
+import { placeText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { fail, failOld, note } from './letters.ts'
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deterministicId } from '@orderflow/envelope-schema'
 import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
-import { type BulkEntry, readDelivery } from '../../../src/stream/delivery.ts'
-import type { Place } from '../../../src/stream/place.ts'
+import { type BulkEntry, type Place, readDelivery } from '../../../src/stream/record.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'
 
 export const event = {

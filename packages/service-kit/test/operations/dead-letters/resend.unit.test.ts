@@ -9,7 +9,7 @@ import { deadLetterEnds } from '../../../src/operations/dead-letters/replay-note
 import { type Outcome, resendEntries } from '../../../src/operations/dead-letters/resend.ts'
 import { headerOf, type LogRecord, whereIs } from '../../../src/operations/log-record.ts'
 import { lastResortDeadLetter } from '../../../src/stream/dead-letter.ts'
-import { placeText } from '../../../src/stream/place.ts'
+import { placeText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner } from '../../../src/trust/signature.ts'
 import { createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'

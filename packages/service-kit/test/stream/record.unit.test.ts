@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Place, parsePlace, placeText, precedes } from '../../src/stream/place.ts'
+import { type Place, parsePlace, placeText, precedes } from '../../src/stream/record.ts'
 
-describe('a place', () => {
+describe('a record position', () => {
   it('is written as text and read back', () => {
     const place = fc.record({
       topic: fc.constantFrom('orderevents', 'a.b-c_d'),

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connectionOf, isSaslMechanism } from '../../src/stream/kafka-connection.ts'
+import { connectionOf, isSaslMechanism } from '../../src/stream/kafka.ts'
 
 describe('a connection to Kafka', () => {
   const withPassword = {

@@ -1,0 +1,207 @@
+import '@orderflow/envelope-schema/kafka-resets'
+import type { Admin, API, Broker, Connection, RecordsBatch } from '@platformatic/kafka'
+import type { Place } from './record.ts'
+
+/** Settings of the connection to Kafka, with Dapr's names and values (components/kafka.yaml). Readiness and operators' commands use them, too. */
+export interface StreamSettings {
+  /** Bootstrap servers, separated by commas. */
+  Brokers: string
+  AuthType: 'none' | 'password'
+  SaslMechanism: keyof typeof mechanisms
+  SaslUsername: string
+  SaslPassword: string
+  DisableTls: boolean
+  /** PEM; empty for the authorities that the system trusts. */
+  CaCert: string
+}
+
+/** Options of every client of @platformatic/kafka. */
+export interface KafkaConnection {
+  bootstrapBrokers: string[]
+  sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
+  tls?: { ca?: string }
+}
+
+type Needed = Pick<StreamSettings, 'Brokers'> & ({ AuthType: 'none' } | (StreamSettings & { AuthType: 'password' }))
+
+/** Dapr's names of the mechanisms (components/kafka.yaml), and the standard names. */
+const mechanisms = { PLAINTEXT: 'PLAIN', 'SHA-256': 'SCRAM-SHA-256', 'SHA-512': 'SCRAM-SHA-512' } as const
+
+export function isSaslMechanism(name: string): name is keyof typeof mechanisms {
+  return Object.hasOwn(mechanisms, name)
+}
+
+/** Returns the connection that settings describe; undefined if they name no broker. */
+export function connectionOf(stream: Needed): KafkaConnection | undefined {
+  const bootstrapBrokers = stream.Brokers.split(',').filter(Boolean)
+  if (bootstrapBrokers.length === 0) return undefined
+  if (stream.AuthType === 'none') return { bootstrapBrokers }
+  const { SaslUsername: username, SaslPassword: password } = stream
+  const sasl = { mechanism: mechanisms[stream.SaslMechanism], username, password }
+  if (stream.DisableTls) return { bootstrapBrokers, sasl }
+  return { bootstrapBrokers, sasl, tls: stream.CaCert ? { ca: stream.CaCert } : {} }
+}
+
+/**
+ * Sends a request of Kafka's protocol for which @platformatic/kafka has no method. Uses the newest version that client and broker support.
+ * @param name as in Kafka's list of its requests, such as `DescribeUserScramCredentials`
+ * @param fields what the client's `createRequest` of that request takes
+ * @throws what the client throws. An answer that contains an error is thrown, too: the error has it as `response`
+ */
+export async function requestOf<Response>(admin: Admin, name: string, ...fields: unknown[]): Promise<Response> {
+  const kafka = await import('@platformatic/kafka')
+  const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
+  const connection = await promised<Connection>((done) => admin[kafka.kGetBootstrapConnection](done))
+  return await api.async(connection, ...fields)
+}
+
+/**
+ * Sends a request that only one broker can answer, such as the leader of a partition.
+ * @param fieldsIn returns what the client's `createRequest` takes in a version of the request
+ * @throws as `requestOf`
+ */
+export async function requestAt<Response>(
+  admin: Admin,
+  broker: Broker,
+  name: string,
+  fieldsIn: (version: number) => unknown[],
+): Promise<Response> {
+  const kafka = await import('@platformatic/kafka')
+  const api = await promised<API<unknown[], Response>>((done) => admin[kafka.kGetApi](name, done))
+  const connection = await promised<Connection>((done) => admin[kafka.kGetConnection](broker, done))
+  // biome-ignore lint/plugin/no-spread-arguments: a request of the protocol has a dozen fields
+  return await api.async(connection, ...fieldsIn(api.version))
+}
+
+/**
+ * Returns the answer of a request that failed for some of its topics or partitions. The client throws such an answer as an error.
+ * @throws the error, if it has no answer
+ */
+export function answerOf<Response>(error: Error & { response?: Response }): Response {
+  if (error.response) return error.response
+  throw error
+}
+
+/** Makes a promise of a call that takes the client's callbacks: first the error, then the answer. */
+function promised<Answer>(call: (done: (error: Error | null, answer?: Answer) => void) => void): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    call((error, answer) => (error ? reject(error) : resolve(answer as Answer)))
+  })
+}
+
+/** Returns the protocol's names of the errors in an error. The client wraps errors in lists of errors and causes. */
+export function protocolErrors(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const { apiId, errors = [], cause } = error as { apiId?: string; errors?: unknown[]; cause?: unknown }
+  return [...(apiId ? [apiId] : []), ...errors.flatMap(protocolErrors), ...protocolErrors(cause)]
+}
+
+/** A broker, with its number. */
+export interface Leader extends Broker {
+  nodeId: number
+}
+
+/** Topics and brokers as Kafka describes them. `errorCode` is 0 if there is no error. */
+export interface Metadata {
+  brokers: Leader[]
+  controllerId: number
+  topics: {
+    name: string
+    /** Missing on brokers before Kafka 2.8. */
+    topicId?: string
+    errorCode: number
+    partitions: { partitionIndex: number; errorCode: number; leaderId: number; replicaNodes: number[] }[]
+  }[]
+}
+
+/**
+ * Returns the metadata of topics, or of all topics for null. An error of one topic or partition leaves the others readable, unlike in the
+ * client's own `metadata` and `listTopics` (@platformatic/kafka 2.12.1).
+ * @throws what the client throws if no broker answers
+ */
+export async function metadataOf(admin: Admin, topics: readonly string[] | null): Promise<Metadata> {
+  return await requestOf<Metadata>(admin, 'Metadata', topics, false, false).catch(answerOf<Metadata>)
+}
+
+/** Returns the broker that leads a partition, and its topic's id. @throws {Error} if it has no leader */
+export function leaderOf(
+  { brokers, topics }: Metadata,
+  { topic, partition }: Pick<Place, 'topic' | 'partition'>,
+): { leader: Leader; topicId: string } {
+  const { topicId = '', partitions = [] } = topics.find(({ name }) => name === topic) ?? {}
+  const leaderId = partitions.find(({ partitionIndex }) => partitionIndex === partition)?.leaderId
+  const leader = brokers.find(({ nodeId }) => nodeId === leaderId)
+  if (!leader) throw new Error(`partition ${topic}/${partition} has no leader`)
+  return { leader, topicId }
+}
+
+/** Position to read from, and the number of bytes. A batch that is larger comes whole (KIP-74). */
+export interface Fetch {
+  topic: string
+  topicId: string
+  partition: number
+  offset: bigint
+  bytes: number
+}
+
+/** No fetch session (KIP-227): each reader would need a client of its own. */
+const noSession = { id: 0, epoch: -1 }
+/** Isolation level of the sidecars: includes records of open and aborted transactions. */
+const uncommitted = 0
+
+/**
+ * Returns the next batches of a partition, at least one if there is one; 'out-of-range' if the log does not have the offset.
+ * Needs the right to read the topic.
+ * @throws what the client throws
+ */
+export async function fetchBatches(
+  admin: Admin,
+  leader: Broker,
+  { topic, topicId, partition, offset, bytes }: Fetch,
+): Promise<RecordsBatch[] | 'out-of-range'> {
+  const { findErrorBy } = await import('@platformatic/kafka')
+  const asked = {
+    partition,
+    fetchOffset: offset,
+    currentLeaderEpoch: -1,
+    lastFetchedEpoch: -1,
+    partitionMaxBytes: bytes,
+  }
+  try {
+    const { responses } = await requestAt<FetchResponse>(admin, leader, 'Fetch', (version) => [
+      ...[0, 1, bytes, uncommitted, noSession.id, noSession.epoch],
+      // Topics have names up to version 12, and ids from then on.
+      [{ topicId: version > 12 ? topicId : topic, partitions: [asked] }],
+      ...[[], ''],
+    ])
+    return responses.flatMap(({ partitions }) => partitions.flatMap(({ records }) => records ?? []))
+  } catch (error) {
+    if (findErrorBy(error as Error, 'apiId', 'OFFSET_OUT_OF_RANGE')) return 'out-of-range'
+    throw error
+  }
+}
+
+interface FetchResponse {
+  responses: { partitions: { records: RecordsBatch[] | null }[] }[]
+}
+
+/** Kafka refuses this time-out to every user, but only after it has checked the user's rights. */
+const invalidTimeoutMs = 0
+
+/**
+ * Returns whether Kafka lets this user begin a transaction; undefined if its answer leaves this open. The request begins no transaction
+ * and stores nothing, because its time-out is invalid. Kafka refuses a missing right first.
+ * @throws what the client throws if no broker answers
+ */
+export async function mayBeginTransactions(admin: Admin): Promise<boolean | undefined> {
+  const [transactionalId, producerId, epoch] = ['orderflow-may-i', -1n, -1]
+  try {
+    await requestOf(admin, 'InitProducerId', transactionalId, invalidTimeoutMs, producerId, epoch)
+  } catch (error) {
+    const names = protocolErrors(error)
+    if (names.includes('TRANSACTIONAL_ID_AUTHORIZATION_FAILED')) return false
+    if (names.includes('INVALID_TRANSACTION_TIMEOUT')) return true
+    if (names.length === 0) throw error
+  }
+  return undefined
+}

@@ -1,0 +1,179 @@
+import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope-schema'
+import { type Handling, noteIds } from '../telemetry/handling.ts'
+import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
+import { type Attributes, newTraceId, placeIn, type Span, type Tracing, traceIdOf } from '../telemetry/traces/trace.ts'
+import { type BulkEntry, type Delivery, type Place, placeText } from './record.ts'
+
+/** Telemetry options for a topic. */
+export interface Observed {
+  topic: string
+  group: string
+  /** `Name@Version` of the events that have a handler. */
+  types: ReadonlySet<string>
+  metrics: Pick<TopicMetrics, 'delivered'>
+  /** Undefined if no trace is recorded. */
+  tracing: Tracing | undefined
+}
+
+/** Metrics and spans of one bulk delivery. */
+export interface ObservedDelivery {
+  /** Notes the ids of an event that is being handled, and begins its span if its trace is recorded. */
+  read(handling: Handling, delivery: Delivery, envelope: Envelope): void
+  /** @param error of an event that will be delivered again */
+  end(outcomes: readonly Outcome[], error: string | undefined): void
+}
+
+/**
+ * Observes a bulk delivery. Each recorded event has a span, in the trace of its TraceId. The delivery has a span in a trace of its own, to
+ * which the events' spans link. daprd makes no span for a bulk delivery of raw payloads (1.18).
+ */
+export function observeDelivery(
+  entries: readonly BulkEntry[],
+  now: Date,
+  { topic, group, types, metrics, tracing }: Observed,
+): ObservedDelivery {
+  const count = metrics.delivered(entries.length, oldestWait(entries, now))
+  let span: Span | undefined
+
+  /** Begins an event's span. Its parent is the span of the record's header; a span of another trace than the TraceId's is a link. */
+  function begin(tracing: Tracing, { traceparent, place }: Delivery, envelope: Envelope): Span | undefined {
+    const traceId = traceIdOf(envelope.TraceId)
+    const publisher = traceparent === undefined ? undefined : placeIn(traceparent)
+    const parent = publisher?.traceId === traceId ? publisher : undefined
+    if (traceId === undefined || !tracing.isSampled(traceId, parent)) return undefined
+    span ??= beginWhole(tracing)
+    return tracing.begin(`process ${topic}`, traceId, parent, {
+      kind: 'consumer',
+      attributes: processAttributes(envelope, place, group),
+      links: publisher && !parent ? [span.place, publisher] : [span.place],
+    })
+  }
+
+  function beginWhole(tracing: Tracing): Span {
+    return tracing.begin(`receive ${topic}`, newTraceId(), undefined, {
+      kind: 'consumer',
+      attributes: {
+        ...topicAttributes('receive', topic),
+        'messaging.consumer.group.name': group,
+        'messaging.batch.message_count': entries.length,
+      },
+    })
+  }
+
+  return {
+    read(handling, delivery, envelope) {
+      noteIds(envelope)
+      handling.span = tracing && begin(tracing, delivery, envelope)
+      if (!handling.span) return
+      const type = typeOf(envelope)
+      if (types.has(type)) handling.span.set({ 'orderflow.event.type': type })
+    },
+    end(outcomes, error) {
+      count(outcomes)
+      span?.end(error)
+    },
+  }
+}
+
+/** Returns how long the oldest entry was in the log, in milliseconds; 0 if the broker's time is missing. */
+function oldestWait(entries: readonly BulkEntry[], now: Date): number {
+  let oldest = now.getTime()
+  for (const { metadata } of entries) {
+    const arrivedAt = Number(metadata.__timestamp)
+    if (arrivedAt > 0 && arrivedAt < oldest) oldest = arrivedAt
+  }
+  return now.getTime() - oldest
+}
+
+// Names of OpenTelemetry's semantic conventions: https://opentelemetry.io/docs/specs/semconv/messaging/kafka/.
+
+type Operation = 'send' | 'receive' | 'process'
+
+/** Returns the attributes of an operation on a topic. */
+export function topicAttributes(operation: Operation, topic: string): Attributes {
+  return {
+    'messaging.system': 'kafka',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    'messaging.destination.name': topic,
+  }
+}
+
+/** Returns the attributes of an event that is published. */
+export function sendAttributes(topic: string, key: string | undefined, envelope: ReceivedEnvelope): Attributes {
+  return {
+    ...topicAttributes('send', topic),
+    ...eventAttributes(envelope),
+    'orderflow.event.type': typeOf(envelope),
+    // A publisher may use personal data as a key.
+    'messaging.kafka.message.key': key !== undefined && mayShow('Id', key) ? key : undefined,
+  }
+}
+
+/** Returns the attributes of an event that was delivered, without its name, which its publisher chooses. */
+export function processAttributes(envelope: Envelope, { topic, partition, offset }: Place, group: string): Attributes {
+  return {
+    ...topicAttributes('process', topic),
+    ...eventAttributes(envelope),
+    'messaging.consumer.group.name': group,
+    'messaging.destination.partition.id': String(partition),
+    'messaging.kafka.offset': Number(offset),
+  }
+}
+
+function eventAttributes({ Id, CorrelationId }: ReceivedEnvelope): Attributes {
+  return { 'messaging.message.id': Id, 'messaging.message.conversation_id': CorrelationId }
+}
+
+/** A record that is delivered repeatedly. */
+export interface Redelivered extends Place {
+  deliveries: number
+}
+
+/** A record that is delivered more often needs an operator's attention. The sidecar delivers once a second (components/resiliency.yaml). */
+export const manyDeliveries = 10
+
+/** A record that was not delivered for this long has another replica, or was handled. */
+const forgottenAfterMs = 60_000
+
+/** Counts the deliveries of records that cannot be handled now. */
+export interface Redeliveries {
+  /** Counts a failed delivery of a record, and returns their number. */
+  failed(position: Place): number
+  /** Forgets a record that was handled or became a dead letter. */
+  ended(position: Place): void
+  /** Returns the record of each partition that was delivered most often. */
+  worst(): Redelivered[]
+}
+
+export function createRedeliveries(now: () => Date): Redeliveries {
+  const counts = new Map<string, { position: Place; deliveries: number; at: number }>()
+
+  function forgetOld(): void {
+    const oldest = now().getTime() - forgottenAfterMs
+    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
+  }
+
+  return {
+    failed(position) {
+      const key = placeText(position)
+      const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
+      counts.set(key, { position, deliveries, at: now().getTime() })
+      return deliveries
+    },
+    ended(position) {
+      // Saves making the key: the map is nearly always empty.
+      if (counts.size > 0) counts.delete(placeText(position))
+    },
+    worst() {
+      forgetOld()
+      const worst = new Map<number, Redelivered>()
+      for (const { position, deliveries } of counts.values()) {
+        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
+          worst.set(position.partition, { ...position, deliveries })
+        }
+      }
+      return [...worst.values()]
+    },
+  }
+}
