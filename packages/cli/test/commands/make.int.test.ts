@@ -30,7 +30,7 @@ describe('make', () => {
       ['resend', id, '--file', 'e.json', '--attempt', 'orderevents/2/17'],
     ],
     ['dead-letters', { RESEND: 'a b', DRY_RUN: '' }, ['resend', 'a b']],
-    // What a word means is for the command to say (dead-letters/arguments.ts).
+    // The command decides what a word means (dead-letters/command.ts).
     ['dead-letters', { RESEND: 'all', DRY_RUN: '0' }, ['resend', 'all', '--dry-run=0']],
     ['dead-letters', { RESEND: 'all', DRY_RUN: 'a b' }, ['resend', 'all', '--dry-run=a b']],
     ['rebuild', {}, ['']],

@@ -1,34 +1,129 @@
-import type { Place } from '../stream/record.ts'
-import type { LogRecord } from './log-record.ts'
+import type { RecordsBatch } from '@platformatic/kafka'
+import { logAppendTime } from '../stream/append-times.ts'
+import { type Place, placeText } from '../stream/record.ts'
 
-/** A part of one partition: from `start`, and not including `end`. */
+/** A part of one partition: from `start` to before `end`. */
 export interface Span {
   partition: number
   start: bigint
   end: bigint
 }
 
-/** Moments between which records reached the log. Left out: from the oldest that it holds, to its end as it is now. */
+/** Moments between which records reached the log. By default from its oldest record to its present end. */
 export interface TimeRange {
   from?: Date | undefined
   to?: Date | undefined
 }
 
-/** The log as a plain Kafka client reads it: in no consumer group, leaving no trace. Failures are `OperationError`. */
+/** Reads the log with a plain Kafka client, in no consumer group. Failures are `OperationError`. */
 export interface LogReader {
   topics(): Promise<string[]>
-  /** Whether there is such a topic and partition, whatever it holds. */
+  /** Returns whether the topic and partition exist. */
   has(place: Place): Promise<boolean>
-  /** Where a range begins and ends in each partition. */
+  /** Returns the part of each partition that a range covers. */
   spans(topic: string, range?: TimeRange): Promise<Span[]>
-  /** The records of the spans, those of all partitions together in the order of their timestamps, in chunks. */
+  /** Reads the records of the spans in chunks. Records of all partitions are in the order of their timestamps. */
   read(topic: string, spans: Span[]): AsyncGenerator<LogRecord[]>
-  /** The record at a place; undefined when the log does not hold it (any more). */
+  /** Returns the record at a position; undefined if the log does not (or no longer) have it. */
   at(place: Place): Promise<LogRecord | undefined>
   close(): Promise<void>
 }
 
-/** The record at a place, of which nobody knows whether its topic and partition are there; undefined when the log does not hold it. */
+/** Returns the record at a position whose topic and partition may not exist; undefined if the log does not have it. */
 export async function recordAt(log: LogReader, place: Place): Promise<LogRecord | undefined> {
   return (await log.has(place)) ? await log.at(place) : undefined
+}
+
+/** A record of the log, in the bytes that are stored. */
+export interface LogRecord {
+  topic: string
+  partition: number
+  offset: bigint
+  /** When it reached the log, or what its publisher says, as the topic is set: milliseconds since 1970. */
+  timestamp: number
+  /** When the broker appended it; NaN if its publisher chose `timestamp`. */
+  appendedAt: number
+  key: Buffer | undefined
+  /** Empty for a tombstone. */
+  value: Buffer
+  /** In order; a name may occur twice. */
+  headers: [name: Buffer, value: Buffer][]
+}
+
+/** A bit of a batch's attributes (Kafka protocol, record batch). */
+const control = 1 << 5
+
+const none = Buffer.alloc(0)
+
+/** Returns the records of a batch as the broker stores it; none for the marker of a transaction. */
+export function recordsOf(topic: string, partition: number, batch: RecordsBatch): LogRecord[] {
+  if (batch.attributes & control) return []
+  const appendedAt = batch.attributes & logAppendTime ? Number(batch.maxTimestamp) : Number.NaN
+  return batch.records.map(({ key, value, headers, offsetDelta, timestampDelta }) => ({
+    topic,
+    partition,
+    offset: batch.firstOffset + BigInt(offsetDelta),
+    timestamp: Number.isNaN(appendedAt) ? Number(batch.firstTimestamp + timestampDelta) : appendedAt,
+    appendedAt,
+    key: key ?? undefined,
+    value: value ?? none,
+    headers: headers.map(([name, text]) => [name ?? none, text ?? none]),
+  }))
+}
+
+/** Returns a header's value as text. Of several headers with the name it is the last, as in the sidecar. */
+export function headerOf({ headers }: Pick<LogRecord, 'headers'>, name: string): string | undefined {
+  return headers.findLast(([key]) => key.toString() === name)?.[1].toString()
+}
+
+export function placeOf({ topic, partition, offset }: LogRecord): Place {
+  return { topic, partition, offset: String(offset) }
+}
+
+export const whereIs = (record: LogRecord): string => placeText(placeOf(record))
+
+/** The unread part of one partition. */
+interface Cursor {
+  start: bigint
+  end: bigint
+}
+
+/**
+ * Merges partitions by the timestamps of their records, and keeps the order within each partition. Chunks are as large as the fetched
+ * records allow.
+ * @param fetch returns the next records of each cursor and moves its `start`; at least one must move
+ */
+export async function* mergeByTime<C extends Cursor, T extends { timestamp: number }>(
+  cursors: C[],
+  fetch: (hungry: C[]) => Promise<T[][]>,
+): AsyncGenerator<T[]> {
+  const lanes = cursors.map((cursor) => ({ cursor, waiting: [] as T[], next: 0 }))
+  const isDry = (lane: (typeof lanes)[number]) => lane.next === lane.waiting.length
+  const isOpen = ({ cursor }: (typeof lanes)[number]) => cursor.start < cursor.end
+
+  for (;;) {
+    const hungry = lanes.filter((lane) => isDry(lane) && isOpen(lane))
+    if (hungry.length > 0) {
+      const fetched = await fetch(hungry.map(({ cursor }) => cursor))
+      for (const [index, lane] of hungry.entries()) {
+        lane.waiting = fetched[index] ?? []
+        lane.next = 0
+      }
+    }
+    const chunk: T[] = []
+    for (;;) {
+      if (lanes.some((lane) => isDry(lane) && isOpen(lane))) break
+      const full = lanes.filter((lane) => !isDry(lane))
+      if (full.length === 0) break
+      const first = full.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a))
+      chunk.push(first.waiting[first.next] as T)
+      first.next += 1
+    }
+    if (chunk.length > 0) yield chunk
+    else if (!lanes.some(isOpen)) return
+  }
+
+  function timeOf({ waiting, next }: (typeof lanes)[number]): number {
+    return waiting[next]?.timestamp ?? 0
+  }
 }

@@ -1,4 +1,4 @@
-/** The log as it is read: records, and what stands on topics of dead letters. Without the client, whose modules take 55 MB. */
+/** Entry point for reading records and dead letters. It does not load the Kafka client, whose modules take 55 MB. */
 export {
   idSourceOf,
   keyBytes,
@@ -12,7 +12,6 @@ export {
 } from '../stream/record.ts'
 export { whileHandling } from '../telemetry/handling.ts'
 export { maskedText } from '../telemetry/mask.ts'
-export { checkResend, isDecidedAnew } from './dead-letters/check.ts'
 export {
   type Attempt,
   currentAttempt,
@@ -23,9 +22,15 @@ export {
   openAttempt,
   recordOf,
 } from './dead-letters/entries.ts'
-export { type FailedEvent, readEvent } from './dead-letters/event.ts'
-export type { ReplayIntent, ReplayJournal } from './dead-letters/interrupted.ts'
-export { type Letter, type ResendNote, readRecord } from './dead-letters/letter.ts'
-export { followNotes, type ReadUpTo } from './dead-letters/replay-notes.ts'
-export { type LogReader, recordAt } from './log-reader.ts'
-export { headerOf, type LogRecord, recordsOf } from './log-record.ts'
+export {
+  type FailedEvent,
+  followNotes,
+  type Letter,
+  type ReadUpTo,
+  type ResendNote,
+  readEvent,
+  readRecord,
+} from './dead-letters/letters.ts'
+export type { ReplayIntent, ReplayJournal } from './dead-letters/publish.ts'
+export { checkResend, isDecidedAnew } from './dead-letters/replay-record.ts'
+export { headerOf, type LogReader, type LogRecord, recordAt, recordsOf } from './log-reader.ts'

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Admin, Consumer, FetchIsolationLevels, findErrorBy, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { KafkaConnection } from '../stream/kafka.ts'
-import { kafkaError } from './kafka-connection.ts'
-import type { LogReader, Span } from './log-reader.ts'
-import { type LogRecord, recordsOf } from './log-record.ts'
-import { mergeByTime } from './merge.ts'
-import { OperationError } from './operation-error.ts'
+import { connectionOf, type KafkaConnection, type StreamSettings } from '../stream/kafka.ts'
+import { type LogReader, type LogRecord, mergeByTime, recordsOf, type Span } from './log-reader.ts'
+import { OperationError } from './terminal.ts'
 
 /** Bytes asked of a partition at a time. A batch that is larger comes whole (KIP-74). */
 const fetchBytes = 1024 * 1024
@@ -13,9 +10,9 @@ const fetchBytes = 1024 * 1024
 /** As the sidecar reads (sarama's default): what it delivered of an aborted transaction must be read here too. */
 const isolationLevel = FetchIsolationLevels.READ_UNCOMMITTED
 
-/** Errors of a broker that has another topic of this name, or none. */
+/** A broker's errors if it has another topic of this name, or none. */
 const otherTopicIds = ['UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID']
-/** What a broker answers for a topic that there is not, or cannot be. */
+/** A broker's errors for a topic that does not or cannot exist. */
 const noTopic = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
 
 /**
@@ -151,4 +148,24 @@ export function openLog(kafka: KafkaConnection): LogReader {
 
     close: () => consumer.close(true),
   }
+}
+
+/** Returns the connection for an operator's command. @throws {OperationError} the settings name no broker */
+export function kafkaConnection(stream: StreamSettings): KafkaConnection {
+  const connection = connectionOf(stream)
+  if (connection) return connection
+  throw new OperationError('no Kafka is named', { nextStep: 'set the variable Stream__Brokers to host:port' })
+}
+
+/** Wraps an error of the Kafka client: what failed, at which broker, and why. */
+export function kafkaError(what: string, { bootstrapBrokers }: KafkaConnection, cause: unknown): OperationError {
+  const message = `${what} at ${bootstrapBrokers.join(',')}: ${rootMessage(cause)}`
+  return new OperationError(message, { nextStep: 'is Kafka running (make up), and Stream__Brokers right?', cause })
+}
+
+/** Returns the message of the root cause. The client wraps it in messages such as "failed 3 times". */
+function rootMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootMessage(error.errors[0])
+  if (error instanceof Error) return error.cause instanceof Error ? rootMessage(error.cause) : error.message
+  return String(error)
 }

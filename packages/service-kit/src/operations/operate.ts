@@ -1,25 +1,30 @@
+import { parseArgs } from 'node:util'
+import { momentProblem, parseMoment } from '@orderflow/envelope-schema'
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
 import { failureText } from '../runtime/run.ts'
 import { readSettings } from '../runtime/settings.ts'
 import { createSidecar } from '../sidecar/dapr-sidecar.ts'
 import { createDocuments } from '../state/documents.ts'
+import type { Reactions } from '../stream/intake.ts'
+import type { KafkaConnection } from '../stream/kafka.ts'
 import { momentOf } from '../stream/record.ts'
 import { createLog } from '../telemetry/log.ts'
 import { readTrust } from '../trust/read-trust.ts'
+import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
-import { kafkaConnection } from './kafka-connection.ts'
-import { OperationError } from './operation-error.ts'
-import { rebuildCommand } from './rebuild-command.ts'
+import { kafkaConnection, openLog } from './open-log.ts'
+import { type RebuildCounts, rebuildTopic } from './rebuild.ts'
+import { OperationError, printLines } from './terminal.ts'
 
-const usage = 'rebuild or dead-letters'
+const commands = 'rebuild or dead-letters'
 
 /**
- * Runs what an operator asks of a service's log and store, with the settings of the service:
+ * Runs an operator's command on a service's log and store, with the settings of the service:
  * `node src/operate.ts rebuild ...` or `node src/operate.ts dead-letters ...`.
  */
 export async function operate<S extends object>(service: ServiceDefinition<S>): Promise<void> {
-  // A reader that leaves early (| head) must not end a command in the middle of its work.
+  // A reader that ends early (| head) must not interrupt a command.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
@@ -43,7 +48,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
   const trust = readTrust(service.root, settings.Trust)
   const positionIdsBefore = momentOf(settings.Stream.PositionIdsBefore)
   if (name === 'dead-letters') return await deadLettersCommand(args, kafka, { trust, positionIdsBefore })
-  if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: usage })
+  if (name !== 'rebuild') throw new OperationError(`unknown command ${name ?? '(none)'}`, { nextStep: commands })
   const now = () => new Date()
   const { rebuild } = createParts(service, {
     settings,
@@ -64,4 +69,92 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
     rebuild,
   })
   return 0
+}
+
+const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
+a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out`
+
+export interface RebuildCommandOptions {
+  app: string
+  kafka: KafkaConnection
+  trust: Trust
+  /** See `momentOf`. */
+  positionIdsBefore: number
+  refusals: ReadonlySet<string>
+  /** Handlers that rebuild the store, by topic in the order in which the topics are read. */
+  rebuild: Reactions<boolean>
+}
+
+/** Runs `rebuild`: rebuilds the service's store from the log, and prints the counts. */
+export async function rebuildCommand(
+  args: string[],
+  { app, kafka, trust, positionIdsBefore, refusals, rebuild }: RebuildCommandOptions,
+): Promise<void> {
+  const { topic, ...range } = readArguments(args)
+  const chosen = Object.entries(rebuild).filter(([name]) => topic === undefined || name === topic)
+  if (chosen.length === 0) {
+    throw new OperationError(`${app} rebuilds nothing from ${topic}`, {
+      nextStep: `--topic is one of ${Object.keys(rebuild).join(', ')}, or left out`,
+    })
+  }
+  const log = openLog(kafka)
+  try {
+    for (const [name, own] of chosen) {
+      const [tell, complain] = [occasionally(2_000), occasionally(10_000)]
+      const counts = await rebuildTopic(name, own, {
+        app,
+        trust,
+        positionIdsBefore,
+        refusals,
+        log,
+        range,
+        onProgress: (topic, { read }, left) => tell(`${topic}: ${read} read, at most ${left} to go`),
+        onWait: (reason) => complain(`the store is not there, trying again: ${reason}`),
+      })
+      printLines(summary(name, counts))
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+function readArguments(args: string[]) {
+  try {
+    const options = { topic: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } } as const
+    const { topic, from, to } = parseArgs({ args, options }).values
+    return { topic, from: moment('from', from), to: moment('to', to) }
+  } catch (cause) {
+    if (cause instanceof OperationError) throw cause
+    throw new OperationError((cause as Error).message, { nextStep: rebuildUsage, cause })
+  }
+}
+
+function moment(name: string, text: string | undefined): Date | undefined {
+  const problem = text === undefined ? undefined : momentProblem(text)
+  if (problem) throw new OperationError(`--${name} ${problem}`, { nextStep: rebuildUsage })
+  return text === undefined ? undefined : parseMoment(text)
+}
+
+/** Returns a function that prints a line at most once in a period. */
+function occasionally(everyMs: number): (line: string) => void {
+  let next = 0
+  return (line) => {
+    if (performance.now() < next) return
+    next = performance.now() + everyMs
+    printLines([line])
+  }
+}
+
+function summary(topic: string, { read, applied, unchanged, unhandled, aside, faulty }: RebuildCounts): string[] {
+  const skipped = [
+    ['left aside as dead letters', aside],
+    ['faulty, and no dead letters', faulty],
+  ] as const
+  return [
+    `${topic}: ${read} read: ${applied} applied, ${unchanged} known already, ${unhandled} of no concern`,
+    ...skipped.flatMap(([what, reasons]) => {
+      const list = Object.entries(reasons).map(([reason, count]) => `${reason} ${count}`)
+      return list.length > 0 ? [`${topic}: ${what}: ${list.join(', ')}`] : []
+    }),
+  ]
 }

@@ -5,10 +5,9 @@ import { createIntake, faultOf, type Handlers, isInfrastructure, slices } from '
 import { idSourceOf, originOf, placeText, recordIdOf, resentFrom } from '../stream/record.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
-import { type Letter, readLetters } from './dead-letters/letter.ts'
-import type { LogReader, Span, TimeRange } from './log-reader.ts'
-import { headerOf, type LogRecord, placeOf, whereIs } from './log-record.ts'
-import { OperationError } from './operation-error.ts'
+import { type Letter, readLetters } from './dead-letters/letters.ts'
+import { headerOf, type LogReader, type LogRecord, placeOf, type Span, type TimeRange, whereIs } from './log-reader.ts'
+import { OperationError } from './terminal.ts'
 
 /** What became of the records of a topic. All but `read` add up to `read`. */
 export interface RebuildCounts {
@@ -118,11 +117,11 @@ export async function rebuildTopic(
 }
 
 /**
- * Returns a function that says why this service dead-lettered a record; undefined for any other record. What was mended and resent is in
- * the log as another record.
+ * Returns a function that returns why this service dead-lettered a record; undefined for any other record. An event that was corrected and
+ * replayed is in the log as another record.
  *
- * A dead letter without the record's id (0.1.0, last resort) is about a record at its place that came before it and has its bytes, if it has
- * any: after a topic was created again, another record can be there.
+ * A dead letter without the record's id (0.1.0, last resort) is about a record at its position that is older and has the same bytes, if the
+ * letter has any. After a topic was created again, another record can be there.
  */
 async function asideOf(app: string, topic: string, log: LogReader): Promise<(record: LogRecord) => string | undefined> {
   const byRecord = new Map<string, string>()

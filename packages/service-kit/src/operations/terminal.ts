@@ -1,14 +1,14 @@
-/** Prints lines that may hold what others wrote. */
+/** Prints lines, which may contain text of outside publishers. */
 export function printLines(lines: string[]): void {
   for (const line of lines) process.stdout.write(`${printable(line)}\n`)
 }
 
-/** Text that others wrote, for a terminal: its control and direction characters are shown, not obeyed. */
+/** Returns a text for a terminal, which shows control and direction characters instead of obeying them. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
-/** Rows as printable lines, their columns as wide as the widest cell; the first row is usually a header. */
+/** Returns rows as printable lines. Each column is as wide as its widest cell; the first row is usually a header. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map(printable))
   const widths: number[] = []
@@ -19,7 +19,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return cells.map((row) => row.map(padded).join('  ').trimEnd())
 }
 
-/** In characters as a reader counts them: an accent or a flag is no more than one. A list may have very many cells. */
+/** Returns the number of visible characters: an accent or a flag is one. Plain text is faster, because a list may have many cells. */
 function lengthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : Array.from(segmenter.segment(text)).length
 }
@@ -32,9 +32,20 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ])
 
 /**
- * Whether who writes DRY_RUN=word means yes, in either case. Undefined for a word that is neither yes nor no, which is to
- * be refused: a guess would publish, or show personal data, against the operator's will.
+ * Returns whether a word means yes, as in DRY_RUN=word. Undefined for a word that is neither yes nor no. The caller must refuse it: a guess
+ * could publish, or show personal data, against the operator's will.
  */
 export function meansYes(word: string): boolean | undefined {
   return words.get(word.trim().toLowerCase())
+}
+
+/** An error of an operator's command. `message` says what happened, `nextStep` what the operator can do. */
+export class OperationError extends Error {
+  readonly code = 'operation'
+  readonly nextStep: string | undefined
+  constructor(message: string, options: { nextStep?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'OperationError'
+    this.nextStep = options.nextStep
+  }
 }

@@ -1,6 +1,6 @@
 import type { Admin, Broker } from '@platformatic/kafka'
 import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
-import { type LogRecord, recordsOf } from './log-record.ts'
+import { type LogRecord, recordsOf } from './log-reader.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
 export interface Stretch {

@@ -1,6 +1,4 @@
-import type { LogReader } from '../operations/log-reader.ts'
-import type { LogRecord } from '../operations/log-record.ts'
-import { mergeByTime } from '../operations/merge.ts'
+import { type LogReader, type LogRecord, mergeByTime } from '../operations/log-reader.ts'
 import type { Place } from '../stream/record.ts'
 
 /** What a test puts into the log. */

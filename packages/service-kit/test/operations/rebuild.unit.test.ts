@@ -7,9 +7,9 @@ import {
   type ReceivedEnvelope,
 } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { type LogRecord, whereIs } from '../../src/operations/log-record.ts'
-import { OperationError } from '../../src/operations/operation-error.ts'
+import { type LogRecord, whereIs } from '../../src/operations/log-reader.ts'
 import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'
+import { OperationError } from '../../src/operations/terminal.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { type Place, placeText } from '../../src/stream/record.ts'

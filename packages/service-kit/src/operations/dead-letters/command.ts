@@ -1,22 +1,21 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { KafkaConnection } from '../../stream/kafka.ts'
-import { placeText } from '../../stream/record.ts'
+import { parsePlace, placeText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
 import type { LogReader } from '../log-reader.ts'
 import { openLog } from '../open-log.ts'
-import { OperationError } from '../operation-error.ts'
-import { printLines } from '../terminal.ts'
-import { type DeadLettersCommand, readArguments } from './arguments.ts'
-import { checkResend } from './check.ts'
-import { editEvent } from './edit.ts'
-import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters } from './entries.ts'
-import { lost, readEvent } from './event.ts'
-import { selectEntries } from './groups.ts'
-import { deadLetterEnds, followNotes } from './replay-notes.ts'
-import { entryLines, entryTable, groupLines, outcomeLines, summaryLines } from './report.ts'
+import { meansYes, OperationError, printLines } from '../terminal.ts'
+import { currentAttempt, type Entry, newestAttempt, openAttempt, readDeadLetters, selectEntries } from './entries.ts'
+import { deadLetterEnds, followNotes, lost, readEvent } from './letters.ts'
+import { checkResend } from './replay-record.ts'
+import { entryLines, entryTable, groupLines, outcomeLines, prettyIfSame, summaryLines } from './report.ts'
 import { type ResendOptions, resendDeadLetters } from './resend.ts'
 
-/** Runs `dead-letters` and returns the exit code: 1 when something was refused that should have been resent. */
+/** Runs `dead-letters` and returns the exit code: 1 if something was refused that should have been replayed. */
 export async function deadLettersCommand(
   args: string[],
   kafka: KafkaConnection,
@@ -34,7 +33,7 @@ export async function deadLettersCommand(
     const chosen = selectEntries(letters.entries, asked.what)
     if (asked.command === 'resend') {
       requireAttempt(chosen, asked)
-      // Before anybody edits: what is replayed meanwhile is another attempt.
+      // Taken before editing: an event that is replayed meanwhile has another attempt.
       const attempts = new Map(chosen.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
       const edited = await editedEvent(log, chosen, asked, { trust, readUpTo })
       return await resendAll(kafka, chosen, asked.dryRun, { edited, trust, readUpTo, attempts, positionIdsBefore })
@@ -66,8 +65,8 @@ async function resendAll(
 }
 
 /**
- * A file may be an edit of any attempt that the entry had when somebody looked at it, so it is for the only one, or for a named one.
- * @throws {OperationError} the named attempt is not the one to replay now, or none is named of several
+ * Requires that the command means the current attempt. A file may be an edit of any earlier attempt, so an entry with several needs a name.
+ * @throws {OperationError} the named attempt is not the one to replay now, or several exist and none is named
  */
 function requireAttempt(chosen: Entry[], { attempt, file }: ResendCommand): void {
   if (attempt === undefined && file === undefined) return
@@ -88,7 +87,7 @@ function requireAttempt(chosen: Entry[], { attempt, file }: ResendCommand): void
   }
 }
 
-/** The edited event, when one is asked for. */
+/** Returns the edited event if the command has one. */
 async function editedEvent(
   log: LogReader,
   chosen: Entry[],
@@ -127,4 +126,112 @@ function only(entries: Entry[]): Entry {
   const [entry, ...others] = entries
   if (entry && others.length === 0) return entry
   throw new OperationError('this is for one dead letter, not a group', { nextStep: 'give its id' })
+}
+
+const usage = `dead-letters [list [GROUP]]             what could not be handled, by reason and app; or the entries of a group
+dead-letters show ID [--values]         one of them; --values shows personal data too
+dead-letters resend ID|GROUP|all [--dry-run]   back to where it came from, what would not come back
+dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in a file
+dead-letters resend ID --attempt POSITION      only if the newest failed attempt is still the record at this position
+--flag=yes and --flag=no say it in words; so do 1, true, and 0, false`
+
+export type DeadLettersCommand =
+  | { command: 'list'; what: string | undefined }
+  | { command: 'show'; what: string; values: boolean }
+  | {
+      command: 'resend'
+      what: string
+      dryRun: boolean
+      edit: boolean
+      file: string | undefined
+      /** Position of the record that the operator looked at, as text. */
+      attempt: string | undefined
+    }
+
+/** @throws {OperationError} with the usage */
+export function readArguments(args: string[]): DeadLettersCommand {
+  const { positionals, values } = parse(args)
+  const [command = 'list', what, surplus] = positionals
+  if (surplus !== undefined) throw misuse(`what is "${surplus}"?`)
+  if (command === 'list') return { command, what }
+  if (command !== 'show' && command !== 'resend') throw misuse(`unknown command ${command}`)
+  if (!what) throw misuse('which one?')
+  if (command === 'show') return { command, what, values: values.values }
+  const { edit, file, attempt } = values
+  if (attempt !== undefined && !parsePlace(attempt))
+    throw misuse(`${attempt} is not a position: topic/partition/offset`)
+  return { command, what, dryRun: values['dry-run'], edit, file, attempt }
+}
+
+function parse(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const
+  const text = { type: 'string' } as const
+  const options = { values: flag, 'dry-run': flag, edit: flag, file: text, attempt: text } as const
+  try {
+    return parseArgs({ args: args.flatMap(flagOf), allowPositionals: true, options })
+  } catch (cause) {
+    if (cause instanceof OperationError) throw cause
+    throw misuse((cause as Error).message, cause)
+  }
+}
+
+/** Returns a flag without its word. A Makefile passes a variable's value on: `--dry-run=0` means no flag. */
+function flagOf(argument: string): string[] {
+  const [, flag, word] = /^(--values|--dry-run|--edit)=(.*)$/s.exec(argument) ?? []
+  if (flag === undefined || word === undefined) return [argument]
+  const isMeant = meansYes(word)
+  if (isMeant === undefined) throw misuse(`${argument} is neither yes nor no`)
+  return isMeant ? [flag] : []
+}
+
+function misuse(message: string, cause?: unknown): OperationError {
+  return new OperationError(message, { nextStep: usage, cause })
+}
+
+/**
+ * Opens an event in $VISUAL or $EDITOR and returns the saved bytes. A refused edit stays in its file, which the error names.
+ * @param attempt position of the failed record, as text
+ * @param refusalOf returns why an event would be refused, in one line for each problem
+ * @param replayOf returns the position of the record as which the attempt was replayed meanwhile, as text
+ * @throws {OperationError} nothing was changed, the editor failed, the event is still wrong, or was replayed meanwhile
+ */
+export async function editEvent(
+  value: Buffer,
+  env: NodeJS.ProcessEnv,
+  attempt: string,
+  refusalOf: (after: Buffer) => string[],
+  replayOf: () => Promise<string | undefined>,
+): Promise<Buffer> {
+  const editor = env.VISUAL || env.EDITOR
+  if (!editor) {
+    throw new OperationError('there is no editor', {
+      nextStep: 'set EDITOR, or give the edited event with FILE=event.json',
+    })
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'dead-letter-'))
+  const file = join(folder, 'event.json')
+  const text = value.toString()
+  const before = Buffer.from(text).equals(value) ? Buffer.from(prettyIfSame(text)) : value
+  writeFileSync(file, before, { mode: 0o600 })
+  // Uses a shell, as git does, so that an editor may have arguments: EDITOR="code --wait".
+  const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, editor, file], { stdio: 'inherit' })
+  const after = readFileSync(file)
+  if (!error && status === 0 && !after.equals(before)) {
+    const why = refusalOf(after)
+    if (why.length > 0) {
+      throw new OperationError(`the edited event would be refused again:\n  ${why.join('\n  ')}`, {
+        nextStep: `fix ${file}, replay it with FILE=${file} ATTEMPT=${attempt}, then remove it: it has personal data`,
+      })
+    }
+    const replay = await replayOf()
+    if (replay !== undefined) {
+      throw new OperationError(`${attempt} was replayed as ${replay} while you edited it; your edit was not sent`, {
+        nextStep: `make dead-letters SHOW=... shows whether it failed again; your edit is in ${file}, remove it: it has personal data`,
+      })
+    }
+  }
+  rmSync(folder, { recursive: true })
+  if (error || status !== 0) throw new OperationError(`${editor} failed`, { nextStep: 'set EDITOR to one that runs' })
+  if (after.equals(before)) throw new OperationError('nothing was changed, so nothing is resent')
+  return after
 }

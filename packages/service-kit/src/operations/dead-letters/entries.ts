@@ -1,23 +1,23 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic, parseGuid } from '@orderflow/envelope-schema'
 import { deadLetterId } from '../../stream/dead-letter.ts'
-import { type Place, placeText } from '../../stream/record.ts'
+import { type Place, placeText, precedes } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'
-import { type Letter, type ResendNote, readLetters } from './letter.ts'
-import { Lineage } from './lineage.ts'
+import { OperationError } from '../terminal.ts'
+import { type Letter, type ResendNote, readLetters } from './letters.ts'
 
-/** One record of the event that an app could not handle: the first, or one that was resent. */
+/** One record of the event that an app could not handle: the first one, or a replayed one. */
 export interface Attempt extends Omit<Letter, 'kind' | 'app'> {
   resent?: ResendNote
 }
 
-/** What one app could not handle of one event, however often it was delivered, dead-lettered and resent. */
+/** The failures of one event in one app, however often it was delivered, dead-lettered and replayed. */
 export interface Entry {
-  /** Derives from app and the record that failed first: its id, or its place if the id is unknown (0.1.0). */
+  /** Derives from app and the record that failed first: its id, or its position if the id is unknown (0.1.0). */
   id: string
   app: string
   /** Id of the record that failed first, as far as notes lead back. */
   record: string | undefined
-  /** Where the event first stood, as far as notes lead back. */
+  /** Position where the event first was, as far as notes lead back. */
   origin: Place
   /** Oldest first, at least one. */
   attempts: Attempt[]
@@ -26,16 +26,15 @@ export interface Entry {
 export interface DeadLetters {
   /** Oldest first. */
   entries: Entry[]
-  /** Records on the dead-letter topics that are no dead letters of ours. */
+  /** Number of records on the dead-letter topics that our services did not write. */
   others: number
 }
 
 const suffix = deadLetterTopic('')
 
 /**
- * All that stands on the log's dead-letter topics (`*.dead`), each event once per app. What a record says of its origin does
- * not make it an attempt of that event's entry, since any publisher can say so: the note of a resend does. A record
- * whose resend was not noted (yet) is an entry of its own.
+ * Reads the log's dead-letter topics (`*.dead`), with one entry for each event and app. Only the note of a replay joins a record to the entry
+ * of its origin: any publisher can claim an origin. A replayed record without a note (yet) has an entry of its own.
  */
 export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
   const ours: (Letter | ResendNote)[] = []
@@ -52,7 +51,7 @@ export async function readDeadLetters(log: LogReader): Promise<DeadLetters> {
 
 /** Returns letters and notes as entries. Those of one topic are in the order in which they were written. */
 export function entriesOf(ours: readonly (Letter | ResendNote)[]): Entry[] {
-  const lineage = new Lineage(ours)
+  const lineage = createLineage(ours)
   const entries = new Map<string, Entry>()
   const attempts = new Map<string, Attempt>()
   for (const [index, letter] of ours.entries()) {
@@ -77,7 +76,7 @@ export function entriesOf(ours: readonly (Letter | ResendNote)[]): Entry[] {
   return [...entries.values()]
 }
 
-/** What is still to be resent of an entry; undefined when all of it was, and none that was resent failed again. */
+/** Returns the newest attempt that was not replayed; undefined if all were replayed and none failed again. */
 export function openAttempt({ attempts }: Entry): Attempt | undefined {
   return attempts.findLast(({ resent }) => !resent)
 }
@@ -86,12 +85,140 @@ export function newestAttempt({ attempts }: Entry): Attempt {
   return attempts.at(-1) as Attempt
 }
 
-/** The attempt that a replay is about: the newest open one, or the last one of an entry that was replayed. */
+/** Returns the attempt that a replay is about: the newest open one, or the last one of an entry that was replayed. */
 export function currentAttempt(entry: Entry): Attempt {
   return openAttempt(entry) ?? newestAttempt(entry)
 }
 
-/** The record of an attempt, as text: the same for all apps that could not handle it. */
+/** Returns a text that identifies the record of an attempt. It is the same for all apps that could not handle the record. */
 export function recordOf({ record, place }: Pick<Attempt, 'record' | 'place'>): string {
   return record === undefined ? placeText(place) : `${place.topic} ${record}`
 }
+
+type Failed = Pick<Letter, 'place' | 'record'>
+
+/** A letter or note, and its position among those of the topic. */
+interface Standing<T> {
+  one: T
+  index: number
+}
+
+/** Joins dead letters and notes. */
+interface Lineage {
+  /** Returns the note that a failed record was replayed; undefined if it was not. */
+  answerTo(letter: Letter, index: number): ResendNote | undefined
+  /** Returns a text that is the same for all letters of one failure. Letters without the record's id are of one failure until a note answers it. */
+  failureOf(letter: Letter, index: number): string
+  /** Returns the record that failed first, back along the notes. */
+  first(letter: Letter): Failed
+}
+
+/**
+ * Finds which note answers a dead letter, and which records were replayed as which. A record is identified by its id. A position is not
+ * enough: after its topic was created again, another record is there. Only letters and notes without ids (0.1.0) are joined by positions,
+ * and then a note answers only letters that were written before it.
+ */
+function createLineage(ours: readonly (Letter | ResendNote)[]): Lineage {
+  const answers = new Map<string, ResendNote>()
+  const sources = new Map<string, ResendNote>()
+  const answersByPlace = new Map<string, Standing<ResendNote>[]>()
+  const sourcesByPlace = new Map<string, ResendNote>()
+  const indexes = new Map<ResendNote, number>()
+  const letters = new Map<string, Standing<Letter>[]>()
+  for (const [index, one] of ours.entries()) {
+    if (one.kind === 'letter') {
+      add(letters, placeText(one.place), { one, index })
+      continue
+    }
+    indexes.set(one, index)
+    if (one.ofRecord !== undefined) answers.set(keyOf(one.of, one.ofRecord), one)
+    else add(answersByPlace, placeText(one.of), { one, index })
+    if (one.asRecord !== undefined) sources.set(keyOf(one.as, one.asRecord), one)
+    // A note that leads forwards, or to another partition, was not written by a replay.
+    if (precedes(one.of, one.as)) sourcesByPlace.set(placeText(one.as), one)
+  }
+
+  function sourceOf({ place, record, origin }: Failed & { origin?: Place }): ResendNote | undefined {
+    const known = record === undefined ? undefined : sources.get(keyOf(place, record))
+    if (known) return known
+    // The letter of a replayed record names another origin. A letter that does not is about another record at this position.
+    if (origin && placeText(origin) === placeText(place)) return undefined
+    const note = sourcesByPlace.get(placeText(place))
+    return record !== undefined && note?.asRecord !== undefined ? undefined : note
+  }
+
+  /** Returns the id of the record at a position that a note without ids is about. */
+  function failedAt(place: Place, index = 0): string | undefined {
+    const own = letters.get(placeText(place)) ?? []
+    return (own.findLast((letter) => letter.index < index) ?? own[0])?.one.record
+  }
+
+  return {
+    answerTo({ record, place }, index) {
+      const known = record === undefined ? undefined : answers.get(keyOf(place, record))
+      return known ?? answersByPlace.get(placeText(place))?.find((note) => note.index > index)?.one
+    },
+
+    failureOf({ record, place }, index) {
+      if (record !== undefined) return keyOf(place, record)
+      const notes = answersByPlace.get(placeText(place)) ?? []
+      return `${placeText(place)} ${notes.filter((note) => note.index < index).length}`
+    },
+
+    first(letter) {
+      let first: Failed = letter
+      const seen = new Set<ResendNote>()
+      for (let note = sourceOf(letter); note && !seen.has(note); note = sourceOf(first)) {
+        seen.add(note)
+        first = { place: note.of, record: note.ofRecord ?? failedAt(note.of, indexes.get(note)) }
+      }
+      return first
+    },
+  }
+}
+
+/** Returns a key for a record. It has the topic, because the same bytes can be in two topics at the same time. */
+const keyOf = ({ topic }: Place, record: string): string => `${topic} ${record}`
+
+function add<T>(map: Map<string, T[]>, key: string, one: T): void {
+  const known = map.get(key)
+  if (known) known.push(one)
+  else map.set(key, [one])
+}
+
+/** Entries with the same reason and app. */
+export interface Group {
+  name: string
+  entries: Entry[]
+}
+
+export function groupOf(entry: Entry): string {
+  return `${newestAttempt(entry).reason}/${entry.app}`
+}
+
+/** Returns the entries by reason and app, the largest group first. */
+export function groupsOf(entries: Entry[]): Group[] {
+  const groups = [...Map.groupBy(entries, groupOf)].map(([name, members]) => ({ name, entries: members }))
+  return groups.sort((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * Returns the entries that an argument names: `all`, a group's name, or an id in any usual spelling, or the beginning of one.
+ * @throws {OperationError} it names no entry, or several ids begin with it
+ */
+export function selectEntries(entries: Entry[], what: string): Entry[] {
+  if (what === 'all') return entries
+  const nextStep = 'make dead-letters shows groups, make dead-letters LIST=... the ids in one'
+  if (what.includes('/')) {
+    const members = entries.filter((entry) => groupOf(entry) === what)
+    if (members.length > 0) return members
+    throw new OperationError(`there is no group ${what}`, { nextStep })
+  }
+  const begin = digitsOf(parseGuid(what) ?? what)
+  const found = entries.filter(({ id }) => digitsOf(id).startsWith(begin))
+  if (found.length === 1) return found
+  const message = found.length === 0 ? `there is no dead letter ${what}` : `${found.length} ids begin with ${what}`
+  throw new OperationError(message, { nextStep: found.length === 0 ? nextStep : 'give more of the id' })
+}
+
+const digitsOf = (id: string): string => id.toLowerCase().replaceAll('-', '')

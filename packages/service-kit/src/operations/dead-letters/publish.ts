@@ -1,23 +1,23 @@
 import { deadLetterTopic } from '@orderflow/envelope-schema'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
 import { noteHeaders, type Place, parsePlace, placeText, recordIdOf } from '../../stream/record.ts'
-import type { LogReader } from '../log-reader.ts'
-import type { Mended } from './mend.ts'
+import { type LogReader, type LogRecord, type Span, whereIs } from '../log-reader.ts'
+import type { Mended } from './replay-record.ts'
 
 /** A client whose records are bytes as they are. */
 export type Client = Producer<Buffer, Buffer, Buffer, Buffer>
 type Outgoing = Parameters<Client['send']>[0]['messages'][number]
 
-/** What came of one event: where it stands now, or why its topic does not take it. */
+/** Result of one replay: the position of the new record, or why its topic refuses it. */
 export type Published = { result: 'resent'; as: string } | { result: 'refused'; why: string[] }
 
-/** Errors of the broker that are about this one record; any other one would meet the next record too. */
+/** Errors of the broker that concern only this record. Any other error would also meet the next record. */
 const refusals = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP']
 
 /**
- * Publishes a record, unless the log has it already, and, on the dead-letter topic, the note that answers the failure. Throws what the
- * client throws when it is not about this record.
+ * Publishes a record, unless the log already has it, and then the note of the replay on the dead-letter topic.
  * @param log where the new record is read again, for its time and so its id
+ * @throws what the client throws, unless the error concerns only this record
  */
 export async function publishMended(
   producer: Client,
@@ -42,7 +42,7 @@ export async function publishMended(
   return { result: 'resent', as }
 }
 
-/** A record that cannot be read again is known by its place alone. It was published, so the note is written all the same. */
+/** Returns the id of the new record; undefined if it cannot be read. It was published, so the note is written even then. */
 async function recordAt(log: Pick<LogReader, 'at'>, place: Place): Promise<string | undefined> {
   const record = await log.at(place).catch(() => undefined)
   return record && recordIdOf({ ...record, arrivedAt: record.timestamp })
@@ -58,12 +58,88 @@ function refusalIn(error: Error, topic: string): Published {
 }
 
 /**
- * Publishes to all replicas in sync and answers where the record stands. The client leaves the offsets out only when it asked
- * the broker for none (acks: 0); a note of a place that nobody named would be worse than none.
+ * Publishes to all replicas in sync and returns the record's position. The client omits offsets only if it asked the broker for none
+ * (acks: 0). A note of an unknown position would be worse than none.
  */
 async function send(producer: Client, message: Outgoing): Promise<Place> {
   const { offsets } = await producer.send({ messages: [message], acks: -1 })
   const [place] = offsets ?? []
   if (!place) throw new Error(`the client does not say where the record for ${message.topic} stands`)
   return { ...place, offset: String(place.offset) }
+}
+
+/** A replay that is about to be published. */
+export interface ReplayIntent {
+  /** Position of the record that failed, as text. */
+  of: string
+  /** The end of the origin's partition before the replay: its record has this offset or a later one. */
+  from: bigint
+}
+
+/**
+ * Stores replays from before they are published until they are noted, even if the process is killed. The killed process may have
+ * published a record without its note.
+ */
+export interface ReplayJournal {
+  /** Keeps intents before anything is published. An earlier intent for the same record stays as it is. */
+  begin(intents: ReplayIntent[]): void
+  begun(of: string): ReplayIntent | undefined
+}
+
+/** Stores the intents of replays, and finds records that an interrupted replay already published. */
+export async function withIntents(log: LogReader, due: Mended[], journal: ReplayJournal): Promise<Mended[]> {
+  const interrupted = new Map(due.flatMap((mended) => [[mended, journal.begun(mended.of)]] as const))
+  const intents: ReplayIntent[] = []
+  const found = new Map<Mended, string>()
+  for (const [topic, own] of Map.groupBy(due, ({ origin }) => origin.topic)) {
+    const spans = await log.spans(topic)
+    const endOf = (partition: number) => spans.find((span) => span.partition === partition)?.end ?? 0n
+    for (const { of, origin } of own) intents.push({ of, from: endOf(origin.partition) })
+    for (const span of spans) {
+      const sought = own.flatMap((mended) => {
+        const intent = interrupted.get(mended)
+        return intent && mended.origin.partition === span.partition ? [{ mended, from: intent.from }] : []
+      })
+      for (const [mended, position] of await recordsOf(log, topic, span, sought)) found.set(mended, position)
+    }
+  }
+  journal.begin(intents)
+  return due.map((mended) => {
+    const publishedAs = found.get(mended)
+    return publishedAs === undefined ? mended : { ...mended, publishedAs }
+  })
+}
+
+/** Returns the positions of the replays whose records the partition has. */
+async function recordsOf(
+  log: LogReader,
+  topic: string,
+  { partition, start, end }: Span,
+  sought: { mended: Mended; from: bigint }[],
+): Promise<Map<Mended, string>> {
+  const found = new Map<Mended, string>()
+  const first = sought.reduce((least, { from }) => (from < least ? from : least), end)
+  if (first >= end) return found
+  const part = { partition, start: first > start ? first : start, end }
+  for await (const records of log.read(topic, [part])) {
+    for (const record of records) {
+      const same = sought.find(({ mended, from }) => record.offset >= from && isRecordOf(mended, record))
+      if (same && !found.has(same.mended)) found.set(same.mended, whereIs(record))
+    }
+    if (found.size === sought.length) break
+  }
+  return found
+}
+
+/** Any publisher can write the header `replayed-from`, so bytes, key and all headers must be the same. */
+function isRecordOf({ key, value, headers }: Mended, record: LogRecord): boolean {
+  return (
+    record.value.equals(value) &&
+    (key === undefined ? record.key === undefined : record.key?.equals(key) === true) &&
+    record.headers.length === headers.length &&
+    record.headers.every(([name, text], index) => {
+      const [wantedName, wantedText] = headers[index] ?? []
+      return wantedName?.equals(name) && wantedText?.equals(text)
+    })
+  )
 }

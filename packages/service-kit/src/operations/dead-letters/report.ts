@@ -3,6 +3,7 @@ import {
   completeEnvelope,
   describeProblem,
   type Envelope,
+  maskedEvent,
   type Problem,
   parseEnvelope,
   type ReceivedEnvelope,
@@ -11,11 +12,9 @@ import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
 import { maskedText } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
-import { type DeadLetters, type Entry, newestAttempt, openAttempt } from './entries.ts'
-import { type FailedEvent, lost } from './event.ts'
-import { type Group, groupOf, groupsOf } from './groups.ts'
+import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
+import { type FailedEvent, lost } from './letters.ts'
 import type { Outcome } from './resend.ts'
-import { shownValue } from './shown.ts'
 
 const shortId = ({ id }: Entry) => id.slice(0, 8)
 const stateOf = (entry: Entry) => (openAttempt(entry) ? 'open' : 'resent')
@@ -52,8 +51,8 @@ export function entryTable(entries: Entry[]): string[] {
 }
 
 /**
- * All about one entry.
- * @param event what its newest dead letter tells of
+ * Returns the lines about one entry.
+ * @param event of its newest dead letter
  * @param values whether to show personal data too
  * @param positionIdsBefore see `momentOf`
  */
@@ -79,7 +78,7 @@ export function entryLines(
   ]
 }
 
-/** A record that was resent without a note is that of a command that was killed, or of a publisher who pretends. */
+/** Returns a line about a claimed replay without a note. A command was killed, or a publisher made the claim up. */
 function claimLines({ attempts: [first] }: Entry): string[] {
   if (!first || placeText(first.origin) === placeText(first.place)) return []
   return [`  it says that it was resent from ${placeText(first.origin)}, of which there is no note`]
@@ -109,7 +108,7 @@ function idsIn({ value, key, arrivedAt }: FailedEvent, origin: Place, positionId
   }
 }
 
-/** A detail is a list of problems, which hold no values, or a sentence; letters that older services wrote may have some in that. */
+/** Returns the problems in a detail: a list without values, or a sentence, which is masked again. */
 function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
     return (JSON.parse(detail) as Problem[]).map(describeProblem)
@@ -118,7 +117,7 @@ function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   }
 }
 
-/** A key is a GUID, or whatever the publisher thought of. */
+/** Returns a key as text, masked unless it is a GUID. */
 function shownKey(key: Buffer, values: boolean): string {
   const text = isUtf8(key) ? key.toString() : `0x${key.toString('hex')}`
   return values || /^[0-9a-f-]{36}$/i.test(text) ? text : `*** (${text.length} characters)`
@@ -148,4 +147,29 @@ export function summaryLines(counts: Record<Outcome['result'], number>, dryRun: 
         : []
   const first = dryRun ? `${ready} would be resent` : `${resent} resent`
   return ['', `${first}, ${refused} refused, ${done} resent before`, ...next]
+}
+
+/**
+ * Returns an event's bytes for a reader: JSON in which every value is masked that the contract does not allow to show, and nothing of other
+ * bytes. With `values` it returns everything unchanged.
+ */
+export function shownValue(value: Uint8Array, values: boolean): string {
+  const text = Buffer.from(value).toString()
+  if (text === '') return '(nothing: a tombstone)'
+  if (values) return prettyIfSame(text)
+  try {
+    return JSON.stringify(maskedEvent(JSON.parse(text)), null, 2)
+  } catch {
+    return `(${value.byteLength} bytes that are not JSON, or nest too deep; VALUES=1 shows them)`
+  }
+}
+
+/** Returns JSON over several lines if that loses nothing, such as digits of a large number or a repeated key. */
+export function prettyIfSame(text: string): string {
+  try {
+    const document: unknown = JSON.parse(text)
+    return JSON.stringify(document) === text ? JSON.stringify(document, null, 2) : text
+  } catch {
+    return text
+  }
 }

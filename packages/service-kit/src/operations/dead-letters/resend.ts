@@ -2,53 +2,52 @@ import { Producer } from '@platformatic/kafka'
 import type { KafkaConnection } from '../../stream/kafka.ts'
 import { placeText } from '../../stream/record.ts'
 import type { Trust } from '../../trust/trust.ts'
-import { kafkaError } from '../kafka-connection.ts'
 import type { LogReader } from '../log-reader.ts'
-import { openLog } from '../open-log.ts'
+import { kafkaError, openLog } from '../open-log.ts'
 import { type Attempt, currentAttempt, type Entry, openAttempt, recordOf } from './entries.ts'
-import { type ReplayJournal, withIntents } from './interrupted.ts'
-import { type Mended, mend } from './mend.ts'
-import { type Client, type Published, publishMended } from './publish.ts'
-import { followNotes, type ReadUpTo } from './replay-notes.ts'
+import { followNotes, type ReadUpTo } from './letters.ts'
+import { type Client, type Published, publishMended, type ReplayJournal, withIntents } from './publish.ts'
+import { type Mended, mend } from './replay-record.ts'
 
 /**
- * - `resent`: published as the record at `as`; `ready`: would be, were this no dry run;
- * - `refused`: would end as a dead letter again, or has no way back, by `why`;
+ * Result of replaying one entry:
+ * - `resent`: published as the record at `as`; `ready`: would be published without the dry run;
+ * - `refused`: would become a dead letter again, or cannot be published, because of `why`;
  * - `done`: this attempt was replayed before, as the record at `as`.
  */
 export type Outcome = { entry: Entry } & Result
 type Result = Published | { result: 'ready' } | { result: 'done'; as: string }
 
 export interface ResendOptions {
-  /** What services trust that read the trust file today. */
+  /** The current trust file, as services read it. */
   trust: Trust
-  /** Checks all and publishes nothing. */
+  /** Checks everything and publishes nothing. */
   dryRun?: boolean
-  /** What to publish in place of the event's own bytes; for a single entry. */
+  /** Bytes to publish instead of the event's own; for a single entry. */
   edited?: Uint8Array | undefined
-  /** The attempt that is meant, as the position of its record, by the entry's id; the newest one that is open when left out. */
+  /** The attempt to replay, as the position of its record, by the entry's id. By default the newest open one. */
   attempts?: ReadonlyMap<string, string> | undefined
-  /** How far the dead-letter topics were read for the entries; notes behind that are read from the log. Nothing when left out. */
+  /** Where reading the dead-letter topics for the entries ended; later notes are read from the log. By default all are. */
   readUpTo?: ReadUpTo | undefined
-  /** Keeps what is begun, for a process that may be killed. */
+  /** Stores begun replays, for a process that may be killed. */
   journal?: ReplayJournal | undefined
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
 }
 
-/** One publish after the other would take a few milliseconds each. */
+/** Entries that are published together: each publish takes a few milliseconds. */
 const atOnce = 50
 
 /**
- * Publishes dead letters back to where they came from, after checking that they would not come back: the event's own
- * bytes (or the edited ones, signed anew), key and headers, with the ids that they had, marked with `replayed-from`. A note beside the dead letter says so. The
- * order is publish, then note.
+ * Replays dead letters: publishes them to the topic and partition of their origin, after checking that they would not fail again. A replayed
+ * record has the event's own bytes (or the edited ones, with a new signature), key, headers and ids, and the header `replayed-from`. Then a
+ * note is written on the dead-letter topic.
  *
  * The notes in the log decide what was replayed, not the entries: the dead-letter topics are read to their ends right before each
  * publish. Two processes that replay the same dead letter in the same milliseconds may still both publish it. A duplicate has no effect.
  *
- * An event that failed in two apps is published once; both get it, also the one where it is `refused`.
- * @throws {OperationError} Kafka failed; what was published until then is noted
+ * An event that failed in two apps is published once. Both apps receive it, even the one where it is `refused`.
+ * @throws {OperationError} Kafka failed; everything published until then has its note
  */
 export async function* resendDeadLetters(
   kafka: KafkaConnection,
@@ -68,7 +67,7 @@ export async function* resendDeadLetters(
   }
 }
 
-/** The same for any log, and any way to publish a record and its note. */
+/** Replays dead letters with any log, and any way to publish a record and its note. */
 export async function* resendEntries(
   log: LogReader,
   publish: (mended: Mended) => Promise<Published>,
@@ -76,10 +75,10 @@ export async function* resendEntries(
   { trust, dryRun = false, edited, attempts, readUpTo, journal, positionIdsBefore }: ResendOptions,
 ): AsyncGenerator<Outcome> {
   const notes = followNotes(log, readUpTo)
-  /** By the record that failed, which two apps may have in common. */
+  /** Results by the record that failed, which two apps may have in common. */
   const settled = new Map<string, Result>()
 
-  /** Answers the first failure, after all have ended: what was published is to be told of first. */
+  /** Publishes records and returns the first failure, after all have ended, so that the published ones are reported first. */
   async function publishAll(all: Mended[]): Promise<PromiseRejectedResult | undefined> {
     const results = await Promise.allSettled(all.map(publish))
     for (const [index, { failed }] of all.entries()) {
@@ -125,7 +124,7 @@ export async function* resendEntries(
   }
 }
 
-/** The attempt that is to be replayed, or why it is not. */
+/** Returns the attempt to replay, or why there is none. */
 function attemptToReplay(entry: Entry, wanted: string | undefined): Attempt | Result {
   const open = openAttempt(entry)
   const attempt =

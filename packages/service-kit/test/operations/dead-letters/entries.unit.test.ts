@@ -1,9 +1,14 @@
 import { deterministicId } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { type Entry, openAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
-import { groupsOf, selectEntries } from '../../../src/operations/dead-letters/groups.ts'
+import {
+  type Entry,
+  groupsOf,
+  openAttempt,
+  readDeadLetters,
+  selectEntries,
+} from '../../../src/operations/dead-letters/entries.ts'
 import { entryLines, groupLines } from '../../../src/operations/dead-letters/report.ts'
-import { OperationError } from '../../../src/operations/operation-error.ts'
+import { OperationError } from '../../../src/operations/terminal.ts'
 import { placeText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { fail, failOld, note } from './letters.ts'
@@ -228,7 +233,7 @@ describe('dead letters', () => {
     })
   })
 
-  it('stand where their record stood, whatever impossible origin an older service believed', async () => {
+  it('have the position of their record as origin if their headers claim an impossible one', async () => {
     const common = {
       'deadletter-app': 'order-service',
       'deadletter-reason': 'not-json',

@@ -1,8 +1,8 @@
 import { recordId } from '@orderflow/envelope-schema'
 import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
-import type { Mended } from '../../../src/operations/dead-letters/mend.ts'
 import { publishMended } from '../../../src/operations/dead-letters/publish.ts'
+import type { Mended } from '../../../src/operations/dead-letters/replay-record.ts'
 import type { LogReader } from '../../../src/operations/log-reader.ts'
 
 const mended: Mended = {

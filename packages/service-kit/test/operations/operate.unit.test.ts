@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { OperationError } from '../../src/operations/operation-error.ts'
-import { rebuildCommand } from '../../src/operations/rebuild-command.ts'
+import { rebuildCommand } from '../../src/operations/operate.ts'
+import { OperationError } from '../../src/operations/terminal.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 describe('rebuild', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { mergeByTime } from '../../src/operations/merge.ts'
+import { mergeByTime } from '../../src/operations/log-reader.ts'
 
 interface Item {
   lane: number

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { readArguments } from '../../../src/operations/dead-letters/arguments.ts'
-import { OperationError } from '../../../src/operations/operation-error.ts'
+import { readArguments } from '../../../src/operations/dead-letters/command.ts'
+import { OperationError } from '../../../src/operations/terminal.ts'
 
 describe('the command dead-letters', () => {
   it('lists when nothing is said', () => {

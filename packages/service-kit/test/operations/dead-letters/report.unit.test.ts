@@ -3,9 +3,8 @@ import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-sch
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
-import { readEvent } from '../../../src/operations/dead-letters/event.ts'
-import { entryLines } from '../../../src/operations/dead-letters/report.ts'
-import { shownValue } from '../../../src/operations/dead-letters/shown.ts'
+import { readEvent } from '../../../src/operations/dead-letters/letters.ts'
+import { entryLines, shownValue } from '../../../src/operations/dead-letters/report.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { bytesOf, event, fail } from './letters.ts'
 

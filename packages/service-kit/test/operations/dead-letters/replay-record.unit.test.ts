@@ -1,6 +1,6 @@
 import { envelopeErrorCodes } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { checkResend } from '../../../src/operations/dead-letters/check.ts'
+import { checkResend } from '../../../src/operations/dead-letters/replay-record.ts'
 import { openTrust } from '../../support/open-trust.ts'
 import { bytesOf, event } from './letters.ts'
 

@@ -1,6 +1,0 @@
-export { openLog } from '../open-log.ts'
-export { newestAttempt } from './entries.ts'
-export { readEvent } from './event.ts'
-export { type Client, publishMended } from './publish.ts'
-export { entryLines, entryTable, groupLines } from './report.ts'
-export { type Outcome, type ResendOptions, resendEntries } from './resend.ts'

@@ -1,0 +1,180 @@
+import {
+  completeEnvelope,
+  describeProblem,
+  type Envelope,
+  EnvelopeError,
+  envelopeErrorCodes,
+  isGuid,
+  parseEnvelope,
+  parseEvent,
+  requireExactFields,
+} from '@orderflow/envelope-schema'
+import { ourFaults } from '../../stream/intake.ts'
+import { idSourceOf, type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
+import { signatureHeader } from '../../trust/signature.ts'
+import { type Trust, UntrustedError } from '../../trust/trust.ts'
+import { headerOf, type LogReader, type LogRecord } from '../log-reader.ts'
+import { type Attempt, recordOf } from './entries.ts'
+import { type FailedEvent, lost, readEvent } from './letters.ts'
+
+/** A record that is ready to be published. */
+export interface Mended {
+  /** Position where its event first was. It is published to that topic and partition. */
+  origin: Place
+  /** Position of the record that failed, as text, and its id. */
+  of: string
+  record: string | undefined
+  /** Identifies that record (`recordOf`). */
+  failed: string
+  edited: boolean
+  key: Buffer | undefined
+  value: Buffer
+  headers: LogRecord['headers']
+  /** Position of its record, as text, if an interrupted replay published it and only its note is missing. */
+  publishedAs?: string
+}
+
+export interface MendOptions {
+  /** Bytes to publish instead of the event's own. */
+  edited: Uint8Array | undefined
+  trust: Trust
+  /** Id of the record that failed first (`Entry.record`). */
+  first: string | undefined
+  /** See `momentOf`. */
+  positionIdsBefore: number | undefined
+}
+
+/**
+ * Makes the record that replays an attempt, with the key and headers that it had, or returns why it must not be replayed. An event of our
+ * services gets a new signature if it was edited, or is older than the time since when services sign.
+ */
+export async function mend(
+  log: LogReader,
+  attempt: Attempt,
+  { edited, trust, first, positionIdsBefore }: MendOptions,
+): Promise<Mended | { why: string[] }> {
+  const { place, origin, record, reason, stands } = attempt
+  // The partition of the origin must exist: a client may use partition 0 instead of a missing 99.
+  if (!(await log.has(origin))) return { why: [`there is no partition ${origin.partition} of ${origin.topic}`] }
+  const event = await readEvent(log, attempt)
+  if (!event) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
+  const bytes = edited ?? event.value
+  if (!bytes) return { why: [lost] }
+  const value = withKnownIds(bytes, { event, origin, positionIdsBefore })
+  const signature = headerOf(event, signatureHeader)
+  const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
+  const checked = checkResend(
+    { topic: origin.topic, value, reason: edited ? undefined : reason, signature, isVouchedFor },
+    trust,
+  )
+  if ('why' in checked) return checked
+  const replaced = [resentFrom, resentRecord, ...(isVouchedFor ? [signatureHeader] : [])]
+  const headers = event.headers.filter(([name]) => !replaced.includes(name.toString()))
+  headers.push(header(resentFrom, placeText(origin)))
+  if (first !== undefined) headers.push(header(resentRecord, first))
+  if (isVouchedFor && checked.signature) headers.push(header(signatureHeader, checked.signature))
+  return {
+    origin,
+    of: placeText(place),
+    record,
+    failed: recordOf(attempt),
+    edited: edited !== undefined,
+    key: event.key,
+    value: Buffer.from(value),
+    headers,
+  }
+}
+
+const header = (name: string, text: string): LogRecord['headers'][number] => [Buffer.from(name), Buffer.from(text)]
+
+/** Reasons that are decided again, by the current schemas and trust file. */
+const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrusted', ...ourFaults])
+
+/** Returns whether an event with this reason may be replayed unchanged. With any other reason it contradicts the service's data. */
+export const isDecidedAnew = (reason: string): boolean => decidedAnew.has(reason)
+
+/** An event that is to be replayed. */
+export interface Resend {
+  topic: string
+  value: Uint8Array
+  /** Reason of the dead letter; undefined for an event that was edited. */
+  reason: string | undefined
+  /** Signature of the record that failed. */
+  signature: string | undefined
+  /** Whether the operator vouches for it. Then an event of our services is signed with the operator's key. */
+  isVouchedFor: boolean
+}
+
+/** Returns why a replayed event would become a dead letter again, in one line for each problem; otherwise the signature to send with it. */
+export function checkResend(
+  { topic, value, reason, signature, isVouchedFor }: Resend,
+  trust: Trust,
+): { why: string[] } | { signature: string | undefined } {
+  try {
+    const event = parseEvent(value)
+    requireExactFields(event, value)
+    if (reason !== undefined && !isDecidedAnew(reason)) {
+      return { why: [`${reason}: it contradicts what the service knows, and will again unless it is edited`] }
+    }
+    const signed = isVouchedFor ? trust.vouch(event, value) : signature
+    trust.requireTrusted(topic, event, { value, signature: signed, appendedAt: Date.now() })
+    return { signature: signed }
+  } catch (error) {
+    if (error instanceof UntrustedError) return { why: [`${error.code}: ${error.message}`] }
+    if (!(error instanceof EnvelopeError)) throw error
+    return { why: error.problems.map((problem) => `${error.code}: ${describeProblem(problem)}`) }
+  }
+}
+
+const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
+
+export interface KnownIdsOptions {
+  /** The event that failed. */
+  event: FailedEvent
+  origin: Place
+  /** See `momentOf`. */
+  positionIdsBefore: number | undefined
+}
+
+/**
+ * Returns the bytes to replay. They are the given bytes, unless receivers would derive other ids from them than from the event
+ * that failed (it was edited, or its ids derive from its position). Then the known ids are written into the envelope.
+ */
+export function withKnownIds(
+  bytes: Uint8Array,
+  { event: { value, key, arrivedAt }, origin, positionIdsBefore }: KnownIdsOptions,
+): Uint8Array {
+  const begin = bytes.indexOf('{'.charCodeAt(0))
+  const envelope = parsed(bytes)
+  if (!envelope || (value === undefined && !(arrivedAt < (positionIdsBefore ?? Number.NEGATIVE_INFINITY)))) return bytes
+  const source = (record: Pick<Parameters<typeof idSourceOf>[0], 'value' | 'arrivedAt'>) =>
+    idSourceOf({ ...record, key, origin }, positionIdsBefore)
+  const known = completeEnvelope({ ...idsIn(value), ...envelope }, source({ value: value ?? bytes, arrivedAt }))
+  const derived = completeEnvelope(envelope, source({ value: bytes, arrivedAt: Date.now() }))
+  const lost = names.filter((name) => known[name] !== derived[name])
+  if (lost.length === 0) return bytes
+  const fields = lost.map((name) => `"${name}":"${known[name]}",`).join('')
+  return Buffer.concat([bytes.subarray(0, begin + 1), Buffer.from(fields), bytes.subarray(begin + 1)])
+}
+
+/** Returns the ids in an event's bytes, even if the rest is not valid. */
+function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof names)[number]>> {
+  if (value === undefined) return {}
+  try {
+    const document = Object(JSON.parse(Buffer.from(value).toString())) as Record<string, unknown>
+    return Object.fromEntries(
+      names.flatMap((name) => (isGuid(document[name]) ? [[name, String(document[name]).toLowerCase()]] : [])),
+    )
+  } catch {
+    return {}
+  }
+}
+
+/** Returns the envelope in the bytes; undefined if there is none. */
+function parsed(bytes: Uint8Array) {
+  try {
+    return parseEnvelope(bytes)
+  } catch {
+    return undefined
+  }
+}
