@@ -44,13 +44,19 @@ async function compilePayload(schema: Schema, name: string): Promise<string> {
 
 /**
  * The text of src/schemas/types.gen.ts: an interface for each variant of the envelope, a type for each version of a payload, and
- * EventPayloads, which has them all by event type.
+ * EventPayloads, which has them all by event type. NewestTypes has the newest version of each name.
  */
 export async function generateTypes(): Promise<string> {
   const files = readdirSync(new URL('events/', schemas)).sort()
   const events = files.map((file) => {
     const [name, version] = file.split('.')
-    return { file, type: `${name}@${version}`, name: `${name}V${version}` }
+    return {
+      file,
+      event: name as string,
+      version: Number(version),
+      type: `${name}@${version}`,
+      name: `${name}V${version}`,
+    }
   })
   const types = await Promise.all([
     compileType(read('envelope.full.json'), 'FullEnvelope'),
@@ -59,7 +65,12 @@ export async function generateTypes(): Promise<string> {
   ])
   const payloads = events.map(({ type, name }) => `  '${type}': ${name}\n`).join('')
   const map = `/**\n * The payload of each event that has a schema, by event type.\n */\nexport interface EventPayloads {\n${payloads}}\n`
-  return [banner, ...types, map].join('\n')
+  // Versions as numbers: the tenth is newer than the second, and sorts before it.
+  const inOrder = events.toSorted((one, other) => one.version - other.version)
+  const newest = Object.entries(Object.fromEntries(inOrder.map(({ event, type }) => [event, type]))).sort()
+  const newestTypes = newest.map(([event, type]) => `  ${event}: '${type}'\n`).join('')
+  const names = `/**\n * The newest version of each event.\n */\nexport interface NewestTypes {\n${newestTypes}}\n`
+  return [banner, ...types, map, names].join('\n')
 }
 
 if (import.meta.main) writeFileSync(generatedFile, await generateTypes())

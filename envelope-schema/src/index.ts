@@ -16,13 +16,14 @@ export {
 export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './envelope/parse.ts'
 export { selectEvent } from './envelope/select.ts'
 export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
+export { upcast } from './envelope/upcast.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
 export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
 export { maskedEvent } from './personal/masked-event.ts'
 export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { typeOf } from './schemas/event-type.ts'
 export { exampleOfField, examplePayload } from './schemas/example.ts'
-export { eventTypes, fieldSchema, payloadFields } from './schemas/field-schema.ts'
+export { eventTypes, fieldSchema, isRequiredField, payloadFields } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export { guidPattern, notBlankPattern } from './schemas/schemas.ts'
@@ -35,6 +36,7 @@ export type {
   EventType,
   FullEvent,
   KnownEvent,
+  PayloadOf,
   ReceivedEnvelope,
 } from './schemas/types.ts'
 export { deadLetterTopic } from './topics.ts'

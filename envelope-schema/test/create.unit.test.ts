@@ -98,8 +98,8 @@ describe('createEnvelope', () => {
     expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent@1' })).code).to.equal('unknown-event')
     // @ts-expect-error no such version
     expect(errorOf(() => createEnvelope({ ...event, type: 'OrderCreated@99' })).code).to.equal('unknown-version')
-    // @ts-expect-error no version
-    expect(errorOf(() => createEnvelope({ ...event, type: 'OrderCreated' })).code).to.equal('not-an-envelope')
+    // @ts-expect-error no version, and no name of an event
+    expect(errorOf(() => createEnvelope({ ...event, type: 'ParcelSent' })).code).to.equal('not-an-envelope')
     // @ts-expect-error another event's payload
     expect(errorOf(() => createEnvelope({ ...event, type: 'PaymentApproved@1' })).code).to.equal('invalid-payload')
   })

@@ -48,6 +48,13 @@ export function changesBetween(before: Rules, after: Rules, pointer = ''): Chang
 
 type Fields = Record<string, Rules>
 
+const newRule = 'has a rule now, and could hold anything before'
+
+/** Whether Payloads of an older Version need an upcaster. The rule of a new field asks for none: `upcast` leaves out what it held before. */
+export function needsUpcaster(changes: readonly Change[]): boolean {
+  return changes.some(({ breaksBackward, message }) => breaksBackward && message !== newRule)
+}
+
 function propertyChanges(before: Fields, after: Fields, pointer: string): Change[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].flatMap((name): Change[] => {
@@ -56,7 +63,7 @@ function propertyChanges(before: Fields, after: Fields, pointer: string): Change
     if (old && now) return changesBetween(old, now, place)
     if (Object.keys(old ?? now ?? {}).length === 0) return []
     return now
-      ? [change(place, 'has a rule now, and could hold anything before', { backward: false, forward: true })]
+      ? [change(place, newRule, { backward: false, forward: true })]
       : [change(place, 'has no rule any more, and can hold anything', { backward: true, forward: false })]
   })
 }

@@ -1,4 +1,4 @@
-import { type Change, changesBetween, compatibilityOf } from './changes.ts'
+import { type Change, changesBetween, compatibilityOf, needsUpcaster } from './changes.ts'
 import { rulesOf, type Schemas } from './rules.ts'
 
 /** What is said of one schema beside its earlier state. */
@@ -29,8 +29,10 @@ function findingsOf(path: string, before: Schemas, after: Schemas): Finding[] {
   const earlier = name && newestBefore(name, Number(version), after)
   if (!earlier) return [{ path, isWrong: false, message: 'is new', changes: [] }]
   const changes = changesBetween(rulesOf(after, earlier), rulesOf(after, path))
-  const message = `is a new Version: ${compatibilityOf(changes)} to ${earlier.split('/').at(-1)}`
-  return [{ path, isWrong: false, message, changes }]
+  const isWrong = needsUpcaster(changes) && after.get(path)?.['x-upcast'] === undefined
+  const advice = isWrong ? ': declare x-upcast, since receivers see each event in its newest Version' : ''
+  const message = `is a new Version: ${compatibilityOf(changes)} to ${earlier.split('/').at(-1)}${advice}`
+  return [{ path, isWrong, message, changes }]
 }
 
 function changed(path: string, before: Schemas, after: Schemas, isEvent: boolean): Finding[] {

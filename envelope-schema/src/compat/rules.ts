@@ -15,6 +15,7 @@ const words = new Set([
   'deprecated',
   'default',
   'x-pii',
+  'x-upcast',
   '$defs',
 ])
 

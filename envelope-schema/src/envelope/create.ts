@@ -1,18 +1,19 @@
 import { v4 } from 'uuid'
 import { partsOf } from '../schemas/event-type.ts'
-import type { Envelope, EventOf, EventPayloads, EventType } from '../schemas/types.ts'
+import { newestType } from '../schemas/schemas.ts'
+import type { Envelope, EventName, EventOf, EventType, PayloadOf } from '../schemas/types.ts'
 import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/error.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
 import type { Tenant } from './tenant.ts'
 
 /** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
-export interface NewEvent<T extends EventType> {
+export interface NewEvent<T extends EventType | EventName> {
   /** The publishing application: AppId, which never changes, and AppName. */
   app: { id: string; name: string }
-  /** Name and Version of the event, such as `Name@1`: the payload is held against the schema of this version. */
+  /** The event's name, which stands for its newest version, or Name and Version, such as `Name@1`. The payload must fit the schema. */
   type: T
-  payload: EventPayloads[T]
+  payload: PayloadOf<T>
   /** When the event happened; written as ISO 8601 in UTC with milliseconds. */
   creationDate: Date
   /** Default: a new UUID v4. Give one that derives from the cause, so that a retry publishes the same event. */
@@ -31,8 +32,8 @@ export interface NewEvent<T extends EventType> {
  * as every receiver sees them.
  * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
  */
-export function createEnvelope<T extends EventType>(event: NewEvent<T>): Envelope & EventOf<T> {
-  const { Name, Version } = partsOf(event.type)
+export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
+  const { Name, Version } = partsOf(newestType(event.type))
   const traceId = event.traceId ?? v4()
   const envelope = {
     ...(event.headers && { Headers: event.headers }),

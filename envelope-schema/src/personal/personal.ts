@@ -1,7 +1,7 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { parseGuid } from '../schemas/guid.ts'
 import { envelopeFields, fieldsOf, isGuidSchema, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
-import type { EventType } from '../schemas/types.ts'
+import type { EventName, EventType } from '../schemas/types.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
 /** A field that a schema names, inside of others too. */
@@ -25,7 +25,7 @@ const ofPayload = (type: string) => fieldsIn(schemaOf(type).fields, '/Payload')
 const everyField = [...ofEnvelope, ...Array.from(payloadSchemas.keys(), ofPayload).flat()]
 
 /** What is personal in an event, by the keyword `x-pii` of the schemas: JSON pointers into the document, those of every envelope first. */
-export function personalFields(type: EventType): readonly string[] {
+export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
 

@@ -1,13 +1,13 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { inline } from './inline.ts'
 import { commonSchema, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
-import type { EventPayloads, EventType } from './types.ts'
+import type { EventName, EventType, PayloadOf } from './types.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 
 /** Returns a payload that fits an event type: each field has the first of its schema's `examples`, else a value of its type. */
-export function examplePayload<T extends EventType>(type: T): EventPayloads[T] {
-  return exampleOfAll(schemaOf(type).fields) as EventPayloads[T]
+export function examplePayload<T extends EventType | EventName>(type: T): PayloadOf<T> {
+  return exampleOfAll(schemaOf(type).fields) as PayloadOf<T>
 }
 
 const exampleOfAll = (fields: Iterable<readonly [string, AnySchemaObject]>) =>

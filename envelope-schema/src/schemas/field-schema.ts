@@ -1,5 +1,5 @@
 import { fieldOf, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
-import type { EventType } from './types.ts'
+import type { EventName, EventType } from './types.ts'
 
 /** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema, and an extension of ours. */
 const keywords = [
@@ -12,7 +12,7 @@ const keywords = [
  * `format: date-time`. One that is personal has `x-pii: true`. It describes the field; what is accepted is for `fieldValidator` to say.
  * @throws {Error} when the type's schema does not name the field
  */
-export function fieldSchema(type: EventType, field: string): Record<string, unknown> {
+export function fieldSchema(type: EventType | EventName, field: string): Record<string, unknown> {
   const schema = fieldOf(type, field)
   const format = isGuidSchema(schema) ? 'uuid' : schema.format
   const described = format ? { ...schema, format, pattern: undefined } : schema // the format says what the pattern spells out
@@ -24,6 +24,11 @@ export function fieldSchema(type: EventType, field: string): Record<string, unkn
 export const eventTypes = [...payloadSchemas.keys()] as readonly EventType[]
 
 /** The fields that the schema of a payload names, in its order. */
-export function payloadFields(type: EventType): readonly string[] {
+export function payloadFields(type: EventType | EventName): readonly string[] {
   return [...schemaOf(type).fields.keys()]
+}
+
+/** Returns whether every Payload of the type has the field. */
+export function isRequiredField(type: EventType | EventName, field: string): boolean {
+  return schemaOf(type).required.has(field)
 }

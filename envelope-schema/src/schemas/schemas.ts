@@ -51,18 +51,27 @@ export interface PayloadSchema {
   fields: ReadonlyMap<string, AnySchemaObject>
   /** The fields that hold a GUID, which receivers lower-case. */
   guidFields: readonly string[]
+  /** The fields that every Payload has. */
+  required: ReadonlySet<string>
 }
 
 /** By event type. */
 export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
   Array.from(eventSchemas, ([type, schema]) => {
     const fields = fieldsOf(schema)
-    return [type, { fields, guidFields: [...fields].filter(([, own]) => isGuidSchema(own)).map(([field]) => field) }]
+    const guidFields = [...fields].filter(([, own]) => isGuidSchema(own)).map(([field]) => field)
+    return [type, { fields, guidFields, required: new Set<string>(schema.required) }]
   }),
 )
 
 /** The versions that have a schema, by event name. */
 export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
+
+/** Returns the event type that a name stands for, its newest version; another text, such as a type, as it is. */
+export function newestType(typeOrName: string): string {
+  const newest = knownVersions.get(typeOrName)?.at(-1)
+  return newest === undefined ? typeOrName : `${typeOrName}@${newest}`
+}
 
 /** The schema of each field that an object's schema names, in its order, with all references filled in. */
 export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
@@ -75,9 +84,12 @@ export function isGuidSchema(schema: AnySchemaObject): boolean {
   return schema.pattern === guidPattern
 }
 
-/** @throws {Error} when there is none */
+/**
+ * Returns the schema of an event type, or of the newest version of a name.
+ * @throws {Error} when there is none
+ */
 export function schemaOf(type: string): PayloadSchema {
-  const schema = payloadSchemas.get(type)
+  const schema = payloadSchemas.get(newestType(type))
   if (!schema) throw new Error(`there is no schema of ${type}`)
   return schema
 }

@@ -246,3 +246,14 @@ export interface EventPayloads {
   'PaymentRefunded@1': PaymentRefundedV1
   'PaymentRejected@1': PaymentRejectedV1
 }
+
+/**
+ * The newest version of each event.
+ */
+export interface NewestTypes {
+  OrderCancelled: 'OrderCancelled@1'
+  OrderCreated: 'OrderCreated@1'
+  PaymentApproved: 'PaymentApproved@1'
+  PaymentRefunded: 'PaymentRefunded@1'
+  PaymentRejected: 'PaymentRejected@1'
+}

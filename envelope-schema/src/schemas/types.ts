@@ -1,4 +1,4 @@
-import type { EventPayloads, FullEnvelope, ReceivedEnvelope } from './types.gen.ts'
+import type { EventPayloads, FullEnvelope, NewestTypes, ReceivedEnvelope } from './types.gen.ts'
 
 export type { EventPayloads, ReceivedEnvelope } from './types.gen.ts'
 
@@ -12,19 +12,28 @@ export type NameOf<T extends EventType> = T extends `${infer Name}@${number}` ? 
 
 export type VersionOf<T extends EventType> = T extends `${string}@${infer Version extends number}` ? Version : never
 
-export type EventName = NameOf<EventType>
+export type EventName = keyof NewestTypes
 
-/** A received envelope of one of the types `T`, whose Payload was validated against the schema of its type. */
-export type EventOf<T extends EventType> = {
-  [K in T]: Omit<ReceivedEnvelope, 'Name' | 'Version' | 'Payload'> & {
+/** The event types that types and names stand for: a name for its newest version. */
+export type TypeOf<T extends EventType | EventName> = T extends EventName ? NewestTypes[T] : Extract<T, EventType>
+
+/** The Payload of an event type, or of the newest version of a name. */
+export type PayloadOf<T extends EventType | EventName> = EventPayloads[TypeOf<T>]
+
+/**
+ * A received envelope of one of the types `T`, whose Payload was validated against the schema of its type. A name stands for its newest
+ * version.
+ */
+export type EventOf<T extends EventType | EventName> = {
+  [K in TypeOf<T>]: Omit<ReceivedEnvelope, 'Name' | 'Version' | 'Payload'> & {
     Name: NameOf<K>
     Version: VersionOf<K>
     Payload: EventPayloads[K]
   }
-}[T]
+}[TypeOf<T>]
 
 /** Any known event. Narrow it by `Name`, and by `Version` where a name has several. */
 export type KnownEvent = EventOf<EventType>
 
 /** An event with every id: what a publisher sends, and what `completeEnvelope` makes of a received one. */
-export type FullEvent<T extends EventType = EventType> = EventOf<T> & Envelope
+export type FullEvent<T extends EventType | EventName = EventType> = EventOf<T> & Envelope

@@ -30,6 +30,8 @@ function createAjv(): Ajv2020 {
   ajv.addFormat('date-time', formats['date-time'])
   // Says what a field is, and refuses nothing: see personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
+  // Says how the Payload of the version before becomes one of this version: see upcast.ts.
+  ajv.addKeyword({ keyword: 'x-upcast', schemaType: 'object' })
   ajv.addSchema([withoutNot(commonSchema), ...eventSchemas.values()])
   return ajv
 }

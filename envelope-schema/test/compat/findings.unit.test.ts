@@ -69,15 +69,36 @@ describe('schemas beside an earlier state', () => {
     const isNew = 'events/OrderCreated.2.json right: is a new Version:'
     expect(next(() => {})).to.equal(`${isNew} full to OrderCreated.1.json`)
     expect(next((schema) => (schema.required as string[]).pop())).to.equal(`${isNew} backward to OrderCreated.1.json`)
-    expect(next((schema) => (schema.required as string[]).push('Note'))).to.equal(
+    expect(next((schema) => (fieldsOf(schema).Note = { type: 'string' }))).to.equal(
       `${isNew} forward to OrderCreated.1.json`,
-    )
-    expect(next((schema) => (fieldsOf(schema).Total = { type: 'string' }))).to.equal(
-      `${isNew} breaking to OrderCreated.1.json`,
     )
     expect(messages(changed(event, () => {}, 'events/ParcelSent.1.json'))).to.deep.equal([
       'events/ParcelSent.1.json right: is new',
     ])
+  })
+})
+
+describe('a new Version that refuses Payloads of the one before', () => {
+  const next = (change: (schema: Rules) => void) => messages(changed(event, change, 'events/OrderCreated.2.json'))[0]
+  const toText = (schema: Rules) => (fieldsOf(schema).Total = { type: 'string' })
+  const toRequired = (schema: Rules) => (schema.required as string[]).push('Note')
+
+  it('is wrong without x-upcast, which says how such a Payload becomes a newer one', () => {
+    const isWrong = 'events/OrderCreated.2.json wrong: is a new Version:'
+    const advice = 'declare x-upcast, since receivers see each event in its newest Version'
+    expect(next(toText)).to.equal(`${isWrong} breaking to OrderCreated.1.json: ${advice}`)
+    expect(next(toRequired)).to.equal(`${isWrong} forward to OrderCreated.1.json: ${advice}`)
+  })
+
+  it('is right with it', () => {
+    const isRight = 'events/OrderCreated.2.json right: is a new Version:'
+    const withUpcast = (change: (schema: Rules) => void) =>
+      next((schema) => {
+        change(schema)
+        schema['x-upcast'] = { Total: '1' }
+      })
+    expect(withUpcast(toText)).to.equal(`${isRight} breaking to OrderCreated.1.json`)
+    expect(withUpcast(toRequired)).to.equal(`${isRight} forward to OrderCreated.1.json`)
   })
 })
 
