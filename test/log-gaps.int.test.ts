@@ -85,7 +85,7 @@ describe('a log with offsets that hold no record', function () {
     const told: string[] = []
     const counts = await rebuildTopic(
       topic,
-      { 'OrderCreated@1': async () => true },
+      { OrderCreated: async () => true },
       {
         app: group,
         trust: { requireGenuine: () => {} },

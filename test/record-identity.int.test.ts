@@ -39,7 +39,7 @@ const reduced = (Total: unknown = 10) =>
   })
 
 /** What a service reacted to, by its id. */
-type Ids = Pick<FullEvent<'OrderCreated@1'>, 'Id' | 'CorrelationId' | 'TraceId'>
+type Ids = Pick<FullEvent<'OrderCreated'>, 'Id' | 'CorrelationId' | 'TraceId'>
 
 /** A real Kafka, with the consumer of a service on it: records come to it as the sidecar hands them over. */
 class Cluster {
@@ -58,7 +58,7 @@ class Cluster {
     this.log = openLog(this.kafka)
     this.producer = new Producer({ clientId: 'test', ...this.kafka })
     const handlers = {
-      'OrderCreated@1': async ({ Id, CorrelationId, TraceId }: FullEvent<'OrderCreated@1'>) => {
+      OrderCreated: async ({ Id, CorrelationId, TraceId }: FullEvent<'OrderCreated'>) => {
         this.handled.push({ Id, CorrelationId, TraceId })
       },
     }

@@ -1,4 +1,11 @@
-import { createEnvelope, deterministicId, orderEvents, type Tenant, tenantOf } from '@orderflow/envelope-schema'
+import {
+  createEnvelope,
+  deterministicId,
+  orderEvents,
+  pascalCase,
+  type Tenant,
+  tenantOf,
+} from '@orderflow/envelope-schema'
 import { isInfrastructure, type ServiceContext, SidecarError, UncertainError } from '@orderflow/service-kit'
 import {
   decideCancel,
@@ -6,17 +13,12 @@ import {
   isSameOrder,
   type Order,
   type OrderCreated,
+  OrderError,
   type OrderEvent,
   orderOf,
+  type PlaceOrder,
 } from './domain/order.ts'
-import { OrderError } from './domain/order-error.ts'
 import type { Claim, OrderStore } from './store.ts'
-
-export interface PlaceOrder {
-  customerName: string
-  customerTaxId: string
-  total: number
-}
 
 /** What comes with a request besides its body. */
 export interface RequestContext {
@@ -84,17 +86,12 @@ export function createCommands(
   function newOrder(orderId: string, input: PlaceOrder, { tenant, traceId = newId() }: RequestContext): OrderCreated {
     return createEnvelope({
       app,
-      type: 'OrderCreated@1',
+      type: 'OrderCreated',
       id: deterministicId('event', orderId, 'OrderCreated'),
       traceId,
       tenant,
       creationDate: now(),
-      payload: {
-        OrderId: orderId,
-        CustomerName: input.customerName,
-        CustomerTaxId: input.customerTaxId,
-        Total: input.total,
-      },
+      payload: { OrderId: orderId, ...pascalCase(input) },
     })
   }
 
@@ -128,7 +125,7 @@ export function createCommands(
       }
       const event = createEnvelope({
         app,
-        type: 'OrderCancelled@1',
+        type: 'OrderCancelled',
         id: deterministicId('event', orderId, 'OrderCancelled'),
         correlationId: order.correlationId,
         traceId: traceId ?? order.traceId,

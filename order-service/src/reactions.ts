@@ -24,7 +24,7 @@ export function createReactions({ saveFact }: Save, currency: Currency): Reactio
  */
 export function createRebuild({ saveFact }: Save): Reactions<boolean> {
   return {
-    [orderEvents]: { 'OrderCreated@1': saveFact, 'OrderCancelled@1': saveFact },
-    [paymentEvents]: { 'PaymentApproved@1': saveFact, 'PaymentRejected@1': saveFact, 'PaymentRefunded@1': saveFact },
+    [orderEvents]: { OrderCreated: saveFact, OrderCancelled: saveFact },
+    [paymentEvents]: { PaymentApproved: saveFact, PaymentRejected: saveFact, PaymentRefunded: saveFact },
   }
 }

@@ -1,4 +1,4 @@
-import { tenantOf } from '@orderflow/envelope-schema'
+import { tenantOf, upcast } from '@orderflow/envelope-schema'
 import type { Documents, DocumentsOf, Page, PageOptions } from '@orderflow/service-kit'
 import {
   evolve,
@@ -13,13 +13,17 @@ import {
   settle,
 } from './domain/order.ts'
 
-/** One fact as it is stored: the event itself and, on an order's first, its slot in the list. */
+/**
+ * A fact as it is stored: the event in the newest version of that time, which is upcast when it is read. An order's first fact also has the
+ * order's slot in the list.
+ */
 interface FactDocument {
   event: OrderEvent
   listed?: string
 }
 
 const factKey = (orderId: string, name: string) => `order/${orderId}/${name}`
+const eventIn = (document: FactDocument | undefined) => document && upcast(document.event)
 const claimKey = (orderId: string) => `order/${orderId}/claim`
 
 export interface Claim {
@@ -34,9 +38,9 @@ export interface OrderStore {
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves an OrderId that an Idempotency-Key stands for, before anything is published. Answers the event that
-   * holds it, the very one of the first request, so that a retry publishes the same bytes; and whether that order
-   * is stored already, so that nothing is left to publish.
+   * Reserves an OrderId that an Idempotency-Key stands for, before anything is published. Returns the event that holds it, which is the
+   * event of the first request, so that a retry publishes the same event; and whether that order is stored already, so that nothing is left
+   * to publish.
    */
   claim(event: OrderCreated): Promise<Claim>
   /** Nothing of another tenant's order, as of one that is not there. */
@@ -60,7 +64,7 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         const document = found.get(factKey(id, name))?.value as FactDocument | undefined
         return document ? [document] : []
       })
-      const facts = known.reduce((sum: OrderFacts, { event }) => evolve(sum, event), {})
+      const facts = known.reduce((sum: OrderFacts, { event }) => evolve(sum, upcast(event)), {})
       return { facts, listed: known.find(({ listed }) => listed)?.listed }
     })
   }
@@ -78,8 +82,9 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         bytes: maxFactBytes,
         decide(view) {
           const known = view.get<FactDocument>(key)
-          const kept = settle(known?.event, event)
-          if (kept === known?.event) return false
+          const stored = eventIn(known)
+          const kept = settle(stored, event)
+          if (kept === stored) return false
           // Even of our own AppId: it is a claim of whoever published the event, so nothing is ever overwritten unseen.
           const listed = known ? known.listed : event.Name === 'OrderCreated' ? view.list(orderId) : undefined
           view.write({ event: kept, ...(listed !== undefined && { listed }) })
@@ -99,17 +104,17 @@ export function createStore(documentsOf: DocumentsOf): OrderStore {
         beside: [created],
         bytes: maxFactBytes,
         decide(view): Claim & { isNew: boolean } {
-          const stored = view.get<FactDocument>(created)?.event as OrderCreated | undefined
+          const stored = eventIn(view.get<FactDocument>(created)) as OrderCreated | undefined
           if (stored) return { holder: stored, isStored: true, isNew: false }
           const claimed = view.get<OrderCreated>(claim)
           if (!claimed) view.write(event)
-          return { holder: claimed ?? event, isStored: false, isNew: !claimed }
+          return { holder: claimed ? upcast(claimed) : event, isStored: false, isNew: !claimed }
         },
       })
       if (!decided.isNew) return decided
       // The order may have come from the log while the claim was written: then it is that one.
-      const stored = (await documents.read([created])).get(created)?.value as FactDocument | undefined
-      return stored ? { holder: stored.event as OrderCreated, isStored: true } : decided
+      const stored = eventIn((await documents.read([created])).get(created)?.value as FactDocument | undefined)
+      return stored ? { holder: stored as OrderCreated, isStored: true } : decided
     },
 
     async find(tenant, orderId) {

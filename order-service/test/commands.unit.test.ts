@@ -11,7 +11,7 @@ describe('a cancellation', () => {
   async function cancelled(owner: Tenant, caller: Tenant): Promise<Envelope | undefined> {
     const OrderCreated = createEnvelope({
       app,
-      type: 'OrderCreated@1',
+      type: 'OrderCreated',
       creationDate: new Date(),
       tenant: owner,
       payload: { OrderId, CustomerName: 'Ada', CustomerTaxId: 'T', Total: 1 },

@@ -45,7 +45,7 @@ export const subject: Subject = {
     const OrderId = randomUUID()
     const envelope = createEnvelope({
       app: { id: randomUUID(), name: 'older-application' },
-      type: 'OrderCreated@1',
+      type: 'OrderCreated',
       creationDate: new Date(),
       payload: { OrderId, CustomerName: 'Grace Hopper', CustomerTaxId: 'US-1', Total: 10 },
     })

@@ -2,7 +2,7 @@ import {
   createEnvelope,
   deterministicId,
   type Envelope,
-  type EventType,
+  type EventName,
   type FullEvent,
   noTenant,
   paymentEvents,
@@ -10,8 +10,7 @@ import {
   tenantOf,
 } from '@orderflow/envelope-schema'
 import type { Publish } from '@orderflow/service-kit'
-import { type Cause, ownerOf, type PaymentFact, type PaymentState } from './domain/payment.ts'
-import { PaymentError } from './domain/payment-error.ts'
+import { type Cause, ownerOf, PaymentError, type PaymentFact, type PaymentState } from './domain/payment.ts'
 import { paymentIdOf } from './store.ts'
 
 interface Publisher {
@@ -29,9 +28,9 @@ export function resultOf(app: Publisher, { decision }: PaymentState): Envelope |
   const paymentId = paymentIdOf(orderId)
   const payload = { PaymentId: paymentId, OrderId: orderId, Amount: amount, Policy: policy, Source: source }
   return decision.approved
-    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved@1', decision, tenant), payload })
+    ? createEnvelope({ ...commonFields(app, paymentId, 'PaymentApproved', decision, tenant), payload })
     : createEnvelope({
-        ...commonFields(app, paymentId, 'PaymentRejected@1', decision, tenant),
+        ...commonFields(app, paymentId, 'PaymentRejected', decision, tenant),
         payload: { ...payload, Reason: reason },
       })
 }
@@ -42,7 +41,7 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   const { orderId, amount, tenant = noTenant } = decision
   const paymentId = paymentIdOf(orderId)
   return createEnvelope({
-    ...commonFields(app, paymentId, 'PaymentRefunded@1', refund, tenant),
+    ...commonFields(app, paymentId, 'PaymentRefunded', refund, tenant),
     payload: {
       PaymentId: paymentId,
       OrderId: orderId,
@@ -52,7 +51,7 @@ export function refundOf(app: Publisher, { decision, refund }: PaymentState): En
   })
 }
 
-function commonFields<T extends EventType>(app: Publisher, paymentId: string, type: T, cause: Cause, tenant: Tenant) {
+function commonFields<N extends EventName>(app: Publisher, paymentId: string, type: N, cause: Cause, tenant: Tenant) {
   return {
     app,
     type,
@@ -71,7 +70,7 @@ function commonFields<T extends EventType>(app: Publisher, paymentId: string, ty
  */
 export function announcedFact(
   app: Publisher,
-  event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
+  event: FullEvent<'PaymentApproved' | 'PaymentRejected' | 'PaymentRefunded'>,
 ): PaymentFact {
   const { OrderId: orderId, Amount: amount } = event.Payload
   const causationId = event.Headers?.CausationId
@@ -92,9 +91,9 @@ export function announcedFact(
 }
 
 /** Of a payment and an event's name, whatever its version: a payment is announced once. Two tenants may pay for one OrderId. */
-const eventId = ({ id: tenantId }: Tenant, paymentId: string, type: string) =>
+const eventId = ({ id: tenantId }: Tenant, paymentId: string, name: string) =>
   // biome-ignore lint/plugin/no-spread-arguments: one tenant at most
-  deterministicId('event', paymentId, type.split('@')[0] ?? type, ...(tenantId ? [tenantId] : []))
+  deterministicId('event', paymentId, name, ...(tenantId ? [tenantId] : []))
 
 /** Publishes an announcement under its order's key; nothing when there is nothing to announce. */
 export async function announce(publish: Publish, event: Envelope | undefined, orderId: string): Promise<void> {

@@ -1,8 +1,7 @@
 import { deterministicId, type Tenant } from '@orderflow/envelope-schema'
 import { isInfrastructure, type ServiceContext, UncertainError } from '@orderflow/service-kit'
 import { announce, resultOf } from './announcements.ts'
-import { decide, ownerOf, type Payment, paymentOf } from './domain/payment.ts'
-import { PaymentError } from './domain/payment-error.ts'
+import { decide, ownerOf, type Payment, PaymentError, paymentOf } from './domain/payment.ts'
 import type { Policy } from './domain/policy.ts'
 import { type PaymentStore, paymentIdOf } from './store.ts'
 

@@ -8,8 +8,7 @@ import {
 } from '@orderflow/envelope-schema'
 import type { Reactions, ServiceContext } from '@orderflow/service-kit'
 import { announce, announcedFact, refundOf, resultOf } from './announcements.ts'
-import { type Cause, decide, ownerOf } from './domain/payment.ts'
-import { PaymentError } from './domain/payment-error.ts'
+import { type Cause, decide, ownerOf, PaymentError } from './domain/payment.ts'
 import type { Policy } from './domain/policy.ts'
 import { type PaymentStore, paymentIdOf } from './store.ts'
 
@@ -22,14 +21,14 @@ export function createReactions(
   currency: Currency,
   { app, publish, now }: Dependencies,
 ): Reactions<boolean> {
-  const causeOf = (event: FullEvent<'OrderCreated@1' | 'OrderCancelled@1'>): Cause => ({
+  const causeOf = (event: FullEvent<'OrderCreated' | 'OrderCancelled'>): Cause => ({
     causationId: event.Id,
     correlationId: event.CorrelationId,
     traceId: event.TraceId,
     at: now().toISOString(),
   })
 
-  async function charge(event: FullEvent<'OrderCreated@1'>): Promise<boolean> {
+  async function charge(event: FullEvent<'OrderCreated'>): Promise<boolean> {
     const { OrderId: orderId, Total: amount } = event.Payload
     const flaw = amountFlaw(amount, currency)
     if (flaw) throw new PaymentError('invalid-amount', `Total ${flaw}`, { paymentId: paymentIdOf(orderId) })
@@ -45,7 +44,7 @@ export function createReactions(
     return changed
   }
 
-  async function cancel(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
+  async function cancel(event: FullEvent<'OrderCancelled'>): Promise<boolean> {
     const orderId = event.Payload.OrderId
     const cause = causeOf(event)
     const { state, changed } = await saveFact(tenantOf(event).id, orderId, (known) =>
@@ -55,7 +54,7 @@ export function createReactions(
     return changed
   }
 
-  return { [orderEvents]: { 'OrderCreated@1': charge, 'OrderCancelled@1': cancel } }
+  return { [orderEvents]: { OrderCreated: charge, OrderCancelled: cancel } }
 }
 
 /**
@@ -67,7 +66,7 @@ export function createRebuild(
   { app }: Pick<Dependencies, 'app'>,
 ): Reactions<boolean> {
   async function restore(
-    event: FullEvent<'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'>,
+    event: FullEvent<'PaymentApproved' | 'PaymentRejected' | 'PaymentRefunded'>,
   ): Promise<boolean> {
     const fact = announcedFact(app, event)
     const [tenant, orderId] = [tenantOf(event).id, event.Payload.OrderId]
@@ -76,11 +75,11 @@ export function createRebuild(
       await claim(tenant, fact.decision.causationId, orderId)
     return (await saveFact(tenant, orderId, () => fact)).changed
   }
-  async function restoreCancellation(event: FullEvent<'OrderCancelled@1'>): Promise<boolean> {
+  async function restoreCancellation(event: FullEvent<'OrderCancelled'>): Promise<boolean> {
     return (await saveFact(tenantOf(event).id, event.Payload.OrderId, () => ({ type: 'cancelled' }))).changed
   }
   return {
-    [paymentEvents]: { 'PaymentApproved@1': restore, 'PaymentRejected@1': restore, 'PaymentRefunded@1': restore },
-    [orderEvents]: { 'OrderCancelled@1': restoreCancellation },
+    [paymentEvents]: { PaymentApproved: restore, PaymentRejected: restore, PaymentRefunded: restore },
+    [orderEvents]: { OrderCancelled: restoreCancellation },
   }
 }

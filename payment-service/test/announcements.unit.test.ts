@@ -3,8 +3,7 @@ import { checkPayload, parseEnvelope } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { announcedFact, refundOf, resultOf } from '../src/announcements.ts'
-import type { Cause, Decision, PaymentState } from '../src/domain/payment.ts'
-import { PaymentError } from '../src/domain/payment-error.ts'
+import { type Cause, type Decision, PaymentError, type PaymentState } from '../src/domain/payment.ts'
 
 const app = { id: randomUUID(), name: 'payment-service' }
 type Announced = Parameters<typeof announcedFact>[1]

@@ -11,7 +11,7 @@ import {
   createCommands as createPaymentCommands,
   type Commands as PaymentCommands,
 } from '@orderflow/payment-service/commands'
-import { amountLimit } from '@orderflow/payment-service/domain'
+import { amountLimit } from '@orderflow/payment-service/policy'
 import { createReactions as createPaymentReactions } from '@orderflow/payment-service/reactions'
 import { service as paymentService } from '@orderflow/payment-service/service'
 import { createStore as createPaymentStore } from '@orderflow/payment-service/store'

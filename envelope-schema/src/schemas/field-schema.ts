@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fieldOf, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
-import type { EventName, EventType } from './types.ts'
+import type { EventName, EventType, PayloadOf } from './types.ts'
 
 /** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema, and an extension of ours. */
 const keywords = [
@@ -31,4 +32,15 @@ export function payloadFields(type: EventType | EventName): readonly string[] {
 /** Returns whether every Payload of the type has the field. */
 export function isRequiredField(type: EventType | EventName, field: string): boolean {
   return schemaOf(type).required.has(field)
+}
+
+/** Returns whether two Payloads have the same values in all fields that their schema names. */
+export function isSamePayload<T extends EventType | EventName>(
+  type: T,
+  one: PayloadOf<T>,
+  other: PayloadOf<T>,
+): boolean {
+  const fields = payloadFields(type) as (keyof PayloadOf<T>)[]
+  // 0 and -0 are equal here, and in JSON.
+  return fields.every((field) => one[field] === other[field] || isDeepStrictEqual(one[field], other[field]))
 }

@@ -1,34 +1,41 @@
-import { amountFlaw, type Currency, type FullEvent, payloadFields, tenantOf, typeOf } from '@orderflow/envelope-schema'
-import { OrderError } from './order-error.ts'
+import {
+  amountFlaw,
+  type CamelCase,
+  type Currency,
+  camelCase,
+  type FullEvent,
+  isSamePayload,
+  type PayloadOf,
+  payloadFields,
+  tenantOf,
+} from '@orderflow/envelope-schema'
 
-/** The events that tell an order's story, from whatever publisher. */
-export type OrderEvent = FullEvent<
-  'OrderCreated@1' | 'OrderCancelled@1' | 'PaymentApproved@1' | 'PaymentRejected@1' | 'PaymentRefunded@1'
->
-export type OrderCreated = FullEvent<'OrderCreated@1'>
-type Named<N extends OrderEvent['Name']> = Extract<OrderEvent, { Name: N }>
-
-/** What is known of an order: at most one event of each name, each immutable. */
-export type OrderFacts = { readonly [N in OrderEvent['Name']]?: Named<N> }
-
-/** Names of the events, each of which is a fact of its own. */
+/** Names of the events that change an order, whoever publishes them. Each event is a fact of its own. */
 export const factNames = [
   'OrderCreated',
   'OrderCancelled',
   'PaymentApproved',
   'PaymentRejected',
   'PaymentRefunded',
-] as const satisfies OrderEvent['Name'][]
+] as const
+type FactName = (typeof factNames)[number]
+
+/** An event that changes an order, in the newest version of its name. */
+export type OrderEvent = FullEvent<FactName>
+export type OrderCreated = FullEvent<'OrderCreated'>
+
+/** The facts of an order: at most one event of each name, each immutable. */
+export type OrderFacts = { readonly [N in FactName]?: FullEvent<N> }
 
 export const orderStatuses = ['Created', 'Paid', 'PaymentRejected', 'Cancelled', 'Refunded'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
+/** The fields that a customer gives: those of OrderCreated, without the id. */
+export type PlaceOrder = CamelCase<Omit<PayloadOf<'OrderCreated'>, 'OrderId'>>
+
 /** An order as the API shows it. */
-export interface Order {
+export interface Order extends PlaceOrder {
   id: string
-  customerName: string
-  customerTaxId: string
-  total: number
   status: OrderStatus
   /** ISO 8601, as its publisher wrote it. */
   createdAt: string
@@ -70,15 +77,16 @@ function momentOf({ CreationDate }: OrderEvent): { second: number; fraction: str
 export const maxFactBytes = 8_000
 
 /**
- * What an order keeps of an event: what the contract names, and nothing that a publisher may add. So a fact stays small, and
- * so do the bulk reads of many.
+ * Returns the part of an event that an order keeps: the fields that the contract names, and none that a publisher may add. So a fact stays
+ * small, and so do the bulk reads of many.
  */
 export function factOf<E extends OrderEvent>(event: E): E {
   const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = event
   const { id: TenantID, userId: TenantUserID } = tenantOf(event)
   const tenant = { ...(TenantID && { TenantID }), ...(TenantUserID && { TenantUserID }) }
   const payload = event.Payload as Record<string, unknown>
-  const Payload = Object.fromEntries(payloadFields(typeOf(event)).map((field) => [field, payload[field]]))
+  const fields = payloadFields(Name).filter((field) => payload[field] !== undefined)
+  const Payload = Object.fromEntries(fields.map((field) => [field, payload[field]]))
   return { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate, Payload, ...tenant } as unknown as E
 }
 
@@ -110,12 +118,11 @@ export function orderOf(facts: OrderFacts): Order | undefined {
   if (!created) return undefined
   const result = facts.PaymentApproved ?? facts.PaymentRejected
   const charged = facts.PaymentApproved?.Payload.Amount
-  const { OrderId, CustomerName, CustomerTaxId, Total } = created.Payload
+  const { OrderId, ...placed } = created.Payload
+  const { Total } = placed
   return {
     id: OrderId,
-    customerName: CustomerName,
-    customerTaxId: CustomerTaxId,
-    total: Total,
+    ...camelCase(placed),
     status: statusOf(facts),
     createdAt: created.CreationDate,
     correlationId: created.CorrelationId,
@@ -134,19 +141,16 @@ function statusOf(facts: OrderFacts): OrderStatus {
   return 'Created'
 }
 
-function paymentOf(result: Named<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
+function paymentOf(result: FullEvent<'PaymentApproved' | 'PaymentRejected'>): NonNullable<Order['payment']> {
   const { PaymentId: id, Amount: amount, Policy: policy } = result.Payload
   return result.Name === 'PaymentRejected'
     ? { id, amount, policy, reason: result.Payload.Reason }
     : { id, amount, policy }
 }
 
-/** Whether two OrderCreated tell of the same order: what the contract names must agree, the rest is the publisher's. */
-export function isSameOrder(a: OrderCreated, b: OrderCreated): boolean {
-  const [one, other] = [a.Payload, b.Payload]
-  return (
-    one.CustomerName === other.CustomerName && one.CustomerTaxId === other.CustomerTaxId && one.Total === other.Total
-  )
+/** Returns whether two OrderCreated have the same values in all fields that the contract names. Other fields are the publisher's. */
+export function isSameOrder(one: OrderCreated, other: OrderCreated): boolean {
+  return isSamePayload('OrderCreated', one.Payload, other.Payload)
 }
 
 /**
@@ -158,4 +162,31 @@ export function decideCancel(facts: OrderFacts): 'cancel' | 'already' | 'refused
   if (facts.PaymentApproved) return 'cancel'
   if (facts.OrderCancelled) return 'already'
   return facts.PaymentRejected ? 'refused' : 'cancel'
+}
+
+/**
+ * The rules of orders that a request or event can break:
+ * - `not-found`: nothing is known of the order (yet);
+ * - `not-cancellable`: its payment was rejected, so there is nothing left to cancel;
+ * - `conflicting-order`: the OrderId is known with another customer or total;
+ * - `invalid-amount`: an amount has more decimals than the currency;
+ * - `idempotency-key-reused`: the key stands for an order with another customer or total.
+ */
+export type OrderErrorCode =
+  | 'not-found'
+  | 'not-cancellable'
+  | 'conflicting-order'
+  | 'invalid-amount'
+  | 'idempotency-key-reused'
+
+/** A request or event that breaks a rule of orders. `details` may name the order in question. */
+export class OrderError extends Error {
+  readonly code: OrderErrorCode
+  readonly details: { orderId?: string }
+  constructor(code: OrderErrorCode, message: string, details: { orderId?: string } = {}) {
+    super(message)
+    this.name = 'OrderError'
+    this.code = code
+    this.details = details
+  }
 }

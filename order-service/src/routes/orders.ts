@@ -2,6 +2,7 @@ import type { Currency } from '@orderflow/envelope-schema'
 import {
   type Answer,
   amountRule,
+  contractFields,
   dateTime,
   guidText,
   idempotencyKey,
@@ -14,30 +15,22 @@ import {
   route,
   text,
 } from '@orderflow/service-kit'
-import type { Commands, Placed, PlaceOrder } from '../commands.ts'
-import { type Order, orderOf, orderStatuses } from '../domain/order.ts'
-import { OrderError } from '../domain/order-error.ts'
+import type { Commands, Placed } from '../commands.ts'
+import { type Order, OrderError, orderOf, orderStatuses, type PlaceOrder } from '../domain/order.ts'
 import type { OrderStore } from '../store.ts'
 
+/** The fields that a customer gives: see `PlaceOrder`. */
+const placed = contractFields('OrderCreated', 'OrderId')
+
 const newOrder = (currency: Currency) =>
-  jsonBody<PlaceOrder>(
-    'NewOrder',
-    {
-      customerName: ['OrderCreated@1', 'CustomerName'],
-      customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
-      total: ['OrderCreated@1', 'Total', amountRule(currency)],
-    },
-    { customerName: 'Ada Lovelace', customerTaxId: 'GB-123456789', total: currency.decimals > 0 ? 42.5 : 42 },
-  )
+  jsonBody<PlaceOrder>('NewOrder', { ...placed, total: ['OrderCreated', 'Total', amountRule(currency)] })
 
 /** An order with the currency of its amounts, which is the installation's. */
 type Shown = Order & { currency: string }
 
 const order = model<Shown>('Order', {
   id: guidText,
-  customerName: ['OrderCreated@1', 'CustomerName'],
-  customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
-  total: ['OrderCreated@1', 'Total'],
+  ...placed,
   currency: { ...text, description: 'ISO 4217. The currency of all amounts here.' },
   status: { ...text, enum: orderStatuses },
   createdAt: dateTime,

@@ -15,16 +15,15 @@ import {
   text,
 } from '@orderflow/service-kit'
 import type { Commands, MakePayment } from '../commands.ts'
-import { type Payment, paymentSources, paymentStatuses } from '../domain/payment.ts'
-import { PaymentError } from '../domain/payment-error.ts'
+import { type Payment, PaymentError, paymentSources, paymentStatuses } from '../domain/payment.ts'
 import { type PaymentStore, paymentIdOf } from '../store.ts'
 
 const newPayment = (currency: Currency) =>
   jsonBody<MakePayment>(
     'NewPayment',
     {
-      orderId: ['PaymentApproved@1', 'OrderId'],
-      amount: ['PaymentApproved@1', 'Amount', amountRule(currency)],
+      orderId: ['PaymentApproved', 'OrderId'],
+      amount: ['PaymentApproved', 'Amount', amountRule(currency)],
     },
     { orderId: '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11', amount: currency.decimals > 0 ? 42.5 : 42 },
   )
@@ -35,7 +34,7 @@ type Shown = Payment & { currency: string }
 const payment = model<Shown>('Payment', {
   id: guidText,
   orderId: guidText,
-  amount: ['PaymentApproved@1', 'Amount'],
+  amount: ['PaymentApproved', 'Amount'],
   currency: { ...text, description: 'ISO 4217. The currency of the amount.' },
   status: { ...text, enum: paymentStatuses },
   policy: { ...text, description: 'Name and version of the policy that decided.' },

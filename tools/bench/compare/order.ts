@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEnvelope, type Envelope } from '@orderflow/envelope-schema'
-import type { PlaceOrder } from '@orderflow/order-service/commands'
-import { bodyReader } from '@orderflow/service-kit'
+import type { PlaceOrder } from '@orderflow/order-service/domain'
+import { bodyReader, contractFields } from '@orderflow/service-kit'
 
 /** The order as order-service answers it. */
 export interface Order extends PlaceOrder {
@@ -13,11 +13,7 @@ export interface Order extends PlaceOrder {
 }
 
 /** The same validation as order-service's route. */
-export const readOrder = bodyReader<PlaceOrder>({
-  customerName: ['OrderCreated@1', 'CustomerName'],
-  customerTaxId: ['OrderCreated@1', 'CustomerTaxId'],
-  total: ['OrderCreated@1', 'Total'],
-})
+export const readOrder = bodyReader<PlaceOrder>(contractFields('OrderCreated', 'OrderId'))
 
 export function newOrder(input: PlaceOrder): Order {
   const traceId = randomUUID()
@@ -28,7 +24,7 @@ export function newOrder(input: PlaceOrder): Order {
 export function orderCreated(order: Order): Envelope {
   return createEnvelope({
     app: { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e001', name: 'naive-orders' },
-    type: 'OrderCreated@1',
+    type: 'OrderCreated',
     traceId: order.traceId,
     creationDate: new Date(order.createdAt),
     payload: {

@@ -8,7 +8,8 @@ import {
   parseEnvelope,
 } from '@orderflow/envelope-schema'
 import { resultOf } from '@orderflow/payment-service/announcements'
-import { amountLimit, decide, evolve, type PaymentState } from '@orderflow/payment-service/domain'
+import { decide, evolve, type PaymentState } from '@orderflow/payment-service/domain'
+import { amountLimit } from '@orderflow/payment-service/policy'
 
 const app = { id: '5d1c5a0e-0a53-4b7e-a4d5-6c55f1c8e002', name: 'compared' }
 const policy = amountLimit(10_000)

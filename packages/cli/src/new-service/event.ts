@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { type EventType, eventTypes, isGuidField } from '@orderflow/envelope-schema'
+import { type EventName, eventTypes, isGuidField } from '@orderflow/envelope-schema'
 import { topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import { application } from '../lib/services.ts'
 
 /** The event that a new service reacts to. */
 export interface HeardEvent {
-  /** Name and Version. */
-  type: string
+  name: string
   /** Name of its topic in generated types. */
   constant: string
   /** Field of the Payload that is the topic's key. */
@@ -21,7 +20,7 @@ export const placeholder = JSON.parse(readFileSync(new URL('placeholders.json', 
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event that a new service reacts to, in its newest version.
+ * Returns the event that a new service reacts to.
  * @param name without one, the first answer of the first reaction in services.json
  * @throws {StackError} `usage` for an event that no service publishes, or whose key is not one GUID
  */
@@ -29,14 +28,14 @@ export function heardEvent(name: string | undefined): HeardEvent & { topic: stri
   const published = Object.values(application.services).flatMap(({ produces }) => Object.values(produces).flat())
   const event = name || application.reactions[0]?.answers[0] || published[0] || ''
   const topic = topicOfEvent(application, event)
-  const type = eventTypes.findLast((each) => each.startsWith(`${event}@`))
-  if (!topic || !type) {
+  const isKnown = eventTypes.some((type) => type.startsWith(`${event}@`))
+  if (!topic || !isKnown) {
     throw new StackError('usage', event ? `no service publishes ${event}` : 'no service publishes an event', {
       nextStep: `EVENT is one of ${published.join(', ')}`,
     })
   }
   const [key = '', ...others] = topic.key
-  if (others.length > 0 || !isGuid(type, key)) {
+  if (others.length > 0 || !isGuid(event as EventName, key)) {
     throw new StackError(
       'usage',
       `the key of ${topic.name} is ${topic.key.join(', ')}, which is not one GUID of ${event}`,
@@ -45,27 +44,25 @@ export function heardEvent(name: string | undefined): HeardEvent & { topic: stri
       },
     )
   }
-  return { type, constant: topic.constant, key, topic: topic.name }
+  return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-function isGuid(type: EventType, field: string): boolean {
+function isGuid(name: EventName, field: string): boolean {
   try {
-    return isGuidField(type, field)
+    return isGuidField(name, field)
   } catch {
     return false
   }
 }
 
 /** Returns what replaces each placeholder of the template. */
-export function heardNames({ type, constant, key }: HeardEvent): ReadonlyMap<string, string> {
-  const nameIn = (text: string) => text.slice(0, text.indexOf('@'))
+export function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {
   const asVariable = (field: string) => {
     const variable = lower(field)
     return ownFields.includes(variable) ? `event${field}` : variable
   }
   return new Map([
-    [placeholder.type, type],
-    [nameIn(placeholder.type), nameIn(type)],
+    [placeholder.name, name],
     [placeholder.constant, constant],
     [placeholder.key, key],
     [lower(placeholder.key), asVariable(key)],

@@ -9,8 +9,8 @@ const textOf = (event: typeof placeholder) =>
 
 describe('the template of a service', () => {
   it('names no event but the one that is filled in', () => {
-    const text = textOf({ type: 'ParcelSent@3', constant: 'parcelEvents', key: 'ParcelId' })
-    expect(text).to.contain("FullEvent<'ParcelSent@3'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
+    const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
+    expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
     expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy/i)
   })
 
@@ -23,7 +23,7 @@ describe('the template of a service', () => {
   it('is filled with the first expected answer, unless another event is named', () => {
     expect(heardEvent('')).to.deep.equal({ ...omitComment(placeholder), topic: 'paymentevents' })
     expect(heardEvent('OrderCancelled')).to.deep.equal({
-      type: 'OrderCancelled@1',
+      name: 'OrderCancelled',
       constant: 'orderEvents',
       key: 'OrderId',
       topic: 'orderevents',
@@ -35,4 +35,4 @@ describe('the template of a service', () => {
   })
 })
 
-const omitComment = ({ type, constant, key }: typeof placeholder) => ({ type, constant, key })
+const omitComment = ({ name, constant, key }: typeof placeholder) => ({ name, constant, key })

@@ -36,7 +36,7 @@ export interface Background {
 export interface ServiceParts {
   /** The operations of its public API. */
   routes: readonly Route[]
-  /** Its reactions to the events that it consumes, by topic and `Name@Version`. */
+  /** Its reactions to the events that it consumes, by topic and the event's name. */
   reactions: Reactions
   background?: Background
   /** Public documents, such as its schemas. */

@@ -6,7 +6,7 @@ import type { Tracing } from '../telemetry/traces/trace.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { AppendTimes } from './append-times.ts'
 import { createEventHandler, type EventHandlerOptions, type Failure, type Result } from './event-handler.ts'
-import { createUnhandledCounter, faultCodes, type Handlers, type Reactions, slices } from './intake.ts'
+import { createUnhandledCounter, faultCodes, type Handlers, handledTypes, type Reactions, slices } from './intake.ts'
 import {
   createRedeliveries,
   manyDeliveries,
@@ -61,7 +61,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     isStopped: () => brake.reason() !== undefined,
     mostDeliveries: () => redeliveries.worst().reduce((most, { deliveries }) => Math.max(most, deliveries), 0),
   })
-  const observed = { topic, group: app, types: new Set(Object.keys(handlers)), metrics, tracing }
+  const observed = { topic, group: app, types: new Set(handledTypes(handlers)), metrics, tracing }
   const logUnhandled = createUnhandledCounter(topic, log)
   const handler = createEventHandler(topic, handlers, {
     ...options,

@@ -2,14 +2,17 @@ import {
   completeEnvelope,
   type Envelope,
   EnvelopeError,
+  type EventName,
   type EventType,
   envelopeErrorCodes,
+  eventTypes,
   type FullEvent,
   type IdSource,
   parseEnvelope,
   type ReceivedEnvelope,
   selectEvent,
   typeOf,
+  upcast,
 } from '@orderflow/envelope-schema'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
@@ -18,10 +21,11 @@ import { maskedText } from '../telemetry/mask.ts'
 import { type Evidence, UntrustedError } from '../trust/trust.ts'
 
 /**
- * A service's handlers for the events of one topic: a function for each `Name@Version`, called for a whole batch at once, in order. The
- * result false means that nothing changed. A rejection is infrastructure, one of the service's refusals, or a bug.
+ * A service's handlers for the events of one topic: a function for each event, by name. It gets every version of the event in the newest
+ * one, and is called for a whole batch at once, in order. The result false means that nothing changed. A rejection is infrastructure, one of
+ * the service's refusals, or a bug.
  */
-export type Handlers<R = unknown> = { readonly [T in EventType]?: (event: FullEvent<T>) => Promise<R> }
+export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
 
 /** Handlers by topic. */
 export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
@@ -30,13 +34,14 @@ export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
 export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
 
 /**
- * Parses the event in a record's value and calls its handler. Returns the event's type and the handler's result. Returns undefined for an
- * event without a handler: its payload and publisher are not checked.
+ * Parses the event in a record's value and calls its handler with the newest version of the event. Returns the event's type as received
+ * and the handler's result. Returns undefined for an event without a handler: its payload and publisher are not checked.
  * @param source what missing ids derive from
  * @param onRead called with the envelope and its ids, before the event is checked
  * @throws {EnvelopeError} the event is not valid, or has a version that is not handled
  * @throws {UntrustedError} the publisher may not send it
- * @throws {HandlerError} the handler threw. An invalid envelope that the handler made is a bug of ours, not a fault of the event
+ * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is a bug of
+ * ours, not a fault of the event
  */
 export type Intake<R> = (
   record: Evidence,
@@ -50,21 +55,20 @@ export function createIntake<R>(
   judge: Judge,
   onUnhandled: (type: string) => void = () => {},
 ): Intake<R> {
-  const types = Object.keys(handlers) as EventType[]
-  const byType = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventType>) => Promise<R>>
+  const byName = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventName>) => Promise<R>>
+  const types = handledTypes(handlers)
   return async (record, source, onRead) => {
     const envelope = completeEnvelope(parseEnvelope(record.value), source)
     onRead?.(envelope)
     const event = selectEvent(envelope, types)
-    const type = event && typeOf(event)
-    const handle = type && byType.get(type)
+    const handle = event && byName.get(event.Name)
     if (!handle) {
       onUnhandled(typeOf(envelope))
       return undefined
     }
     judge(event, record)
     try {
-      return { type, answer: await handle(event as FullEvent<EventType>) }
+      return { type: typeOf(event), answer: await handle(upcast(event as FullEvent)) }
     } catch (error) {
       throw new HandlerError(error)
     }
@@ -186,4 +190,9 @@ export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Num
     }
   }
   return cut
+}
+
+/** Returns `Name@Version` of each event that the handlers get: all versions of a name. */
+export function handledTypes(handlers: Handlers): EventType[] {
+  return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
 }

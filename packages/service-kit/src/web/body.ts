@@ -1,8 +1,10 @@
 import {
+  examplePayload,
   fieldValidator,
   hiddenByParsing,
   inexactNumber,
   isGuidField,
+  isRequiredField,
   type Problem,
   pointerOf,
 } from '@orderflow/envelope-schema'
@@ -12,19 +14,29 @@ import type { BodyKind, Input } from './input.ts'
 import { type ContractField, propertiesOf } from './model.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 
-type ContractFields<T> = { [K in keyof T & string]: ContractField }
+type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
 
 /**
  * Creates the input of a JSON body whose fields follow the contract. Each names the event's payload field whose rules apply, so the API, the
- * event and the page have the same rules. All fields are required.
+ * event and the page have the same rules. A field is required when the event's is.
  * @param name the name of the schema on the page
- * @param example the body that the page offers to send
+ * @param example values of the body that the page offers to send, in place of the contract's examples
  */
-export function jsonBody<T extends object>(name: string, fields: ContractFields<T>, example: T): Input<T> {
+export function jsonBody<T extends object>(
+  name: string,
+  fields: ContractFields<T>,
+  example: Partial<T> = {},
+): Input<T> {
   const read = bodyReader<T>(fields)
-  const schema = { type: 'object', required: Object.keys(fields), properties: propertiesOf(fields), example }
+  const all = Object.entries<ContractField>(fields)
+  const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
+  const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Example)[field]])
+  const whole = { ...Object.fromEntries(examples), ...example }
+  const schema = { type: 'object', required, properties: propertiesOf(fields), example: whole }
   return { read: ({ body }: Request) => read(body), body: { name, schema }, problems: [400, 413, 415] }
 }
+
+type Example = Record<string, unknown>
 
 /**
  * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out fields that are not listed.
@@ -47,7 +59,8 @@ export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
     const errors = validate(given).map(fieldError)
     const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
     if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
-    return Object.fromEntries(readers.map(({ name, read }) => [name, read(given[name])])) as T
+    const present = readers.filter(({ name }) => given[name] !== undefined)
+    return Object.fromEntries(present.map(({ name, read }) => [name, read(given[name])])) as T
   }
 }
 

@@ -1,4 +1,14 @@
-import { amountFlaw, type Currency, type EventType, fieldSchema } from '@orderflow/envelope-schema'
+import {
+  amountFlaw,
+  type CamelCase,
+  type Currency,
+  camelCaseName,
+  type EventName,
+  type EventType,
+  fieldSchema,
+  type PayloadOf,
+  payloadFields,
+} from '@orderflow/envelope-schema'
 import { inheritPersonal } from '../telemetry/mask.ts'
 
 /** A JSON Schema of OpenAPI 3.0. */
@@ -12,8 +22,11 @@ export interface NarrowRule {
   flaw(value: unknown): string | undefined
 }
 
-/** A field of an event's payload, such as `['Name@1', 'Field']`. The contract's rules apply, and optionally a rule of the API. */
-export type ContractField = readonly [type: EventType, field: string, rule?: NarrowRule]
+/**
+ * A field of an event's payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`. The contract's
+ * rules apply, and optionally a rule of the API.
+ */
+export type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
 
 /** A field, defined by the contract or by its own schema. */
 export type Field = ContractField | Schema
@@ -26,6 +39,19 @@ export interface Model<T> {
   uses?: readonly Model<unknown>[]
   /** Only for the compiler, which thereby distinguishes models of different types. */
   readonly of?: T
+}
+
+/**
+ * Returns all fields of an event's payload in its newest version, under their names in an API: `GivenName` is `givenName`. So a field
+ * that a new version has is in the API, too.
+ * @param omitted fields that the API does not have, or has under other names
+ */
+export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
+  name: N,
+  ...omitted: Omitted[]
+): { [K in keyof CamelCase<Omit<PayloadOf<N>, Omitted>>]-?: ContractField } {
+  const names = payloadFields(name).filter((field) => !(omitted as string[]).includes(field))
+  return Object.fromEntries(names.map((field) => [camelCaseName(field), [name, field]])) as never
 }
 
 /** Creates the model of an object in answers. Every field of `T` is described, the contract's fields by the contract. */

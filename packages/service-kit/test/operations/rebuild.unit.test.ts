@@ -19,7 +19,7 @@ import { createTrust } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 
-type Created = FullEvent<'OrderCreated@1'>
+type Created = FullEvent<'OrderCreated'>
 
 const created = (total: number, changes: object = {}) =>
   JSON.stringify({
@@ -58,7 +58,7 @@ describe('a rebuild from a topic', () => {
     trust = openTrust,
     positionIdsBefore?: number,
   ) {
-    const handlers = { 'OrderCreated@1': (event: Created) => take(event) }
+    const handlers = { OrderCreated: (event: Created) => take(event) }
     return rebuildTopic('orderevents', handlers, {
       app: 'order-service',
       trust,

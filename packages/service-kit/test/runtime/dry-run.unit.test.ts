@@ -38,7 +38,7 @@ describe('what a service would do with a record', () => {
   function reactionsOn({ documents, publish }: { documents: DocumentsOf; publish: Publish }) {
     return {
       orderevents: {
-        'OrderCreated@1': async (event: FullEvent<'OrderCreated@1'>) => {
+        OrderCreated: async (event: FullEvent<'OrderCreated'>) => {
           const { OrderId: id, Total } = event.Payload
           if (Total === 13) throw new TooOddError('13 is too odd')
           const key = `thing/${id}`

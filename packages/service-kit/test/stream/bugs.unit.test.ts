@@ -11,7 +11,7 @@ import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { scrape } from '../../src/testing/scrape.ts'
 import { openTrust } from '../support/open-trust.ts'
 
-type Handle = (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+type Handle = (event: FullEvent<'OrderCreated'>) => Promise<unknown>
 
 const topic = 'orderevents'
 const broken = Object.assign(new Error('it breaks a rule'), { code: 'broken-rule' })
@@ -47,7 +47,7 @@ describe('an error that nobody foresaw', () => {
     records = captured.records
     return createConsumer(
       topic,
-      { 'OrderCreated@1': handle },
+      { OrderCreated: handle },
       {
         app: 'order-service',
         refusals: new Set([broken.code]),

@@ -50,9 +50,9 @@ function entry(value: object | string | null, key?: string): BulkEntry {
 
 describe('consumer', () => {
   let sidecar: FakeSidecar
-  let handled: FullEvent<'OrderCreated@1'>[]
+  let handled: FullEvent<'OrderCreated'>[]
   let logged: string[]
-  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+  let handle: (event: FullEvent<'OrderCreated'>) => Promise<unknown>
   let appendTimes: AppendTimes
   beforeEach(() => {
     appendTimes = async () => new Map()
@@ -66,7 +66,7 @@ describe('consumer', () => {
     }
   })
 
-  const handlers = { 'OrderCreated@1': (event: FullEvent<'OrderCreated@1'>) => handle(event) }
+  const handlers = { OrderCreated: (event: FullEvent<'OrderCreated'>) => handle(event) }
   const options = () => ({
     app: 'order-service',
     refusals: new Set(['broken-rule']),

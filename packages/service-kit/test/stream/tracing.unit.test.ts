@@ -46,7 +46,7 @@ function entryOf(text: string, traceparent?: string, key?: string): BulkEntry {
 describe('the traces of events', () => {
   let recorded: ReturnType<typeof recordedSpans>
   let sidecar: FakeSidecar
-  let handle: (event: FullEvent<'OrderCreated@1'>) => Promise<unknown>
+  let handle: (event: FullEvent<'OrderCreated'>) => Promise<unknown>
   let log: ReturnType<typeof capturedLog>
   beforeEach(() => {
     recorded = recordedSpans()
@@ -67,7 +67,7 @@ describe('the traces of events', () => {
     tracing: recorded.tracing as typeof recorded.tracing | undefined,
   })
   const consume = (entries: BulkEntry[], given = options()) =>
-    createConsumer('orderevents', { 'OrderCreated@1': (event) => handle(event) }, given).deliver(entries)
+    createConsumer('orderevents', { OrderCreated: (event) => handle(event) }, given).deliver(entries)
   const publishAs = (tracing: typeof recorded.tracing | undefined) =>
     createPublish(createPublisher(sidecar), { sign: () => undefined }, tracing)
   const named = (name: string) => recorded.spans().filter((span) => span.name === name)

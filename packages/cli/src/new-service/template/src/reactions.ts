@@ -5,11 +5,11 @@ import type { SparePartStore } from './store.ts'
 
 /** What spare-part-service does with each topic's events. It keeps what they say and no more, so it rebuilds its store in the same way. */
 export function createReactions({ save }: Pick<SparePartStore, 'save'>): Reactions<boolean> {
-  async function keep(event: FullEvent<'PaymentApproved@1'>): Promise<boolean> {
+  async function keep(event: FullEvent<'PaymentApproved'>): Promise<boolean> {
     const told = sparePartOf(event)
     const { changed } = await save(tenantOf(event).id, told.id, (known) => earlier(known, told))
     return changed
   }
 
-  return { [paymentEvents]: { 'PaymentApproved@1': keep } }
+  return { [paymentEvents]: { PaymentApproved: keep } }
 }

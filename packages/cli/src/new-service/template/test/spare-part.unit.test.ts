@@ -8,10 +8,10 @@ const orderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 const approved = (at: string) =>
   createEnvelope({
     app: { id: orderId, name: 'a-service' },
-    type: 'PaymentApproved@1',
+    type: 'PaymentApproved',
     creationDate: new Date(at),
-    payload: { ...examplePayload('PaymentApproved@1'), OrderId: orderId },
-  }) as FullEvent<'PaymentApproved@1'>
+    payload: { ...examplePayload('PaymentApproved'), OrderId: orderId },
+  }) as FullEvent<'PaymentApproved'>
 
 describe('what spare-part-service keeps of an OrderId', () => {
   it('is made of the event alone', () => {

@@ -8,9 +8,9 @@ export const subject: Subject = {
     const OrderId = randomUUID()
     const envelope = createEnvelope({
       app: publisherOf(paymentEvents),
-      type: 'PaymentApproved@1',
+      type: 'PaymentApproved',
       creationDate: new Date(),
-      payload: { ...examplePayload('PaymentApproved@1'), OrderId },
+      payload: { ...examplePayload('PaymentApproved'), OrderId },
     })
     return { topic: paymentEvents, key: OrderId, envelope }
   },

@@ -16,7 +16,7 @@ export interface SparePart {
 export const sparePartIdOf = (orderId: string): string => deterministicId('spare-part', orderId)
 
 /** Returns what a PaymentApproved comes to. */
-export function sparePartOf(event: FullEvent<'PaymentApproved@1'>): SparePart {
+export function sparePartOf(event: FullEvent<'PaymentApproved'>): SparePart {
   const { OrderId: orderId } = event.Payload
   return {
     id: sparePartIdOf(orderId),
@@ -35,3 +35,8 @@ export function earlier(known: SparePart | undefined, other: SparePart): SparePa
 
 /** By time, then by what they say. */
 const rankOf = (item: SparePart) => new Date(item.createdAt).toISOString() + JSON.stringify(item)
+
+/** A request that breaks a rule of this service: `not-found` when nothing is known of what it asks for (yet). */
+export class SparePartError extends Error {
+  readonly code = 'not-found'
+}

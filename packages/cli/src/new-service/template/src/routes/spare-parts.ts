@@ -1,8 +1,25 @@
-import { pageOf, pageOptions, pathId, queryId, type Route, route } from '@orderflow/service-kit'
-import { sparePartIdOf } from '../domain/spare-part.ts'
-import { SparePartError } from '../domain/spare-part-error.ts'
+import {
+  dateTime,
+  guidText,
+  model,
+  pageOf,
+  pageOptions,
+  pathId,
+  queryId,
+  type Route,
+  route,
+} from '@orderflow/service-kit'
+import { type SparePart, SparePartError, sparePartIdOf } from '../domain/spare-part.ts'
 import type { SparePartStore } from '../store.ts'
-import { sparePartModel } from './model.ts'
+
+const sparePartModel = model<SparePart>('SparePart', {
+  id: guidText,
+  orderId: guidText,
+  createdAt: dateTime,
+  causationId: guidText,
+  correlationId: guidText,
+  traceId: guidText,
+})
 
 export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): Route[] {
   return [

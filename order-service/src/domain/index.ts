@@ -1,2 +1,0 @@
-export * from './order.ts'
-export * from './order-error.ts'
