@@ -7,7 +7,7 @@ type Schema = Parameters<typeof compile>[0]
 const schemas = new URL('schemas/', import.meta.url)
 export const generatedFile = new URL('src/schemas/types.gen.ts', import.meta.url)
 
-const banner = '// Generated from schemas/ by `npm run types -w @orderflow/envelope-schema`. Do not edit.\n'
+const banner = '// Generated from schemas/ by make generate. Do not edit.\n'
 
 function read(path: string): Schema {
   return JSON.parse(readFileSync(new URL(path, schemas), 'utf8')) as Schema
@@ -73,4 +73,10 @@ export async function generateTypes(): Promise<string> {
   return [banner, ...types, map, names].join('\n')
 }
 
-if (import.meta.main) writeFileSync(generatedFile, await generateTypes())
+if (import.meta.main) {
+  const text = await generateTypes()
+  if (text !== readFileSync(generatedFile, 'utf8')) {
+    writeFileSync(generatedFile, text)
+    console.log('written: envelope-schema/src/schemas/types.gen.ts')
+  }
+}

@@ -18,9 +18,7 @@ const common = new Map(schemas).get('common.json')
 
 describe('schemas', () => {
   it('are what the committed types were generated from', async () => {
-    expect(readFileSync(generatedFile, 'utf8'), 'run `npm run types -w @orderflow/envelope-schema`').to.equal(
-      await generateTypes(),
-    )
+    expect(readFileSync(generatedFile, 'utf8'), 'run make generate').to.equal(await generateTypes())
   })
 
   for (const [file, schema] of schemas) {

@@ -422,7 +422,7 @@ describe('order-service when its platform fails', () => {
       CustomerName: 'Ada',
       CustomerTaxId: 'T',
       Total: 1,
-      Note: 'x'.repeat(60_000),
+      Extra: 'x'.repeat(60_000),
     }
     const outside = { id: randomUUID(), name: 'older-application' }
     const event = createEnvelope({ app: outside, type: 'OrderCreated', creationDate: new Date(), payload })

@@ -144,7 +144,7 @@ describe('order', () => {
   })
 
   it('keeps of an event what the contract names, in one order, and no more', () => {
-    const received = event('OrderCreated', { Payload: { Note: 'extra' } })
+    const received = event('OrderCreated', { Payload: { Extra: 'extra' } })
     const kept = factOf(Object.assign({ Headers: { a: 1 }, Extra: true }, received))
     const { Id, CorrelationId, TraceId, AppId, Version, Name, CreationDate } = received
     const Payload = payloads.OrderCreated

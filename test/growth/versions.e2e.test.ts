@@ -19,15 +19,15 @@ import { type Documents, type Operator, type Role, roles } from '../specs/rebuil
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 import { localOperator } from '../support/operators/local-operator.ts'
 import { type Operate, operatorOf } from '../support/operators/operate.ts'
-import { addSchema, publishVersion2, teachOrders, teachPayments } from './versions/release.ts'
+import { addVersion2 } from './versions/release.ts'
 
 const version1 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total })
-const version2 = (Amount: number, OrderId = randomUUID()) =>
-  reduced({ OrderId, Total: { Amount, Currency: 'EUR' } }, { Version: 2 })
+const note = 'Leave it at the door.'
+const version2 = (Total: number, OrderId = randomUUID()) => reduced({ OrderId, Total, Note: note }, { Version: 2 })
 type Created = ReturnType<typeof reduced>
 const idOf = ({ Payload }: Created) => Payload.OrderId
 
-/** In the order of envelope-schema/README.md, on the stack of a copy of this repository that is changed as it runs. */
+/** In the order of envelope-schema/README.md, on the stack of a copy of this repository that changes while it runs. */
 describe('a second version of OrderCreated', () => {
   let copy: RepositoryCopy
   let ports: StackPorts
@@ -59,8 +59,8 @@ describe('a second version of OrderCreated', () => {
   let first: Order
 
   const placeUrl = () => `${orderUrl(stack)}/v1/orders`
-  async function place(total: number, headers = {}): Promise<Order> {
-    const { status, body } = await post<Order>(placeUrl(), { ...anOrder, total }, headers)
+  async function place(total: number, headers = {}, more: object = {}): Promise<Order & { note?: string }> {
+    const { status, body } = await post<Order & { note?: string }>(placeUrl(), { ...anOrder, total, ...more }, headers)
     expect(status).to.equal(201)
     orders.push(body.id)
     return body
@@ -137,29 +137,7 @@ describe('a second version of OrderCreated', () => {
     expect(stdout).to.contain('0 resent, 2 refused')
   })
 
-  it('changes nothing by its schema: not what the services take, and not what they say of themselves', async () => {
-    const pages = () =>
-      Promise.all([orderUrl(stack), paymentUrl(stack)].map(async (url) => (await send(`${url}/openapi.json`)).body))
-    const before = await pages()
-    await addSchema(copy)
-    await Promise.all(['order-service', 'payment-service'].map((name) => stack.restart(name)))
-    expect(await pages()).to.deep.equal(before)
-    const refused = await post<ProblemBody>(placeUrl(), { ...anOrder, total: { Amount: 1, Currency: 'EUR' } })
-    expect(refused.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/total'])
-    await isPutAside(early[1])
-  })
-
-  it('that is resent before a receiver takes it is another attempt of the same entries', async () => {
-    const { code, stdout } = await resend()
-    expect(code, stdout).to.equal(0)
-    for (const event of early) await letters(idOf(event), 4)
-    const open = await operate('order-service', ['dead-letters'])
-    for (const app of ['order-service', 'payment-service']) {
-      expect(open.stdout).to.match(new RegExp(`^unknown-version/${app} +2 +2 `, 'm'))
-    }
-  })
-
-  it('comes to the receivers first, one after the other, while version 1 goes on', async () => {
+  it('comes to payment-service first, while version 1 goes on', async () => {
     let isReleasing = true
     const outside = (async () => {
       for (let total = 100; isReleasing; total += 1) {
@@ -167,53 +145,62 @@ describe('a second version of OrderCreated', () => {
         await delay(100)
       }
     })()
-    teachPayments(copy)
+    await addVersion2(copy)
     await stack.kill('payment-service')
     await place(7)
     await stack.restart('payment-service')
     await place(8)
-    teachOrders(copy)
-    await stack.restart('order-service')
-    await place(9)
     isReleasing = false
     await outside
-    expect(orders.length).to.be.above(20)
+    expect(orders.length).to.be.above(10)
     await allArePaid()
   })
 
-  it('that came too early is resent, and is an order and a payment', async () => {
-    const { code, stdout } = await resend()
-    expect(code, stdout).to.equal(0)
-    expect(stdout).to.contain('4 resent, 0 refused')
-    orders.push(...early.map(idOf))
-    await allArePaid()
-    for (const event of early)
-      expect((await send<Order>(`${placeUrl()}/${idOf(event)}`)).body.total).to.be.within(31, 32)
+  it('is paid by the receiver that knows it, and a dead letter of the one that does not know it yet', async () => {
+    await publish(early[1])
+    const id = idOf(early[1])
+    const payments = await eventually(async () => {
+      const found = await paymentsOf(paymentUrl(stack), id)
+      return found.length > 0 ? found : undefined
+    }, `payment of ${id}`)
+    expect(payments.map(({ amount }) => amount)).to.deep.equal([32])
+    expect(await letters(id, 1)).to.deep.equal(['order-service: unknown-version'])
   })
 
-  it('comes to the publisher last, and orders of both versions are paid', async () => {
-    publishVersion2(copy)
+  it('comes to the publisher last, which publishes and shows the new field', async () => {
     await stack.restart('order-service')
-    const placed = await place(10, { 'idempotency-key': randomUUID() })
+    const placed = await place(10, { 'idempotency-key': randomUUID() }, { note: 'Ring twice.' })
     const plain = await place(11)
     await publishOrders(version1(12), version2(13))
     await allArePaid()
     for (const { id } of [placed, plain]) expect(await published(id)).to.deep.equal([2])
+    expect((await send<{ note?: string }>(`${placeUrl()}/${placed.id}`)).body.note).to.equal('Ring twice.')
+    const refused = await post<ProblemBody>(placeUrl(), { ...anOrder, note: 5 })
+    expect(refused.body.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/note'])
     const again = await post<Order>(placeUrl(), { ...anOrder, total: 1 }, { 'idempotency-key': key })
     expect([again.status, again.body.id]).to.deep.equal([201, first.id])
   })
 
-  it('tells of the same order as version 1 with the same content, and of a conflict with another amount', async () => {
-    const ids = [randomUUID(), randomUUID()] as const
-    await publishOrders(version1(14, ids[0]), version2(14, ids[0]), version2(15, ids[1]), version1(15, ids[1]))
+  it('that came too early is replayed, and is an order and a payment', async () => {
+    const { code, stdout } = await resend()
+    expect(code, stdout).to.equal(0)
+    expect(stdout).to.match(/[1-9]\d* resent, 0 refused/)
+    orders.push(...early.map(idOf))
     await allArePaid()
-    const conflicts = ['order-service: conflicting-order', 'payment-service: conflicting-order']
-    await publish(version2(16, ids[0]), version1(16, ids[1]))
-    for (const id of ids) expect(await letters(id)).to.deep.equal(conflicts)
+    for (const event of early)
+      expect((await send<{ note?: string }>(`${placeUrl()}/${idOf(event)}`)).body.note).to.equal(note)
+  })
+
+  it('is the same order as version 1 without a note, and contradicts it with one', async () => {
+    const id = randomUUID()
+    await publishOrders(version1(14, id), { ...version1(14, id), Version: 2 })
+    await allArePaid()
+    await publish(version2(14, id))
+    expect(await letters(id, 1)).to.deep.equal(['order-service: conflicting-order'])
     await allArePaid()
   })
 
-  it('is rebuilt from a log with both versions, to the very same documents', async () => {
+  it('is rebuilt from a log with both versions, to the same documents in the newest version', async () => {
     await log.caughtUp()
     expect(new Set(records('orderevents').map(({ event }) => event.Version))).to.deep.equal(new Set([1, 2]))
     const documents = async (): Promise<Record<Role, Documents>> => ({
@@ -224,7 +211,11 @@ describe('a second version of OrderCreated', () => {
     await operator.loseStores()
     expect(await documents()).to.deep.equal({ order: {}, payment: {} })
     for (const role of roles) await operator.rebuild(role)
-    expect(await documents()).to.deep.equal(live)
+    expect(withoutVersions(await documents())).to.deep.equal(withoutVersions(live))
     await allArePaid()
   })
 })
+
+/** Facts that were stored before the release have the older Version, and the same fields. */
+const withoutVersions = (documents: unknown) =>
+  JSON.parse(JSON.stringify(documents), (key, value) => (key === 'Version' ? undefined : value))

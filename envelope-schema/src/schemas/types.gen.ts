@@ -1,4 +1,4 @@
-// Generated from schemas/ by `npm run types -w @orderflow/envelope-schema`. Do not edit.
+// Generated from schemas/ by make generate. Do not edit.
 
 /**
  * What a publisher on the platform sends: every field that tracing needs.

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { deterministicId } from '@orderflow/envelope-schema'
+import { service as orderService } from '@orderflow/order-service/service'
+import { service as paymentService } from '@orderflow/payment-service/service'
+import {
+  createApp,
+  createConsumers,
+  createPublisher,
+  readSettings,
+  type ServiceDefinition,
+} from '@orderflow/service-kit'
+import { createMetrics } from '@orderflow/service-kit/metrics'
+import { capturedLog, FakeSidecar, post, send, withServer } from '@orderflow/service-kit/testing'
+import { expect } from 'chai'
+
+// Runs in a copy of this repository that has version 2 of OrderCreated (release.ts). So no test here is typed by that version.
+
+const Note = 'Leave it at the door.'
+const customer = { CustomerName: 'Ada', CustomerTaxId: 'T', Total: 42.5 }
+const app = { AppId: randomUUID(), AppName: 'older-application' }
+
+/** An OrderCreated of an outside publisher. */
+function created(Version: number, OrderId: string, payload: object = {}) {
+  const ids = { Id: deterministicId('event', OrderId), CorrelationId: OrderId, TraceId: OrderId }
+  const CreationDate = '2026-11-21T10:00:00Z'
+  return { ...ids, ...app, Version, Name: 'OrderCreated', CreationDate, Payload: { OrderId, ...customer, ...payload } }
+}
+type Created = ReturnType<typeof created>
+
+/** The fact that order-service keeps of such an event. */
+const factOf = ({ AppName: _, ...event }: Created) => event
+
+const valuesOf = ({ published }: FakeSidecar) => published.map(({ value }) => Buffer.from(value).toString())
+
+describe('an OrderCreated with a Note, which came with version 2', () => {
+  const { log, records } = capturedLog()
+  const settingsOf = <S extends object>(service: ServiceDefinition<S>) =>
+    readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
+  let sidecar: FakeSidecar
+  beforeEach(() => {
+    sidecar = new FakeSidecar()
+  })
+  const start = <S extends object>(service: ServiceDefinition<S>) =>
+    createApp(service, { settings: settingsOf(service), log, sidecar, now: () => new Date(), newId: randomUUID })
+  const orders = () => start(orderService)
+
+  const entriesOf = (events: Created[]) =>
+    events.map((event, offset) => ({
+      entryId: String(offset),
+      event: Buffer.from(JSON.stringify(event)).toString('base64'),
+      metadata: { __partition: '0', __offset: String(offset) },
+    }))
+  const deliver = ({ channel }: { channel: ReturnType<typeof orders>['channel'] }, ...events: Created[]) =>
+    withServer(channel, (url) =>
+      post(`${url}/subscriptions/orderevents`, { entries: entriesOf(events) }, { 'dapr-api-token': 'app' }),
+    )
+  const place = (more: object = {}, headers = {}) =>
+    withServer(orders().web, (url) =>
+      post<Record<string, unknown> & { id: string; errors: { pointer: string }[] }>(
+        `${url}/v1/orders`,
+        { customerName: 'Ada', customerTaxId: 'T', total: 42.5, ...more },
+        headers,
+      ),
+    )
+  const get = (id: string) => withServer(orders().web, (url) => send<Record<string, unknown>>(`${url}/v1/orders/${id}`))
+  const documentOf = (id: string) => sidecar.documents.get(`order/${id}/OrderCreated`)?.value as { event: Created }
+  const deadLetters = () => sidecar.published.map(({ headers }) => headers['deadletter-reason'])
+
+  it('is placed by a request with a note, published, stored and shown', async () => {
+    const { status, body } = await place({ note: Note })
+    expect([status, body.note]).to.deep.equal([201, Note])
+    const [event] = valuesOf(sidecar).map((value) => JSON.parse(value))
+    expect([event.Version, event.Payload.Note]).to.deep.equal([2, Note])
+    expect((await get(body.id)).body).to.include({ note: Note, customerName: 'Ada', total: 42.5, status: 'Created' })
+  })
+
+  it('needs no note', async () => {
+    const { status, body } = await place()
+    expect(status).to.equal(201)
+    expect((await get(body.id)).body).not.to.have.property('note')
+  })
+
+  it('refuses a note that the schema refuses', async () => {
+    for (const note of [5, '', 'x'.repeat(201)]) {
+      const { status, body } = await place({ note })
+      expect([status, body.errors.map(({ pointer }) => pointer)]).to.deep.equal([400, ['/note']])
+    }
+  })
+
+  it('has its note on the page of operations, and never in a log', async () => {
+    type Schemas = { components: { schemas: Record<string, { required?: string[]; properties: object }> } }
+    const { body } = await withServer(orders().web, (url) => send<Schemas>(`${url}/openapi.json`))
+    const { NewOrder, Order } = body.components.schemas
+    expect(NewOrder?.properties).to.have.nested.include({ 'note.maxLength': 200, 'note.x-pii': true })
+    expect(NewOrder?.required).to.deep.equal(['customerName', 'customerTaxId', 'total'])
+    expect(Order?.properties).to.have.property('note')
+    log.info({ note: Note, Payload: { Note } })
+    expect(JSON.stringify(records)).not.to.contain('door')
+  })
+
+  it('reaches a reaction in version 2, whatever version was published', async () => {
+    const handled: object[] = []
+    const { orderevents } = createConsumers(
+      { orderevents: { OrderCreated: async (event) => handled.push(event) } },
+      {
+        ...{ app: 'a', publish: createPublisher(sidecar), refusals: new Set<string>(), log, now: () => new Date() },
+        trust: { requireTrusted: () => {}, asksForSignature: () => false },
+        appendTimes: async () => new Map(),
+        metrics: createMetrics(),
+      },
+    )
+    const [older, newer] = [created(1, randomUUID()), created(2, randomUUID(), { Note })]
+    await orderevents?.deliver(entriesOf([older, newer]))
+    expect(handled).to.deep.equal([{ ...older, Version: 2 }, newer])
+  })
+
+  it('has no note when version 1 has another value under that name, which it does not check', async () => {
+    const event = created(1, randomUUID(), { Note: 5 })
+    await deliver(orders(), event)
+    expect((await get(event.Payload.OrderId)).body)
+      .to.include({ status: 'Created' })
+      .and.not.to.have.property('note')
+    expect(documentOf(event.Payload.OrderId).event.Version).to.equal(2)
+  })
+
+  it('is paid in both versions', async () => {
+    const events = [created(1, randomUUID()), created(2, randomUUID(), { Note })]
+    await deliver(start(paymentService), ...events)
+    expect(valuesOf(sidecar).map((value) => JSON.parse(value).Name)).to.deep.equal([
+      'PaymentApproved',
+      'PaymentApproved',
+    ])
+  })
+
+  it('is shown in its newest form when it was stored in version 1, and a duplicate in any version changes nothing', async () => {
+    const [older, newer] = [created(1, randomUUID()), created(2, randomUUID())]
+    newer.Payload.OrderId = older.Payload.OrderId
+    newer.Id = older.Id
+    Object.assign(newer, { CorrelationId: older.CorrelationId, TraceId: older.TraceId })
+    sidecar.writeElsewhere(`order/${older.Payload.OrderId}/OrderCreated`, { event: factOf(older), listed: '0:0' })
+    const [{ body }, stored] = [await get(older.Payload.OrderId), structuredClone(sidecar.documents)]
+    expect(body).to.include({ customerName: 'Ada', total: 42.5 })
+    const service = orders()
+    for (const event of [older, newer, older]) await deliver(service, event)
+    expect(sidecar.documents).to.deep.equal(stored)
+    expect(sidecar.published).to.deep.equal([])
+  })
+
+  it('stores nothing more for a duplicate in an older version', async () => {
+    const event = created(2, randomUUID())
+    await deliver(orders(), event)
+    const stored = structuredClone(sidecar.documents)
+    await deliver(orders(), { ...event, Version: 1 })
+    expect(sidecar.documents).to.deep.equal(stored)
+  })
+
+  it('contradicts an order with another note, and is dead-lettered as it was received', async () => {
+    const id = randomUUID()
+    const [first, second] = [created(1, id), created(2, id, { Note })]
+    const service = orders()
+    await deliver(service, first)
+    await deliver(service, second)
+    expect(deadLetters()).to.deep.equal(['conflicting-order'])
+    await deliver(service, created(1, id, { Total: 1 }))
+    expect(valuesOf(sidecar)).to.deep.equal([second, created(1, id, { Total: 1 })].map((each) => JSON.stringify(each)))
+  })
+
+  it('is the order of an Idempotency-Key that was reserved in version 1', async () => {
+    const { App } = settingsOf(orderService)
+    const id = deterministicId('order', App.Id, 'key')
+    const claim = { ...created(1, id), AppId: App.Id, AppName: App.Name }
+    sidecar.writeElsewhere(`order/${id}/claim`, claim)
+    const { status, body } = await place({}, { 'idempotency-key': 'key' })
+    expect([status, body.id]).to.deep.equal([201, id])
+    expect(valuesOf(sidecar).map((value) => JSON.parse(value))).to.deep.equal([{ ...claim, Version: 2 }])
+    expect((await place({ note: Note }, { 'idempotency-key': 'key' })).status).to.equal(422)
+  })
+
+  it('is a dead letter in a version that no schema describes', async () => {
+    await deliver(orders(), created(3, randomUUID()))
+    expect(deadLetters()).to.deep.equal(['unknown-version'])
+    expect(sidecar.published[0]?.headers['deadletter-detail']).to.contain('handled versions of OrderCreated: 1, 2')
+  })
+})
