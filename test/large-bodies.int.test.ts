@@ -11,7 +11,7 @@ import { largeValue, shapes, variantsOf } from './support/hostile/shapes.ts'
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const json = 'application/json'
 const lines = 'application/x-ndjson'
-/** The largest envelope that event-gateway accepts (packages/event-gateway/src/domain/judge.ts). */
+/** The largest envelope that event-gateway accepts (packages/event-gateway/src/judge.ts). */
 const maxEnvelopeBytes = 255 * 1024
 const { log, records: logged } = capturedLog()
 

@@ -10,9 +10,8 @@ import {
   UntrustedError,
 } from '@orderflow/service-kit'
 import type { Topic } from '@orderflow/service-kit/application'
-import type { Item } from './domain/items.ts'
-import { type Judgement, judge } from './domain/judge.ts'
-import { type Outcome, outcomeOf } from './domain/outcome.ts'
+import type { Item } from './body.ts'
+import { type Judgement, judge, type Outcome, outcomeOf } from './judge.ts'
 
 /** Who sent a body, and how he knows it again. */
 export interface Sender {

@@ -1,10 +1,9 @@
 import { defineService } from '@orderflow/service-kit'
 import { readApplication } from '@orderflow/service-kit/application'
+import { envelopesInput, exampleFor } from './body.ts'
 import { contractFiles } from './contract.ts'
 import { createGate } from './gate.ts'
-import { envelopesInput, exampleFor } from './routes/body.ts'
-import { envelopeRoutes } from './routes/envelopes.ts'
-import { eventRoutes } from './routes/events.ts'
+import { envelopeRoutes, eventRoutes } from './routes.ts'
 
 const root = new URL('..', import.meta.url)
 const { topics } = readApplication(new URL('services.json', root))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { GatewayError } from '../src/domain/gateway-error.ts'
-import { bodyTypes, itemsOf, maxItems } from '../src/domain/items.ts'
+import { bodyTypes, itemsOf, maxItems } from '../src/body.ts'
+import { GatewayError } from '../src/gateway-error.ts'
 
 const items = (body: string, type: Parameters<typeof itemsOf>[1] = bodyTypes.json) =>
   itemsOf(Buffer.from(body), type).map(({ text, ...place }) => ({ ...place, text: Buffer.from(text).toString() }))

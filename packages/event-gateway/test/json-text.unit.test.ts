@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { elementsOf, isList, trimmed } from '../src/domain/json-text.ts'
+import { elementsOf, isList, trimmed } from '../src/body.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (part: Uint8Array) => Buffer.from(part).toString()

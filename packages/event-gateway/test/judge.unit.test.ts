@@ -1,6 +1,6 @@
 import { parseEvent } from '@orderflow/envelope-schema'
 import { expect } from 'chai'
-import { judge, maxEnvelopeBytes } from '../src/domain/judge.ts'
+import { judge, maxEnvelopeBytes } from '../src/judge.ts'
 import { envelope, full } from './envelopes.ts'
 
 const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'receiver') =>

@@ -1,0 +1,190 @@
+import { modes } from '@orderflow/envelope-schema'
+import {
+  type Answer,
+  guidText,
+  type Input,
+  idempotencyKey,
+  type Model,
+  model,
+  pathWord,
+  queryWord,
+  type Route,
+  route,
+  text,
+  UncertainError,
+} from '@orderflow/service-kit'
+import type { Item } from './body.ts'
+import type { Gate, Published } from './gate.ts'
+import { GatewayError } from './gateway-error.ts'
+import { judge, type Outcome } from './judge.ts'
+
+/**
+ * @param topics all topics, and those that applications outside may write
+ * @param envelopes the body of a request
+ */
+export function eventRoutes(
+  gate: Gate,
+  topics: { known: readonly string[]; outside: readonly string[] },
+  envelopes: Input<Item[]>,
+): Route[] {
+  function requireOutside(topic: string): void {
+    if (topics.outside.includes(topic)) return
+    const others = `Others write ${topics.outside.join(', ')}.`
+    if (topics.known.includes(topic))
+      throw new GatewayError('closed-topic', `Only a service of ours writes this one. ${others}`)
+    throw new GatewayError('unknown-topic', `There is no such topic. ${others}`)
+  }
+
+  const [example] = topics.outside
+  return [
+    route({
+      method: 'post',
+      path: '/v1/events/{topic}',
+      scope: 'events:write',
+      summary: 'Publish one envelope, a list of them, or one on each line',
+      description:
+        'For publishers without a Kafka client. Each envelope is judged by itself and, if it is right and its application may say it, ' +
+        'published as it came, with the ids that it lacks written into it. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
+      input: {
+        topic: pathWord('topic', { description: 'Where applications outside publish.', ...(example && { example }) }),
+        items: envelopes,
+        idempotencyKey: idempotencyKey({
+          description:
+            'Tells identical reduced envelopes apart: the same bytes with the same key are one event, with another key another one. Envelopes with an Id need none.',
+        }),
+      },
+      answers: {
+        202: 'All of them are in the log.',
+        207: 'Some of them are in the log; `items` says which, and why the others are not.',
+      },
+      body: outcomes as Model<{ items: Outcome[] }>,
+      refusals: [
+        'not-json',
+        'nothing-sent',
+        'nothing-accepted',
+        'too-many-items',
+        'closed-topic',
+        'not-admitted',
+        'unknown-topic',
+      ],
+      async handle({ topic, items, idempotencyKey }, { caller }) {
+        requireOutside(topic)
+        return answerOf(await gate.publish(topic, items, { caller, idempotencyKey }))
+      },
+    }),
+  ]
+}
+
+function answerOf({ outcomes: items, cause }: Published): Answer<202 | 207, { items: Outcome[] }> {
+  const of = (...kinds: Outcome['outcome'][]) => items.filter(({ outcome }) => kinds.includes(outcome)).length
+  if (of('unknown', 'unsent') > 0) {
+    const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and of ${of('unknown')} nobody knows. Send those again that are neither in the log nor refused; items says what that does.`
+    throw new UncertainError(detail, { details: { items }, cause })
+  }
+  if (of('refused') === 0) return { status: 202, body: { items } }
+  if (of('accepted') > 0) return { status: 207, body: { items } }
+  const detail = 'None of them was published; items says why.'
+  const isDistrust = items.every(({ code }) => code === 'untrusted')
+  throw new GatewayError(isDistrust ? 'not-admitted' : 'nothing-accepted', detail, { items })
+}
+
+export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/envelopes/validate',
+      scope: 'events:write',
+      summary: 'Judge envelopes, and publish none',
+      description:
+        'One envelope or a list of them, or one on each line (`application/x-ndjson`). Says of each what is wrong, as the command line does.',
+      input: {
+        items: envelopes,
+        mode: queryWord('mode', modes, {
+          description: 'By whose rules: a publisher sends the full envelope, a receiver takes the reduced one, too.',
+        }),
+      },
+      answers: { 200: 'What is said of each, in their order; right or wrong.' },
+      body: judged as Model<{ mode: string; items: Judged[] }>,
+      refusals: ['not-json', 'nothing-sent', 'too-many-items'],
+      handle: async ({ items, mode }) => ({
+        status: 200,
+        body: { mode, items: items.map(({ text, ...place }) => ({ ...place, ...judge(text, mode) })) },
+      }),
+    }),
+  ]
+}
+
+const number = { type: 'integer' }
+
+const problems = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { pointer: text, message: text, hint: text },
+    description: 'JSON pointer into the envelope, what is wrong there, and how to mend it.',
+  },
+}
+
+const place = {
+  index: { ...number, description: 'Its place in the body, from 0 on.' },
+  line: { ...number, description: 'Its line, from 1 on, in a body of lines.' },
+}
+
+const said = {
+  variant: {
+    ...text,
+    nullable: true,
+    enum: ['full', 'reduced', null],
+    description: 'Which envelope it is; null for none.',
+  },
+  code: { ...text, description: 'Why it is refused: stable, for programs.' },
+  errors: problems,
+  warnings: problems,
+}
+
+const outcomes = {
+  name: 'Outcomes',
+  schema: {
+    type: 'object',
+    properties: {
+      items: {
+        type: 'array',
+        items: model<Outcome>('Outcome', {
+          ...place,
+          outcome: {
+            ...text,
+            enum: ['accepted', 'refused', 'unsent', 'unknown'],
+            description: 'In the log; not in it; not in it, to be sent again; or nobody knows.',
+          },
+          id: {
+            ...guidText,
+            nullable: true,
+            description:
+              'Its Id: its own, or the one that was written into it; null for a refused envelope without one.',
+          },
+          ...said,
+          retry: { ...text, description: 'What sending it again would do.' },
+        }).schema,
+      },
+    },
+  },
+} satisfies { name: string; schema: object; of?: { items: Outcome[] } }
+
+/** What is said of an envelope that is not published. */
+export interface Judged extends Pick<Outcome, 'index' | 'line' | 'variant' | 'code' | 'errors' | 'warnings'> {
+  valid: boolean
+}
+
+const judged = {
+  name: 'Verdicts',
+  schema: {
+    type: 'object',
+    properties: {
+      mode: { ...text, enum: modes },
+      items: {
+        type: 'array',
+        items: model<Judged>('Verdict', { ...place, valid: { type: 'boolean' }, ...said }).schema,
+      },
+    },
+  },
+} satisfies { name: string; schema: object; of?: object }
