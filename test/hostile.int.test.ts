@@ -1,6 +1,6 @@
 import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
-import { examine } from '@orderflow/event-monitor/examine'
+import { examine } from '@orderflow/event-monitor/testing'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
 import { entryLines, entryTable, groupLines, newestAttempt, readEvent } from '@orderflow/service-kit/dead-letters'
 import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'

@@ -4,14 +4,13 @@ import { type Reaction, readApplication } from '@orderflow/service-kit/applicati
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { momentOf } from '@orderflow/service-kit/log'
 import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
-import { Lookout, type Seen } from './health/look.ts'
+import { Latencies, Lookout, type Seen } from './health.ts'
 import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
-import { createLogAccess, type LogAccess } from './jobs/kafka.ts'
 import { createLedger, type Ledger } from './jobs/ledger.ts'
+import { createLogAccess, type LogAccess } from './jobs/log-access.ts'
 import { createResends, type Resends } from './jobs/resends.ts'
-import { createLiveViews, type LiveViews } from './live/live-views.ts'
+import { createLiveViews, type LiveViews } from './live-views.ts'
 import { typeText } from './model/kind.ts'
-import { Latencies } from './model/latency.ts'
 import { type MonitorSettings, type WatchedService, watchedServices } from './services.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000

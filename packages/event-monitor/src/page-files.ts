@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ServiceParts } from '@orderflow/service-kit'
 
 /** A file of the page, as it is answered. */
 export interface PageFile {
@@ -76,4 +77,10 @@ function readManifest(folder: string): Entry[] {
 function readFile(folder: string, { path, type, etag, immutable }: Entry): PageFile {
   const bytes = readFileSync(join(folder, path))
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
+}
+
+/** The page, where it was built; else the page of the operations is all there is. */
+export function monitorPage(): Pick<ServiceParts, 'page'> {
+  if (!existsSync(new URL('../dist/manifest.json', import.meta.url))) return {}
+  return { page: { policy: pagePolicy, read: readPage() } }
 }

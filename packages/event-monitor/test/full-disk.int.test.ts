@@ -8,8 +8,8 @@ import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testi
 import { expect } from 'chai'
 import type { Job } from '../src/api/dead-letters.ts'
 import type { MonitorIndex } from '../src/index/monitor-index.ts'
-import type { LogAccess } from '../src/jobs/kafka.ts'
 import { createLedger, type Ledger } from '../src/jobs/ledger.ts'
+import type { LogAccess } from '../src/jobs/log-access.ts'
 import { createResends, type Resends } from '../src/jobs/resends.ts'
 
 const ids = Array.from({ length: 12 }, (_, number) => `entry-${number}`)

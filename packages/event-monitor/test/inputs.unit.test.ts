@@ -1,6 +1,6 @@
 import { HttpProblem } from '@orderflow/service-kit'
 import { expect } from 'chai'
-import { readFilter } from '../src/routes/inputs.ts'
+import { readFilter } from '../src/routes/requests.ts'
 
 const guid = '0d4f1d0e-6d0e-4f3c-8a51-5b1f0a8b7c6d'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { Lookout } from '../src/health/look.ts'
+import { Lookout } from '../src/health.ts'
 
 /** Nothing listens there. */
 const kafka = { bootstrapBrokers: ['127.0.0.1:1'] }

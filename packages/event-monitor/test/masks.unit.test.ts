@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { editableText, editedValue } from '../src/model/edited.ts'
-import { fixtureOf } from '../src/model/fixture.ts'
-import { mended } from '../src/routes/edit.ts'
+import { editableText, editedValue, fixtureOf } from '../src/model/masked.ts'
+import { mended } from '../src/routes/edited.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
 /** Texts that are found again wherever they get to. */

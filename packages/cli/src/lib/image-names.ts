@@ -1,4 +1,4 @@
-import { versions } from '../lib/paths.ts'
+import { versions } from './paths.ts'
 
 // The one list of images that others make. docker-compose.yml, Dockerfile and Testcontainers name the same ones, and a test
 // holds them equal.

@@ -1,5 +1,4 @@
-import type { EventRow, Place } from './events.ts'
-import type { Truth } from './truth.ts'
+import type { EventRow, Place, Truth } from './events.ts'
 
 /** `GET /v1/conversations/{correlationId}`: all that is kept of one, at most 5,000 events, in the order of cause and effect. */
 export interface Conversation {

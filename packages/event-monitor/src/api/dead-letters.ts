@@ -1,5 +1,4 @@
-import type { DryRunResult, EditedDocument, EventDetail, Fault, Place, RejectedBy } from './events.ts'
-import type { Truth } from './truth.ts'
+import type { DryRunResult, EditedDocument, EventDetail, Fault, Place, RejectedBy, Truth } from './events.ts'
 
 /** `GET /v1/dead-letters`: groups of what could not be handled, the largest open one first. */
 export interface DeadLetterGroups {

@@ -1,6 +1,5 @@
 import type { Job } from './dead-letters.ts'
-import type { Count, EventRow } from './events.ts'
-import type { Truth } from './truth.ts'
+import type { Count, EventRow, Truth } from './events.ts'
 
 /**
  * `GET /v1/live` is `text/event-stream` and takes an `EventFilter` without `from` and `to`. Each message has an `event:` and JSON as `data:`.

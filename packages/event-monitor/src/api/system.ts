@@ -1,5 +1,4 @@
-import type { EventRow, Fault, Validity } from './events.ts'
-import type { Truth } from './truth.ts'
+import type { EventRow, Fault, Truth, Validity } from './events.ts'
 
 /**
  * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after so many seconds (1 to 86400; without, as long as the reaction

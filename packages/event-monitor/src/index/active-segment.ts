@@ -1,13 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Kind, kindKey } from '../model/kind.ts'
-import type { Gap, IndexRecord, Position } from './batch.ts'
-import { type Body, blockLength, toBlock } from './body.ts'
-import { GuidRuns, guidNumber } from './guid-runs.ts'
-import { hashOf } from './hash.ts'
-import { bucketMs, openForWriting } from './segment.ts'
-import { factsOf, type SegmentFacts } from './series.ts'
-import { Statements } from './statements.ts'
-import { transaction } from './transaction.ts'
+import { GuidRuns, guidNumber, hashOf } from './guid-runs.ts'
+import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBlock } from './record.ts'
+import { bucketMs, factsOf, openForWriting, type SegmentFacts } from './segment.ts'
+import { Statements, transaction } from './sqlite.ts'
 
 /** Publishers choose what their events are called, and may choose many names: so many kinds a segment has, and one for all others. */
 const maxKinds = 2_000

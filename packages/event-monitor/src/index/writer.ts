@@ -1,8 +1,8 @@
 import type { Kind } from '../model/kind.ts'
 import { ActiveSegment } from './active-segment.ts'
-import type { Gap, IndexRecord, Position } from './batch.ts'
 import { maxSegmentSpan } from './guid-runs.ts'
-import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segmentsIn } from './series.ts'
+import type { Gap, IndexRecord, Position } from './record.ts'
+import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segmentsIn } from './segment.ts'
 
 export interface WriterOptions {
   folder: string

@@ -4,14 +4,17 @@ import {
   eventTypes,
   type IdSource,
   isGuid,
+  isGuidField,
   mayShow,
   type Problem,
   parseEnvelope,
   parseEvent,
   parseGuid,
+  payloadFields,
   type ReceivedEnvelope,
   selectEvent,
 } from '@orderflow/envelope-schema'
+import type { Reaction } from '@orderflow/service-kit/application'
 import {
   headerOf,
   idSourceOf,
@@ -26,13 +29,10 @@ import {
 } from '@orderflow/service-kit/log'
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
 import type { Place, Validity } from '../api/events.ts'
-import type { Body } from '../index/body.ts'
-import { documentIn } from '../model/document.ts'
-import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/ids.ts'
+import type { Body } from '../index/record.ts'
 import type { Kind } from '../model/kind.ts'
-import { maskDocument } from '../model/masked.ts'
-import type { SubjectOf } from '../model/rules.ts'
-import { shownHeaders } from './headers.ts'
+import { documentIn, maskDocument } from '../model/masked.ts'
+import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
 /** A record as the index keeps it. Nothing of it is personal. */
 export interface Examined {
@@ -279,4 +279,47 @@ function guidsOf(
   if (keyGuid) found.add(keyGuid)
   if (of) found.add(placeText(of))
   return found
+}
+
+/** Headers whose values are ours, or made of hexadecimal digits: nothing in them is anybody's. */
+const open =
+  /^(traceparent|caused-at|replayed-(from|record)|replay-of(-record)?|replayed-as(-record)?|replay-edited|deadletter-(id|reason|app|topic|partition|offset|time|record|arrived|replay|cut))$/
+const plainValue = /^[\w./:+-]{1,256}$/
+const plainName = /^[\w.-]{1,64}$/
+
+/** A record's headers for readers: those that the platform writes as they are, of others their names and how long they are. */
+function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
+  return headers.slice(0, 50).map(([name, value]) => {
+    const text = isUtf8(name) ? name.toString() : ''
+    const known = open.test(text) && isUtf8(value) ? value.toString() : ''
+    return {
+      name: plainName.test(text) ? text : `*** (${name.length} bytes)`,
+      value: plainValue.test(known) ? known : `*** (${value.length} bytes)`,
+    }
+  })
+}
+
+/** Returns the value by which a document and its answers find each other; null for a document of no reaction. */
+type SubjectOf = (document: unknown) => string | null
+
+/** Returns how to find what a document is about: the field that services.json names for the reactions of its event. */
+export function subjectsOf(reactions: readonly Pick<Reaction, 'after' | 'answers' | 'about'>[]): SubjectOf {
+  const fields = new Map(
+    reactions.flatMap(({ after, answers, about }) => [after, ...answers].map((event) => [event, about] as const)),
+  )
+  const guidFields = new Set([...new Set(fields.values())].filter(holdsGuid))
+  return (document) => {
+    const { Name, Payload } = Object(document) as { Name?: unknown; Payload?: unknown }
+    const field = fields.get(String(Name))
+    if (field === undefined) return null
+    const subject = (Object(Payload) as Record<string, unknown>)[field]
+    if (isGuid(subject)) return subject.toLowerCase()
+    const isText = typeof subject === 'string' || typeof subject === 'number'
+    return isText && !guidFields.has(field) ? String(subject) : null
+  }
+}
+
+/** Returns whether every event that has the field has a GUID there. */
+function holdsGuid(field: string): boolean {
+  return eventTypes.filter((type) => payloadFields(type).includes(field)).every((type) => isGuidField(type, field))
 }

@@ -2,8 +2,8 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Leader } from '@orderflow/service-kit/kafka-metadata'
 import { type LogRecord, recordsOf } from '@orderflow/service-kit/log'
 import { Admin, ListOffsetTimestamps } from '@platformatic/kafka'
-import type { Unreadable } from '../api/truth.ts'
-import type { Gap, Position } from '../index/batch.ts'
+import type { Unreadable } from '../api/events.ts'
+import type { Gap, Position } from '../index/record.ts'
 import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './partitions.ts'
 
 /** What was read at once. */

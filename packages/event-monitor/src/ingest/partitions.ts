@@ -1,8 +1,7 @@
 import { type Leader, metadataOf } from '@orderflow/service-kit/kafka-metadata'
 import { answerOf, requestAt } from '@orderflow/service-kit/kafka-request'
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
-import type { Unreadable } from '../api/truth.ts'
-import { isOwnTopic } from './own-topic.ts'
+import type { Unreadable } from '../api/events.ts'
 
 // What the monitor requests of Kafka. An error for one partition, topic or broker concerns that one alone: the client's own methods fail
 // for all of them (@platformatic/kafka 2.12.1).
@@ -174,3 +173,6 @@ const whyOf = (errorCode: number): string => {
 
 export const unreachable = ({ nodeId, host, port }: Leader, error: unknown): string =>
   `broker ${nodeId} at ${host}:${port} leads it and does not answer: ${(error as Error).message}`
+
+/** Whether a topic is one of ours to show: those of Kafka's own begin with two underscores. */
+const isOwnTopic = (topic: string): boolean => !topic.startsWith('__')

@@ -5,8 +5,7 @@ import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
-import { Statements } from '../index/statements.ts'
-import { storageFault } from '../index/storage-fault.ts'
+import { Statements, storageFault } from '../index/sqlite.ts'
 
 /** A dead letter that is to be replayed. */
 export interface ChosenEntry {

@@ -15,8 +15,8 @@ import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'
 import type { Reads } from '../index/read/reads.ts'
 import { MonitorError } from '../monitor-error.ts'
-import type { LogAccess } from './kafka.ts'
 import type { AuditItem, ChosenEntry, KeptJob, Ledger, Settled } from './ledger.ts'
+import type { LogAccess } from './log-access.ts'
 
 const maxOutcomes = 100
 /** Progress is written and told so often. */

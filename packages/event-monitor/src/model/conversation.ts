@@ -1,8 +1,6 @@
 import { placeText } from '@orderflow/service-kit/log'
 import type { Conversation, Lane, Step } from '../api/conversation.ts'
 import type { EventRow, Place } from '../api/events.ts'
-import { withAround } from './around-the-log.ts'
-import { causalOrder } from './causal-order.ts'
 import { type Indexed, rowOf } from './row.ts'
 
 /** What is known of a service by services.json, and by Kafka of its group. */
@@ -191,3 +189,110 @@ function lanesOf(steps: readonly Step[], services: readonly ServiceRole[]): Lane
     ...of('dead', 'dead'),
   ]
 }
+
+/** How things follow from each other. */
+interface Causality<T> {
+  cause: (one: T) => T | undefined
+  /** What has an order of its own, such as a partition. */
+  lane: (one: T) => string
+  offset: (one: T) => number
+  time: (one: T) => number
+}
+
+/**
+ * Things in an order in which each comes after its cause, and after what is before it in its lane. What neither binds is ordered by time.
+ * Whoever forges a cause can make a circle: it is cut where the oldest of it is.
+ */
+export function causalOrder<T>(things: readonly T[], { cause, lane, offset, time }: Causality<T>): T[] {
+  const before = new Map<T, number>(things.map((one) => [one, 0]))
+  const after = new Map<T, T[]>()
+  const bind = (first: T | undefined, second: T) => {
+    if (first === undefined || !before.has(first)) return
+    before.set(second, (before.get(second) ?? 0) + 1)
+    const followers = after.get(first)
+    if (followers) followers.push(second)
+    else after.set(first, [second])
+  }
+  for (const one of things) bind(cause(one), one)
+  for (const own of Map.groupBy(things, lane).values()) {
+    const sorted = own.toSorted((one, other) => offset(one) - offset(other))
+    for (const [index, one] of sorted.entries()) bind(sorted[index - 1], one)
+  }
+  const byTime = (one: T, other: T) => time(one) - time(other)
+  const ready = things.filter((one) => before.get(one) === 0).sort(byTime)
+  const waiting = new Set(things)
+  const ordered: T[] = []
+  const take = (one: T) => {
+    waiting.delete(one)
+    ordered.push(one)
+    for (const next of after.get(one) ?? []) {
+      const left = (before.get(next) ?? 0) - 1
+      before.set(next, left)
+      if (left === 0 && waiting.has(next)) insert(ready, next, byTime)
+    }
+  }
+  while (waiting.size > 0) {
+    const next = ready.shift()
+    if (next === undefined) take(oldestOf(waiting, time))
+    else if (waiting.has(next)) take(next)
+  }
+  return ordered
+}
+
+function oldestOf<T>(things: Iterable<T>, time: (one: T) => number): T {
+  let oldest: T | undefined
+  for (const one of things) if (oldest === undefined || time(one) < time(oldest)) oldest = one
+  return oldest as T
+}
+
+/** Into a sorted list. */
+function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): void {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(sorted[middle] as T, one) <= 0) low = middle + 1
+    else high = middle
+  }
+  sorted.splice(low, 0, one)
+}
+
+/**
+ * Steps with those beside the log that follow from them: a request before an event of ours that reacts to nothing, and a handling after an
+ * event that a service is done with. When they were is not known: they stand next to their event.
+ * @param wasSetAside whether a service made a dead letter of a step's record
+ */
+function withAround(steps: readonly Step[], wasSetAside: (step: Step, service: string) => boolean): Step[] {
+  const handled = new Set<string>()
+  const all: Step[] = []
+  const placeOf: number[] = []
+  for (const [index, step] of steps.entries()) {
+    const { from, to, row, depth } = step
+    const isTaken = row.validity === 'valid' && step.kind !== 'dead-letter'
+    const beside = { row, isEdited: false, duplicateOf: null, skew: null, missingCause: null, consumers: [] }
+    if (isTaken && isBeginning(step))
+      all.push({ ...beside, kind: 'request', from: 'client', to: from, cause: null, depth })
+    placeOf[index] = all.length
+    all.push(step)
+    for (const { lane, handled: isHandled } of isTaken ? step.consumers : []) {
+      const service = lane.slice('service:'.length)
+      // What comes again changes nothing.
+      const key = `${lane} ${to} ${row.id}`
+      if (!isHandled || handled.has(key) || wasSetAside(step, service)) continue
+      handled.add(key)
+      all.push({ ...beside, kind: 'handled', from: lane, to: `state:${service}`, cause: index, depth: depth + 1 })
+    }
+  }
+  const moved = (index: number | null) => (index === null ? null : (placeOf[index] ?? null))
+  return all.map((step) => ({
+    ...step,
+    cause: moved(step.cause),
+    duplicateOf: moved(step.duplicateOf),
+    consumers: step.consumers.map((one) => ({
+      ...one,
+      reaction: one.reaction.map((index) => placeOf[index] ?? index),
+    })),
+  }))
+}
+
+const isBeginning = ({ kind, from, cause, missingCause, duplicateOf }: Step) =>
+  kind === 'event' && from.startsWith('service:') && cause === null && missingCause === null && duplicateOf === null

@@ -1,14 +1,16 @@
-import { isPlainKey, mayShow } from '@orderflow/envelope-schema'
+import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope-schema'
+import type { EventRow, Fixture, Place } from '../api/events.ts'
+import type { Body } from '../index/record.ts'
 
 /** What stands for a value that may not be shown: `***{/Payload/Field}***`. */
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
 /** The pointer that a placeholder names; undefined for any other text. */
-export const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
+const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
 /** A document for readers, and the pointers of what it does not show. */
-export interface Masked {
+interface Masked {
   document: unknown
   masked: string[]
 }
@@ -19,7 +21,7 @@ const levelsShown = [64, 3, 2, 1]
 const maxPointers = 250_000
 
 /** What a masked document leaves out, by the pointers that stand for it. */
-export interface Hidden {
+interface Hidden {
   values: ReadonlyMap<string, unknown>
   /** Names of fields that are not shown. */
   names: ReadonlyMap<string, string>
@@ -43,7 +45,7 @@ export function maskDocument(value: unknown): Masked {
 }
 
 /** Returns what the masked form of a document leaves out. */
-export function hiddenIn(value: unknown): Hidden {
+function hiddenIn(value: unknown): Hidden {
   return maskedWith(value)
 }
 
@@ -95,4 +97,100 @@ function set(object: Record<string, unknown>, key: string, value: unknown): void
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
   else object[key] = value
+}
+
+/** The JSON document in a text; undefined when there is none. */
+export function documentIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Characters of an event's text that may be edited. Placeholders make it longer than the event, of which 256 KiB fit into a topic. */
+export const maxEditable = 512 * 1024
+
+/**
+ * Returns the event as JSON text to edit, with placeholders for what its reader may not see. It has line breaks where they fit. Undefined
+ * when the event is not JSON, or too much.
+ */
+export function editableText(value: Uint8Array): string | undefined {
+  const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
+  if (document === undefined) return undefined
+  return [JSON.stringify(document, null, 2), JSON.stringify(document)].find(({ length }) => length <= maxEditable)
+}
+
+/**
+ * Returns the event that an edited text means. Placeholders stand for the values that the original has there, wherever they were put, and
+ * a field whose name is not shown has its own name again where it was.
+ * @throws {SyntaxError} the text is no JSON
+ */
+export function editedValue(text: string, original: Uint8Array): Buffer {
+  const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
+  return Buffer.from(JSON.stringify(restored(JSON.parse(text), '', hidden)))
+}
+
+function restored(value: unknown, pointer: string, hidden: Hidden): unknown {
+  if (typeof value === 'string') {
+    const place = placeholderPointer(value)
+    return (place === undefined ? undefined : hidden.values.get(place)) ?? value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item, index) => restored(item, `${pointer}/${index}`, hidden))
+  const fields = Object.entries(value).map(([key, inner]) => {
+    const place = `${pointer}/${key}`
+    return [hidden.names.get(place) ?? key, restored(inner, place, hidden)]
+  })
+  return Object.fromEntries(fields)
+}
+
+interface Change {
+  pointer: string
+  before: unknown
+  after: unknown
+}
+
+/** What differs between two documents, the smallest parts that do; masked. */
+export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names.flatMap((name) => changesBetween(before[name], after[name], `${pointer}/${name}`))
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** An event as a file for `envelope-schema/fixtures`, with made-up values in place of what may not be shown. */
+export function fixtureOf({
+  name,
+  validity,
+  body,
+  place,
+}: Pick<EventRow, 'name' | 'validity'> & { body: Body; place: Place }): Fixture {
+  const isValid = validity === 'valid' || validity === 'foreign'
+  const words = [name ?? 'record', validity === 'valid' ? '' : validity, place.topic, place.partition, place.offset]
+  const fileName = words
+    .filter((word) => word !== '')
+    .join('-')
+    .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
+    .replaceAll(/[^\w-]+/g, '-')
+    .toLowerCase()
+  return { fileName: `${fileName}.json`, folder: isValid ? 'valid' : 'invalid', document: madeUp(body.document) }
+}
+
+/** Returns the example of the field in a schema. */
+function madeUpField(field: string): unknown {
+  return exampleOfField(field) ?? 'made up'
+}
+
+function madeUp(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const pointer = placeholderPointer(value)
+    return pointer === undefined ? value : madeUpField(pointer.split('/').at(-1) ?? '')
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(madeUp)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, madeUp(inner)]))
 }

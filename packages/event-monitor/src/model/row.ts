@@ -1,7 +1,14 @@
-import { parseMoment } from '@orderflow/envelope-schema'
+import {
+  completeEnvelope,
+  type Envelope,
+  type IdSource,
+  isGuid,
+  parseGuid,
+  parseMoment,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope-schema'
 import type { EventRow, Place } from '../api/events.ts'
-import type { Body } from '../index/body.ts'
-import { indexedIds } from './ids.ts'
+import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
 
 /** A record as the index has it. */
@@ -41,4 +48,58 @@ export function rowOf({ place, at, bytes, kind, body }: Omit<Indexed, 'seq'>): E
     bytes,
     of: body.of ?? null,
   }
+}
+
+const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
+
+/** By what an event is found. */
+export interface EventIds {
+  id: string
+  correlationId: string
+  traceId: string
+  causationId: string | null
+}
+
+type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
+
+/** The ids of an indexed event: its own, or those that were derived when it was read. */
+export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
+  const { Headers, ...own } = Object(document) as Named
+  if (!ids) return idsOf({ ...own, Headers }, none)
+  const [Id, CorrelationId, TraceId] = ids
+  return idsOf({ Id, CorrelationId, TraceId, Headers }, none)
+}
+const none: IdSource = { value: new Uint8Array() }
+
+/** Returns the ids that every receiver has for a document: its own, or those that derive from its record. */
+export function idsOf(document: unknown, source: IdSource): EventIds {
+  const { Id, CorrelationId, TraceId, Headers } = Object(document) as Named
+  const { CausationId } = Object(Headers) as { CausationId?: unknown }
+  const causationId = parseGuid(CausationId) ?? null
+  const [id, correlationId, traceId] = [guidIn(Id), guidIn(CorrelationId), guidIn(TraceId)]
+  if (id && correlationId && traceId) return { id, correlationId, traceId, causationId }
+  const own = {
+    ...(id && { Id: id }),
+    ...(correlationId && { CorrelationId: correlationId }),
+    ...(traceId && { TraceId: traceId }),
+  }
+  const ids: Pick<Envelope, 'Id' | 'CorrelationId' | 'TraceId'> = completeEnvelope(own as ReceivedEnvelope, source)
+  return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
+}
+
+/** The ids of a document that receivers refuse because of their spelling: they are found by them all the same. */
+export function spelledIds(document: unknown): string[] {
+  const { Id, CorrelationId, TraceId } = Object(document) as Named
+  return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
+}
+
+/** The GUIDs in the fields of a document's Payload in any usual spelling; at most so many. */
+export function payloadGuids(document: unknown, most = 12): string[] {
+  const { Payload } = Object(document) as { Payload?: unknown }
+  const found: string[] = []
+  for (const value of Object.values(Object(Payload))) {
+    const guid = found.length < most ? parseGuid(value) : undefined
+    if (guid) found.push(guid)
+  }
+  return found
 }

@@ -1,13 +1,26 @@
-import { invalid, pathId, type Route } from '@orderflow/service-kit'
-import { currentAttempt } from '@orderflow/service-kit/log'
-import type { DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
-import type { Page } from '../api/truth.ts'
-import { editableText } from '../model/edited.ts'
+import { validateBytes } from '@orderflow/envelope-schema'
+import { invalid, pathId, type Route, type Tried, type TriedRecord } from '@orderflow/service-kit'
+import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
+import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
+import type { DryRunResult, Page, Place, ServiceVerdict } from '../api/events.ts'
+import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
-import { answer } from './answer.ts'
-import { bytesOf, entryOf, refusalsOf } from './dead-letter.ts'
-import { detailOf } from './detail.ts'
-import { pageInputs, textInput } from './inputs.ts'
+import type { WatchedService } from '../services.ts'
+import {
+  attemptIn,
+  attemptSchema,
+  bytesOf,
+  editedIn,
+  editedSchema,
+  entryAt,
+  entryOf,
+  lost,
+  mended,
+  originalOf,
+  refusalsOf,
+} from './edited.ts'
+import { detailOf } from './events.ts'
+import { answer, eventBody, pageInputs, textInput } from './requests.ts'
 
 export function deadLetterRoutes(monitor: Monitor): Route[] {
   const { index } = monitor
@@ -65,4 +78,109 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       },
     }),
   ]
+}
+
+const checkInput = eventBody(
+  'CheckRequest',
+  { edited: editedSchema, attempt: attemptSchema },
+  ({ edited, attempt }) => ({ edited: editedIn(edited), attempt: attemptIn(attempt) }),
+)
+
+const dryRunInput = eventBody(
+  'DryRunRequest',
+  { place: { type: 'object' }, edited: editedSchema },
+  ({ place, edited }) => {
+    const { topic, partition, offset } = Object(place) as Partial<Place>
+    if (
+      typeof topic === 'string' &&
+      typeof partition === 'number' &&
+      typeof offset === 'string' &&
+      /^\d{1,15}$/.test(offset)
+    ) {
+      return { place: { topic, partition, offset }, edited: editedIn(edited) }
+    }
+    throw invalid([{ pointer: '/place', detail: 'has a topic, a partition and an offset' }])
+  },
+)
+
+/** What would come of an event, as it is or edited. Nothing is changed by asking. */
+export function mendingRoutes(monitor: Monitor): Route[] {
+  const { log, services } = monitor
+
+  async function dryRun(place: Place, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
+    const key = keyBytes?.toString('base64')
+    const record = {
+      place,
+      value: Buffer.from(value).toString('base64'),
+      key,
+      arrivedAt: Date.now(),
+      isVouchedFor: true,
+    }
+    return { services: await tryRecord(record, services) }
+  }
+
+  return [
+    answer({
+      method: 'post',
+      path: '/v1/dead-letters/entries/{id}/check',
+      scope: 'events:operate',
+      summary: 'Check a dead letter before it is resent',
+      input: { id: pathId('id'), asked: checkInput },
+      refusals: ['not-kept', 'not-in-log', 'other-attempt'],
+      async handle({ id, asked: { edited, attempt } }): Promise<CheckResult> {
+        const entry = attempt ? await entryAt(monitor, id, attempt) : (await entryOf(monitor, id)).entry
+        const { origin, reason } = currentAttempt(entry)
+        const original = await originalOf(monitor, entry)
+        const value = edited === undefined ? original : mended(edited, original)
+        const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
+        const [before, after] = [original, value].map(
+          (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString()) ?? null).document,
+        )
+        return {
+          isReady: refusals.length === 0,
+          faults: validateBytes(value, 'receiver').errors,
+          refusals,
+          changes: edited === undefined ? [] : changesBetween(before, after),
+          dryRun: refusals.length === 0 ? await dryRun(origin, value) : null,
+        }
+      },
+    }),
+    answer({
+      method: 'post',
+      path: '/v1/dry-run',
+      scope: 'events:operate',
+      summary: 'Ask services what they would do with an event',
+      input: { asked: dryRunInput },
+      refusals: ['not-in-log'],
+      async handle({ asked: { place, edited } }): Promise<DryRunResult> {
+        const record = await log.read((reader) => recordAt(reader, place))
+        if (!record) throw lost()
+        return dryRun(place, edited === undefined ? record.value : mended(edited, record.value), record.key)
+      },
+    }),
+  ]
+}
+
+const timeoutMs = 5_000
+
+/** What each service that consumes a topic would do with a record now: asked of the services themselves. */
+async function tryRecord(record: TriedRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
+  const consumers = services.filter(({ consumes }) => consumes.includes(record.place.topic))
+  return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))
+}
+
+async function ask({ dryRun }: WatchedService, record: TriedRecord): Promise<Tried> {
+  if (!dryRun) return { result: 'unknown', why: 'nobody said where it can be asked: set Monitor__DryRuns' }
+  try {
+    const response = await fetch(`${dryRun.url}/dry-run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${dryRun.token}` },
+      body: JSON.stringify(record),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    if (response.ok) return (await response.json()) as Tried
+    return { result: 'unknown', why: `it answers with ${response.status}` }
+  } catch {
+    return { result: 'unknown', why: 'it does not answer' }
+  }
 }

@@ -1,9 +1,7 @@
 import type { Route, Streams } from '@orderflow/service-kit'
-import type { Facets, Rates } from '../api/events.ts'
-import type { Me, Truth } from '../api/truth.ts'
+import type { Facets, Me, Rates, Truth } from '../api/events.ts'
 import type { Monitor } from '../monitor.ts'
-import { answer, nameOf } from './answer.ts'
-import { filterInput, numberInput } from './inputs.ts'
+import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60

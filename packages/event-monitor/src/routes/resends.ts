@@ -5,11 +5,9 @@ import type { Job } from '../api/dead-letters.ts'
 import type { ChosenEntry } from '../jobs/ledger.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { answer, nameOf } from './answer.ts'
-import { entryAt, originalOf, refusalsOf } from './dead-letter.ts'
-import { attemptIn, attemptSchema, editedIn, editedSchema, mended } from './edit.ts'
+import { attemptIn, attemptSchema, editedIn, editedSchema, entryAt, mended, originalOf, refusalsOf } from './edited.ts'
 import { notKept } from './events.ts'
-import { eventBody } from './inputs.ts'
+import { answer, eventBody, nameOf } from './requests.ts'
 
 const text = { type: 'string' }
 

@@ -4,11 +4,10 @@ import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit
 import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'
 import type { Revealed } from '../api/events.ts'
-import { documentIn } from '../model/document.ts'
+import { documentIn } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { answer, nameOf } from './answer.ts'
-import { bodyInput, placeInput } from './inputs.ts'
+import { answer, bodyInput, nameOf, placeInput } from './requests.ts'
 
 const reasonSchema = { type: 'string', minLength: 3, maxLength: 200, pattern: notBlankPattern }
 const visible = new RegExp(notBlankPattern, 'u')

@@ -1,12 +1,20 @@
+import { statSync } from 'node:fs'
 import { parseFullEnvelope, validateBytes } from '@orderflow/envelope-schema'
 import { invalid, type Route } from '@orderflow/service-kit'
-import type { MissingReactions, Publishers, Schemas, Validated } from '../api/system.ts'
-import { likelyReason } from '../model/likely.ts'
-import { publishersOf } from '../model/publishers.ts'
-import { schemaUses } from '../model/schemas.ts'
+import type { EventRow } from '../api/events.ts'
+import type {
+  GroupLag,
+  HealthView,
+  MissingReaction,
+  MissingReactions,
+  Publishers,
+  Schemas,
+  ServiceHealth,
+  Validated,
+} from '../api/system.ts'
+import { publishersOf, schemaUses } from '../model/usage.ts'
 import type { Monitor } from '../monitor.ts'
-import { answer } from './answer.ts'
-import { eventBody, optionalNumber, pageInputs } from './inputs.ts'
+import { answer, eventBody, optionalNumber, pageInputs } from './requests.ts'
 
 const daySeconds = 24 * 60 * 60
 
@@ -112,4 +120,75 @@ function typeIn(bytes: Buffer): string | null {
   } catch {
     return null
   }
+}
+
+export function healthRoutes({ index, see, latencies, views, now }: Monitor): Route[] {
+  return [
+    answer({
+      path: '/v1/health',
+      summary: 'See how the system is',
+      input: {},
+      async handle(): Promise<HealthView> {
+        const seen = await see()
+        const state = index.state()
+        const complete = index.truth()
+        return {
+          ...seen,
+          latency: latencies.view(now().getTime()),
+          index: {
+            events: complete.kept,
+            segments: state.segments.length,
+            bytesOnDisk: state.segments.reduce((sum, { file }) => sum + sizeOf(file), 0),
+            memoryBytes: process.memoryUsage.rss(),
+            perSecond: state.perSecond,
+            liveRowsDropped: views.dropped(),
+            error: state.error,
+          },
+          complete,
+        }
+      },
+    }),
+  ]
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** What is known when somebody asks why nothing came. */
+interface Surroundings {
+  services: readonly ServiceHealth[]
+  groups: readonly GroupLag[]
+  indexLag: number | null
+  /** The dead letter of an event in an app, if there is one. */
+  letterOf: (row: EventRow, app: string) => string | undefined
+}
+
+/** Why nobody has reacted, as likely as can be told from outside: what stands in the way first. */
+export function likelyReason(
+  row: EventRow,
+  by: string,
+  { services, groups, indexLag, letterOf }: Surroundings,
+): MissingReaction['likely'] {
+  const entry = letterOf(row, by)
+  if (entry) return { why: 'dead-letter', text: `${by} could not handle it, and put it aside`, entry }
+  const service = services.find(({ name }) => name === by)
+  if (service && service.state !== 'ready') {
+    const how =
+      service.state === 'unreachable' ? 'is not reached' : `is not ready (${service.reason ?? 'it does not say why'})`
+    return { why: 'service-down', text: `${by} ${how}`, entry: null }
+  }
+  const { topic, partition, offset } = row.place
+  const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
+  if (group && BigInt(group.position) <= BigInt(offset)) {
+    // None, where it was looked at before the event came.
+    const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
+    const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
+    return { why: 'lag', text: `${by} has not come to it${behind}`, entry: null }
+  }
+  if (indexLag === null || indexLag > 1_000) {
+    const behind = indexLag === null ? 'does not know how far' : `is ${indexLag} events behind`
+    return { why: 'index-behind', text: `the monitor ${behind}: the reaction may be there already`, entry: null }
+  }
+  return { why: 'unknown', text: `${by} has passed it, and published nothing about it`, entry: null }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import type { IndexRecord } from '../../src/index/batch.ts'
+import type { IndexRecord } from '../../src/index/record.ts'
 import { indexRecord, orderCreated, positionAfter, type TestIndex, testIndex } from '../support/records.ts'
 
 describe('the index on a full disk', () => {

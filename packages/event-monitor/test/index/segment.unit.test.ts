@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { Segments } from '../../src/index/read/segments.ts'
-import { isSegment, openForReading, openForWriting } from '../../src/index/segment.ts'
-import { segmentsIn } from '../../src/index/series.ts'
+import { isSegment, openForReading, openForWriting, segmentsIn } from '../../src/index/segment.ts'
 
 /** Has the file alone for so many milliseconds, as whoever closes it last does. */
 const holder = `

@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { findRows } from '../../src/index/read/find.ts'
-import { queryOf } from '../../src/index/read/query.ts'
+import { findRows, queryOf } from '../../src/index/read/search.ts'
 import { Segments } from '../../src/index/read/segments.ts'
-import { Statements } from '../../src/index/statements.ts'
+import { Statements } from '../../src/index/sqlite.ts'
 import { indexRecord, orderCreated, testIndex } from '../support/records.ts'
 
 const start = Date.UTC(2026, 0, 1)

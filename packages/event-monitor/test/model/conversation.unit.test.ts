@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { causalOrder } from '../../src/model/causal-order.ts'
+import { causalOrder } from '../../src/model/conversation.ts'
 import { full, indexRecord, orderCreated, type TestIndex, testIndex } from '../support/records.ts'
 
 const consumed = { 'order-service': ['orderevents', 'paymentevents'], 'payment-service': ['orderevents'] }

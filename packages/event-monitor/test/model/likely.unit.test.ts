@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { EventRow } from '../../src/api/events.ts'
 import type { GroupLag, ServiceHealth } from '../../src/api/system.ts'
-import { likelyReason } from '../../src/model/likely.ts'
+import { likelyReason } from '../../src/routes/system.ts'
 
 describe('why nobody has reacted to an event', () => {
   const row = { place: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow

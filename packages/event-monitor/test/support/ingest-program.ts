@@ -1,4 +1,4 @@
-import type { Truth } from '../../src/api/truth.ts'
+import type { Truth } from '../../src/api/events.ts'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
 // Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readApplication } from '@orderflow/service-kit/application'
 import type { LogRecord } from '@orderflow/service-kit/log'
-import type { IndexRecord, Position } from '../../src/index/batch.ts'
 import { createReads, type Reads } from '../../src/index/read/reads.ts'
+import type { IndexRecord, Position } from '../../src/index/record.ts'
 import { type IndexWriter, openWriter, type WriterOptions } from '../../src/index/writer.ts'
-import { examine } from '../../src/ingest/examine.ts'
-import { subjectsOf } from '../../src/model/rules.ts'
+import { examine, subjectsOf } from '../../src/ingest/examine.ts'
 
 const { reactions } = readApplication(new URL('../../services.json', import.meta.url))
 

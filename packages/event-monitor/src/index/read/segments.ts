@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Kind } from '../../model/kind.ts'
 import type { Indexed } from '../../model/row.ts'
-import { type Body, blockTexts } from '../body.ts'
-import { openForReading } from '../segment.ts'
-import type { SegmentFacts } from '../series.ts'
-import { Statements } from '../statements.ts'
+import { type Body, blockTexts } from '../record.ts'
+import { openForReading, type SegmentFacts } from '../segment.ts'
+import { Statements } from '../sqlite.ts'
 
 /** A kind in a segment. */
 export interface CountedKind {

@@ -1,14 +1,13 @@
 import type { Send } from '@orderflow/service-kit'
-import type { Job } from '../api/dead-letters.ts'
-import type { EventFilter, EventRow } from '../api/events.ts'
-import type { LiveBatch } from '../api/live.ts'
-import { hashOf } from '../index/hash.ts'
-import type { MonitorIndex } from '../index/monitor-index.ts'
-import { queryOf } from '../index/read/query.ts'
-import { maxRows } from '../ingest/live-batch.ts'
-import type { IngestBatch } from '../ingest/messages.ts'
-import { tally } from '../model/counts.ts'
-import { isFaulty, type Kind, publisherText, typeText } from '../model/kind.ts'
+import type { Job } from './api/dead-letters.ts'
+import type { EventFilter, EventRow } from './api/events.ts'
+import type { LiveBatch } from './api/live.ts'
+import { hashOf } from './index/guid-runs.ts'
+import type { MonitorIndex } from './index/monitor-index.ts'
+import { queryOf } from './index/read/search.ts'
+import { type IngestBatch, maxRows } from './ingest/messages.ts'
+import { tally } from './model/counts.ts'
+import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
 /** Ten a second is as often as people see a change, and as a browser draws without effort. */
 export const batchMs = 100

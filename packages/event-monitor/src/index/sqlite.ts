@@ -1,4 +1,49 @@
 import { statfsSync } from 'node:fs'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/** More than the monitor has texts of SQL for one database, since no text contains a value (test/lint/no-values-in-sql.grit). */
+const maxStatements = 50
+
+/** Prepares each statement of a database once, and keeps a bounded number of them. */
+export class Statements {
+  readonly #database: DatabaseSync
+  readonly #prepared = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  get size(): number {
+    return this.#prepared.size
+  }
+
+  get(sql: string): StatementSync {
+    const known = this.#prepared.get(sql)
+    if (known) return known
+    const statement = this.#database.prepare(sql)
+    if (this.#prepared.size >= maxStatements) this.#prepared.delete(this.#prepared.keys().next().value as string)
+    this.#prepared.set(sql, statement)
+    return statement
+  }
+}
+
+/**
+ * Runs a unit of work in one transaction: all of it is stored, or nothing.
+ *
+ * SQLite rolls back by itself after some errors, such as a full disk (https://www.sqlite.org/lang_transaction.html). A ROLLBACK after that
+ * throws an error of its own, which would hide the first one and skip the caller's clean-up.
+ */
+export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
 
 /** https://www.sqlite.org/rescode.html: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN. */
 const sqliteFaults = new Set([8, 10, 13, 14])

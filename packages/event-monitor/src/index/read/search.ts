@@ -1,12 +1,47 @@
 import { parseGuid } from '@orderflow/envelope-schema'
-import { placeText } from '@orderflow/service-kit/log'
-import type { Place } from '../../api/events.ts'
-import { indexedIds, payloadGuids, spelledIds } from '../../model/ids.ts'
-import type { Indexed } from '../../model/row.ts'
-import type { Body } from '../body.ts'
+import { parsePlace, placeText } from '@orderflow/service-kit/log'
+import type { EventFilter, Place } from '../../api/events.ts'
+import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
+import { type Indexed, indexedIds, payloadGuids, spelledIds } from '../../model/row.ts'
 import { seqsOf } from '../guid-runs.ts'
-import type { Query } from './query.ts'
+import type { Body } from '../record.ts'
+import { bucketMs } from '../segment.ts'
 import type { EventTuple, ReadSegment, Segments } from './segments.ts'
+
+/** A filter, ready to be asked. */
+interface Query {
+  test: (kind: Kind) => boolean
+  /** Milliseconds since 1970. */
+  from: number
+  to: number
+  partition: number | undefined
+  guid: string | undefined
+  place: Place | undefined
+  /** Whether only kinds matter, whose counts are known. */
+  isOfKinds: boolean
+}
+
+/** What a filter asks. Of the words of `q` a GUID and a place are looked up as such. */
+export function queryOf(filter: EventFilter): Query {
+  const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
+  const place = words.map(parsePlace).find((one) => one !== undefined)
+  const guids = words.map(parseGuid)
+  const guid: string | undefined = filter.guid ?? guids.find((each) => each !== undefined)
+  const rest = words
+    .filter((word, index) => !parsePlace(word) && (guid === undefined || guids[index] !== guid))
+    .map((word) => word.toLowerCase())
+  const kinds: KindFilter = { ...filter, words: rest }
+  return {
+    test: kindTest(kinds),
+    from: filter.from === undefined ? 0 : Date.parse(filter.from),
+    to: filter.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.to),
+    partition: filter.partition,
+    guid,
+    place,
+    isOfKinds:
+      filter.from === undefined && filter.to === undefined && filter.partition === undefined && !guid && !place,
+  }
+}
 
 /** So many kinds are looked up one by one; more of them are found faster by looking at each row. */
 const maxLookups = 40
@@ -146,4 +181,85 @@ function isFoundBy({ body }: Indexed, guid: string): boolean {
   if ([id, correlationId, traceId, causationId].includes(guid) || parseGuid(body.key) === guid) return true
   if ([...spelledIds(body.document), ...payloadGuids(body.document)].includes(guid)) return true
   return body.of !== undefined && placeText(body.of) === guid
+}
+
+export interface KindCount {
+  kind: Kind
+  count: number
+  first: number
+  last: number
+}
+
+/** So many events of one GUID are counted. */
+const maxOfGuid = 5_000
+
+/** How many kept events a query lets through, by kind. `isAtLeast` when there may be more. */
+export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
+  if (query.guid) {
+    const found = withGuid(segments, query.guid, { query, limit: maxOfGuid })
+    const kinds = found.map(({ kind, at }) => ({ kind, count: 1, first: at, last: at }))
+    return { kinds, isAtLeast: found.length === maxOfGuid }
+  }
+  const kinds = segments.all().flatMap((segment): KindCount[] => {
+    const { facts } = segment
+    if (facts.last < query.from || facts.first >= query.to) return []
+    const wanted = segment.kinds().filter(({ kind }) => query.test(kind))
+    if (query.isOfKinds) return wanted.filter(({ count }) => count > 0)
+    const byId = new Map(wanted.map((one) => [one.id, one]))
+    const rows =
+      query.partition === undefined
+        ? segment.all<{ kind: number; count: number }>(
+            'SELECT kind, sum(count) AS count FROM counts WHERE bucket >= ? AND bucket < ? GROUP BY kind',
+            Math.ceil(query.from / bucketMs) * bucketMs,
+            query.to - (bucketMs - 1),
+          )
+        : segment.countsOf(query.partition, query.from, query.to)
+    return rows.flatMap(({ kind: id, count }) => {
+      const known = byId.get(id)
+      return known ? [{ ...known, count }] : []
+    })
+  })
+  // Whole buckets are counted, so that a count takes as long as there are buckets.
+  const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
+  return { kinds, isAtLeast: query.partition === undefined && isCut }
+}
+
+/** Events by time: how many arrived in each step, of those that a query lets through. */
+export function countByTime(
+  segments: Segments,
+  query: Query,
+  { from, to, stepMs }: { from: number; to: number; stepMs: number },
+): { count: number[]; invalid: number[] } {
+  const length = Math.ceil((to - from) / stepMs)
+  const [count, invalid] = [new Array<number>(length).fill(0), new Array<number>(length).fill(0)]
+  const add = (at: number, some: number, isFaulty: boolean) => {
+    const step = Math.floor((at - from) / stepMs)
+    if (step < 0 || step >= length) return
+    count[step] = (count[step] ?? 0) + some
+    if (isFaulty) invalid[step] = (invalid[step] ?? 0) + some
+  }
+  const faulty = ({ validity }: Kind) => !['valid', 'foreign', 'resend-note'].includes(validity)
+  if (query.guid) {
+    for (const { at, kind } of withGuid(segments, query.guid, { query, limit: maxOfGuid })) add(at, 1, faulty(kind))
+    return { count, invalid }
+  }
+  for (const segment of segments.all()) {
+    if (segment.facts.last < from || segment.facts.first >= to) continue
+    const wanted = new Map(
+      segment
+        .kinds()
+        .filter(({ kind }) => query.test(kind))
+        .map((one) => [one.id, one.kind]),
+    )
+    const rows = segment.iterate<{ bucket: number; kind: number; count: number }>(
+      'SELECT * FROM counts WHERE bucket >= ? AND bucket < ?',
+      from - (from % bucketMs),
+      to,
+    )
+    for (const { bucket, kind, count: some } of rows) {
+      const known = wanted.get(kind)
+      if (known) add(bucket, some, faulty(known))
+    }
+  }
+  return { count, invalid }
 }

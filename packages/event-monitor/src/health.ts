@@ -4,8 +4,8 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-settings'
 import { type Unread, unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
-import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from '../api/system.ts'
-import type { WatchedService } from '../services.ts'
+import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/system.ts'
+import type { WatchedService } from './services.ts'
 
 /** What the broker and services say of themselves. */
 export interface Seen {
@@ -132,7 +132,7 @@ async function streamAt(
 ): Promise<Stream> {
   const [{ ListOffsetTimestamps }, { describeLog, offsetsAt, partitionKey }] = await Promise.all([
     import('@platformatic/kafka'),
-    import('../ingest/partitions.ts'),
+    import('./ingest/partitions.ts'),
   ])
   const { topics: counts, brokers, controllerId, led } = await describeLog(admin)
   const [firsts, ends] = await Promise.all([
@@ -207,4 +207,27 @@ async function groupsOf(
     return { group, topic, partition, position: String(next), end: String(end), lag, isAtMost }
   })
   return { groups, error: errors.join('; ') || null }
+}
+
+/** How long reactions took, of those that were seen in the last minute. */
+export class Latencies {
+  readonly #seen = new Map<string, { at: number; ms: number }[]>()
+
+  add(reaction: string, ms: number, at: number): void {
+    const list = this.#seen.get(reaction) ?? []
+    this.#seen.set(reaction, list)
+    list.push({ at, ms })
+    if (list.length > 5_000) list.splice(0, list.length - 5_000)
+  }
+
+  view(now: number): HealthView['latency'] {
+    return [...this.#seen].flatMap(([reaction, list]) => {
+      const times = list
+        .filter(({ at }) => at > now - 60_000)
+        .map(({ ms }) => ms)
+        .sort((one, other) => one - other)
+      const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
+      return times.length > 0 ? [{ reaction, p50: at(0.5), p95: at(0.95), count: times.length }] : []
+    })
+  }
 }
