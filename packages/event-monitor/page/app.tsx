@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { isSigningIn } from './data/access.ts'
-import { announced } from './data/announce.ts'
+import { announced, useTitle } from './data/announce.ts'
+import { isSigningIn } from './data/api.ts'
 import { useKeys } from './data/commands.ts'
 import { back, path } from './data/location.ts'
 import { connect } from './data/stream.ts'
@@ -9,21 +9,21 @@ import { type Route, routeOf } from './lib/route.ts'
 import { ProblemBox } from './parts/answers.tsx'
 import { Header } from './parts/header.tsx'
 import { SignIn } from './parts/sign-in.tsx'
-import type { View } from './parts/view.ts'
+import { TruthLine, type View } from './parts/view.tsx'
 
 const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
   live: async () => (await import('./views/live/live.tsx')).Live,
   conversation: async () => (await import('./views/conversation/conversation.tsx')).ConversationView,
   event: async () => (await import('./views/event/event.tsx')).EventView,
-  id: async () => (await import('./views/event/id.tsx')).IdView,
-  dead: async () => (await import('./views/dead/dead.tsx')).DeadLetters,
-  'dead-entry': async () => (await import('./views/dead/entry.tsx')).EntryView,
+  id: async () => (await import('./views/event/event.tsx')).IdView,
+  dead: async () => (await import('./views/dead/dead-letters.tsx')).DeadLetters,
+  'dead-entry': async () => (await import('./views/dead/dead-letter.tsx')).EntryView,
   missing: async () => (await import('./views/missing.tsx')).Missing,
   publishers: async () => (await import('./views/publishers.tsx')).PublishersView,
-  schemas: async () => (await import('./views/schemas/schemas.tsx')).SchemasView,
-  health: async () => (await import('./views/health/health.tsx')).Health,
+  schemas: async () => (await import('./views/schemas.tsx')).SchemasView,
+  health: async () => (await import('./views/health.tsx')).Health,
   audit: async () => (await import('./views/audit.tsx')).AuditView,
-  'not-found': async () => (await import('./views/not-found.tsx')).NotFound,
+  'not-found': async () => NotFound,
 }
 
 const loaded = new Map<Route['view'], ComponentType<{ route: Route }>>()
@@ -77,3 +77,20 @@ export function App() {
 
 /** After a new version its old files are gone. */
 const asProblem = (detail: string) => ({ type: 'about:blank', title: 'This view cannot be loaded', status: 0, detail })
+
+export const NotFound: View<'not-found'> = ({ route: { path } }) => {
+  useTitle('No such view')
+  return (
+    <article class="page">
+      <TruthLine />
+      <h1>There is no such view</h1>
+      <p>
+        <code class="whole">{path}</code> is none of this page. A record is at <code>/e/topic/partition/offset</code>,
+        an event at <code>/id/…</code>, a conversation at <code>/c/…</code>.
+      </p>
+      <p>
+        <a href="/">See what happens now</a>
+      </p>
+    </article>
+  )
+}

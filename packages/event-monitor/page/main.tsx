@@ -1,11 +1,10 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { payAttention } from './data/attention.ts'
+import { askWhoLooks } from './data/api.ts'
 import { listenToKeys } from './data/commands.ts'
-import { followLinks } from './data/location.ts'
-import { askWhoLooks } from './data/me.ts'
-import { rootLinks } from './data/root.ts'
+import { followLinks, rootLinks } from './data/location.ts'
 import { keepConnected } from './data/stream.ts'
+import { payAttention } from './parts/header.tsx'
 
 const root = document.getElementById('page')
 if (!root) throw new Error('index.html has no #page')

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 
 /** What a screen reader is told, politely: not more often than every few seconds, the newest alone. */
 export const announced = signal('')
@@ -15,4 +16,11 @@ export function announce(text: string): void {
     },
     Math.max(0, last + 3000 - Date.now()),
   )
+}
+
+/** What the tab is called. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Event monitor`
+  }, [title])
 }

@@ -1,6 +1,6 @@
-import { type Problem, paths } from '../../src/api/index.ts'
-import { authorization, credential, refuse } from './access.ts'
-import { root } from './root.ts'
+import { signal } from '@preact/signals'
+import { type Me, type Problem, paths } from '../../src/api/index.ts'
+import { root } from './location.ts'
 
 /** An answer that is none: what the monitor said, or that it does not answer (status 0). */
 export class ApiProblem extends Error {
@@ -82,4 +82,63 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '')
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return text && `?${text}`
+}
+
+/** That the monitor let nobody in, on a stack that is closed, and why what somebody had signed in with does not count any more. */
+export const refusal = signal<{ ended: string | null } | null>(null)
+/** Whether somebody is asked who they are. */
+export const isSigningIn = signal(false)
+
+const credentialKey = 'credential'
+
+/** The API key or token that somebody signed in with. It is in this tab alone, and gone with it. */
+export function credential(): string | null {
+  try {
+    return sessionStorage.getItem(credentialKey)
+  } catch {
+    return null
+  }
+}
+
+/** The header that says who asks: none where nobody signed in. */
+function authorization(sent = credential()): { authorization?: string } {
+  return sent === null ? {} : { authorization: `Bearer ${sent}` }
+}
+
+/** Who asked is not let in: what they had signed in with is forgotten, and they are asked, once. */
+function refuse({ title, detail = title }: Problem): void {
+  if (refusal.value) return
+  refusal.value = { ended: credential() && detail }
+  isSigningIn.value = true
+  try {
+    sessionStorage.removeItem(credentialKey)
+  } catch {
+    // Then there was nothing.
+  }
+}
+
+/** Asks for everything anew, as whoever has this. @throws {DOMException} where the browser keeps nothing for the page */
+export function signIn(accepted: string): void {
+  sessionStorage.setItem(credentialKey, accepted)
+  location.reload()
+}
+
+/** Nothing that was shown or written stays. */
+export function signOut(): void {
+  sessionStorage.clear()
+  location.reload()
+}
+
+/** Who looks, and what they may do; null until it is known. */
+export const me = signal<Me | null>(null)
+
+export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
+
+/** Again until it is known: the monitor may still be starting. Not when it lets nobody in. */
+export async function askWhoLooks(): Promise<void> {
+  try {
+    me.value = await get<Me>(paths.me)
+  } catch (error) {
+    if (!isRefusal(error)) setTimeout(askWhoLooks, 3000)
+  }
 }

@@ -8,7 +8,7 @@ export interface Loaded<Answer> {
   problem: Problem | null
   isLoading: boolean
 }
-export interface Load<Answer> {
+interface Load<Answer> {
   state: Signal<Loaded<Answer>>
   again: () => void
 }
@@ -68,3 +68,31 @@ export function asProblem(error: unknown): Problem {
 
 /** Whether the same may be answered a moment later. */
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
+
+/** What somebody asks for by a button, of which one is under way at a time. */
+interface Task<Name extends string> {
+  busy: Signal<Name | null>
+  /** Of the last one that failed. */
+  problem: Signal<Problem | null>
+  run: (name: Name, act: () => Promise<void>) => Promise<void>
+}
+
+export function useTask<Name extends string>(): Task<Name> {
+  const busy = useSignal<Name | null>(null)
+  const problem = useSignal<Problem | null>(null)
+  return {
+    busy,
+    problem,
+    async run(name, act) {
+      busy.value = name
+      problem.value = null
+      try {
+        await act()
+      } catch (error) {
+        problem.value = asProblem(error)
+      } finally {
+        busy.value = null
+      }
+    },
+  }
+}

@@ -1,12 +1,11 @@
 import { signal } from '@preact/signals'
-import type { EventSourceMessage } from 'eventsource-parser'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type Job, type LiveBatch, type LiveMessages, paths, type Truth } from '../../src/api/index.ts'
-import { RateWindow } from '../lib/rate-window.ts'
+import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
-import { readMessages } from './messages.ts'
 
 /** What the stream is: `lost` and since when, `away` while nobody looks at the tab, `refused` when it stays so until somebody signs in, or asks for something else. */
-export type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
+type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
 export const truth = signal<Truth | null>(null)
@@ -21,7 +20,7 @@ const silenceMs = 6000
 /** A browser has six connections to a host, and each tab would take one. */
 const awayMs = 5000
 
-export interface Listener {
+interface Listener {
   /** A filter as a query, without `from` and `to`. */
   search: string
   onHello: () => void
@@ -132,4 +131,24 @@ function lost(): void {
   if (connection.value.state !== 'lost') connection.value = { state: 'lost', since: Date.now() }
   failures += 1
   retry = setTimeout(open, Math.min(10_000, 500 * 2 ** Math.min(failures, 5)))
+}
+
+/** Takes each message of a `text/event-stream`, until it ends. @throws {TypeError} when the connection breaks */
+async function readMessages(response: Response, take: (message: EventSourceMessage) => void): Promise<void> {
+  if (!response.body) return
+  const onEvent = (message: EventSourceMessage) => {
+    try {
+      take(message)
+    } catch (error) {
+      // A mistake of the page's own, and no matter of the connection.
+      reportError(error)
+    }
+  }
+  const parser = createParser({ onEvent })
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    parser.feed(value)
+  }
 }

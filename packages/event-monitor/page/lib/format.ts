@@ -68,3 +68,12 @@ export function moment(iso: string): string {
 
 /** Of a GUID the part that people compare by; the rest is in its title. */
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
+
+/**
+ * What somebody pasted as a key or token, as it may stand in a header (RFC 6750, section 2.1).
+ * @returns null when it cannot be one
+ */
+export function credentialIn(text: string): string | null {
+  const pasted = text.trim().replace(/^Bearer(\s+|$)/i, '')
+  return /^[\w.~+/-]+=*$/.test(pasted) ? pasted : null
+}

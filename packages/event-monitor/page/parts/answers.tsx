@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '../../src/api/index.ts'
-import { isSigningIn } from '../data/access.ts'
+import { isSigningIn } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
-import { nextStepOf } from '../lib/problem-words.ts'
+import { nextStepOf } from '../lib/words.ts'
 
 /** What went wrong, what of it, and what to do. */
 export function ProblemBox({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {

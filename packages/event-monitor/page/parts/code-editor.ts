@@ -7,7 +7,7 @@ import { EditorState, StateEffect } from '@codemirror/state'
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Fault } from '../../src/api/index.ts'
-import { pointerRanges, rangeOf } from '../lib/pointer-ranges.ts'
+import { pointerRanges, rangeOf } from '../lib/json.ts'
 
 export interface CodeEditor {
   /** What a check found, shown at its place. */

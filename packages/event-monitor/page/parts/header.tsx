@@ -1,15 +1,15 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { attention } from '../data/attention.ts'
+import { type DeadLetterGroups, type HealthView, type MissingReactions, paths } from '../../src/api/index.ts'
+import { credential, get, isSigningIn, me, refusal, signOut } from '../data/api.ts'
 import { useKeys } from '../data/commands.ts'
 import { go, path, search } from '../data/location.ts'
 import { filterOf, searchOf } from '../lib/filters.ts'
 import { count } from '../lib/format.ts'
 import { destinations } from '../lib/keys.ts'
 import { hrefs, placeIn } from '../lib/route.ts'
-import { Account } from './account.tsx'
-import { Help } from './help.tsx'
-import { ThemeSwitch } from './theme-switch.tsx'
+import { troubles } from '../lib/words.ts'
+import { Dialog } from './dialog.tsx'
 
 /** On every view: where one may go, what to search for. */
 export function Header() {
@@ -111,4 +111,122 @@ function submit(text: string): void {
   }
   const { q: _, ...filter } = path.value === '/' ? filterOf(search.value) : {}
   go(`/${searchOf(text.trim() ? { ...filter, q: text.trim() } : filter)}`)
+}
+
+/** Who is signed in, where the monitor asks. */
+function Account() {
+  if (refusal.value) {
+    return (
+      <button type="button" onClick={() => (isSigningIn.value = true)}>
+        Sign in
+      </button>
+    )
+  }
+  if (credential() === null) return null
+  return (
+    <button type="button" title={`Signed in, with ${me.value?.scopes.join(' ') ?? 'no scope'}`} onClick={signOut}>
+      Sign out <span class="quiet">{me.value?.recordedAs}</span>
+    </button>
+  )
+}
+
+type Theme = 'light' | 'dark' | ''
+const following: Record<Theme, Theme> = { '': 'light', light: 'dark', dark: '' }
+const words: Record<Theme, [string, string]> = {
+  '': ['◐', 'Colours: as the system has them'],
+  light: ['☼', 'Colours: light'],
+  dark: ['☾', 'Colours: dark'],
+}
+
+/** Light, dark, or as the system has it; kept for this browser. */
+function ThemeSwitch() {
+  const theme = useSignal((document.documentElement.dataset.theme ?? '') as Theme)
+  const choose = () => {
+    const next = following[theme.value]
+    theme.value = next
+    if (next) document.documentElement.dataset.theme = next
+    else delete document.documentElement.dataset.theme
+    try {
+      localStorage.setItem('theme', next)
+    } catch {
+      // Then it holds until the page is left.
+    }
+    dispatchEvent(new Event('themechange'))
+  }
+  const [sign, label] = words[theme.value]
+  return (
+    <button type="button" class="plain" aria-label={label} title={label} onClick={choose}>
+      {sign}
+    </button>
+  )
+}
+
+const keys: [string, string][] = [
+  ['/', 'search'],
+  ['j  k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['c', 'its conversation'],
+  ['Space', 'stop and go on'],
+  ['Esc', 'back'],
+  ['?', 'this'],
+]
+
+/** What keys and words there are. */
+function Help({ close }: { close: () => void }) {
+  return (
+    <Dialog title="Keys and words" close={close}>
+      <dl class="keys">
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+        {Object.entries(destinations).map(([key, { title }]) => (
+          <div key={key}>
+            <dt>
+              <kbd>g</kbd> <kbd>{key}</kbd>
+            </dt>
+            <dd>{title}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
+        CorrelationId or a GUID of the Payload, and positions such as <code>a-topic/2/1234</code>. It finds no personal
+        values.
+      </p>
+      <p>
+        <code>***</code> stands for a personal value: it does not leave the monitor. The filters are in the address,
+        with absolute times: a link shows somebody else the same.
+      </p>
+      <p>
+        <a href="/licenses.txt">Licenses of what this page is made of</a>
+      </p>
+    </Dialog>
+  )
+}
+
+/** How much there is to look at, by the path of the view that shows it. */
+const attention = signal<Record<string, number>>({})
+
+const everyMs = 15_000
+
+/** Asks now and then, while the tab is looked at: who looks at one view learns what broke in another. */
+export async function payAttention(): Promise<void> {
+  if (!document.hidden && !refusal.value) {
+    const [dead, missing, health] = await Promise.allSettled([
+      get<DeadLetterGroups>(paths.deadLetters),
+      get<MissingReactions>(`${paths.missing}?limit=1`),
+      get<HealthView>(paths.health),
+    ])
+    attention.value = {
+      '/dead': dead.status === 'fulfilled' ? dead.value.open : 0,
+      '/missing': missing.status === 'fulfilled' ? missing.value.total : 0,
+      '/health': health.status === 'fulfilled' ? troubles(health.value).length : 0,
+    }
+  }
+  setTimeout(payAttention, everyMs)
 }

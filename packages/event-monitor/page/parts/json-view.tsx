@@ -1,5 +1,5 @@
 import type { Fault } from '../../src/api/index.ts'
-import { type JsonLine, jsonLines } from '../lib/json-lines.ts'
+import { type JsonLine, jsonLines } from '../lib/json.ts'
 
 interface Props {
   label: string

@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { count } from '../lib/format.ts'
-import { plotted, type Strip } from '../lib/strip.ts'
+import { plotted, type Strip } from '../lib/live-counts.ts'
 
 interface Props {
   strip: ReadonlySignal<Strip | null>

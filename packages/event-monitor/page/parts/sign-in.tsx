@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { Problem } from '../../src/api/index.ts'
-import { isSigningIn, refusal, signIn } from '../data/access.ts'
-import { tryCredential } from '../data/api.ts'
+import { isSigningIn, refusal, signIn, tryCredential } from '../data/api.ts'
 import { asProblem } from '../data/load.ts'
-import { credentialIn } from '../lib/credential.ts'
+import { credentialIn } from '../lib/format.ts'
 import { Dialog } from './dialog.tsx'
 import { State } from './marks.tsx'
 

@@ -1,12 +1,11 @@
 import { type Audit, paths } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
 import { useLoad } from '../data/load.ts'
-import { useTitle } from '../data/title.ts'
 import { counted } from '../lib/format.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
-import { Columns } from '../parts/columns.tsx'
 import { PlaceLink, Time } from '../parts/marks.tsx'
-import { TruthLine } from '../parts/truth-line.tsx'
-import type { View } from '../parts/view.ts'
+import { Columns } from '../parts/tables.tsx'
+import { TruthLine, type View } from '../parts/view.tsx'
 
 /** Who looked at personal values, and who resent what. */
 export const AuditView: View<'audit'> = () => {

@@ -1,15 +1,13 @@
 import { type MissingReactions, paths } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
 import { useLoad } from '../data/load.ts'
 import { go, search } from '../data/location.ts'
-import { useTitle } from '../data/title.ts'
 import { duration, shownOf } from '../lib/format.ts'
 import { hrefs } from '../lib/route.ts'
-import { useActiveRow } from '../parts/active-row.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
-import { Columns } from '../parts/columns.tsx'
 import { ConversationLink, PlaceLink, State, TypeName } from '../parts/marks.tsx'
-import { TruthLine } from '../parts/truth-line.tsx'
-import type { View } from '../parts/view.ts'
+import { Columns, useActiveRow } from '../parts/tables.tsx'
+import { TruthLine, type View } from '../parts/view.tsx'
 
 const spans = [5, 30, 300, 3600]
 

@@ -1,15 +1,13 @@
 import { type Publisher, type Publishers, paths } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
 import { useLoad } from '../data/load.ts'
 import { go } from '../data/location.ts'
-import { useTitle } from '../data/title.ts'
 import { searchOf } from '../lib/filters.ts'
 import { count, counted } from '../lib/format.ts'
-import { useActiveRow } from '../parts/active-row.ts'
 import { Answer, Empty, TryDemo } from '../parts/answers.tsx'
-import { Columns } from '../parts/columns.tsx'
 import { publisherOf, State, Time } from '../parts/marks.tsx'
-import { TruthLine } from '../parts/truth-line.tsx'
-import type { View } from '../parts/view.ts'
+import { Columns, useActiveRow } from '../parts/tables.tsx'
+import { TruthLine, type View } from '../parts/view.tsx'
 
 /** Who says what, and how much of it is right. */
 export const PublishersView: View<'publishers'> = () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { credentialIn } from '../../page/lib/credential.ts'
+import { credentialIn } from '../../page/lib/format.ts'
 
 describe('what somebody signs in with', () => {
   it('is taken as it was copied: with spaces around it, or from a header', () => {

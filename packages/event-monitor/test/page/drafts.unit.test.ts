@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
-import { lagText, summedLags, troubles } from '../../page/lib/health-words.ts'
-import { nextStepOf } from '../../page/lib/problem-words.ts'
+import { lagText, nextStepOf, summedLags, troubles } from '../../page/lib/words.ts'
 import { health } from './support/system-sample.ts'
 
 describe('what somebody wrote and has not sent', () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isMask, jsonLines } from '../../page/lib/json-lines.ts'
-import { pointerRanges, rangeOf } from '../../page/lib/pointer-ranges.ts'
+import { isMask, jsonLines, pointerRanges, rangeOf } from '../../page/lib/json.ts'
 
 const textOf = (document: unknown) =>
   jsonLines(document, [], 100_000)

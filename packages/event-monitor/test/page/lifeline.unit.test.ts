@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { barsAcross, isRecord, lifelineOf, notesOf, stepsBetween, titleOf } from '../../page/lib/lifeline.ts'
-import { scrolledTo, windowOf } from '../../page/lib/window.ts'
+import { scrolledTo, windowOf } from '../../page/lib/rows.ts'
 import { aroundConversation, conversation, longConversation } from './support/conversation-sample.ts'
 
 describe('the lifeline', () => {

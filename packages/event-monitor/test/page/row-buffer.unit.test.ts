@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Line, RowBuffer } from '../../page/lib/row-buffer.ts'
+import { type Line, RowBuffer } from '../../page/lib/rows.ts'
 import { rowOf } from './support/sample.ts'
 
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))

@@ -1,7 +1,5 @@
 import { expect } from 'chai'
-import { addedTo } from '../../page/lib/facets.ts'
-import { RateWindow } from '../../page/lib/rate-window.ts'
-import { grown, plotted, type Strip } from '../../page/lib/strip.ts'
+import { addedTo, grown, plotted, RateWindow, type Strip } from '../../page/lib/live-counts.ts'
 import { sampleAnswers } from './support/answers.ts'
 
 describe('the rate strip', () => {

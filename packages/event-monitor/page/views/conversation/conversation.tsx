@@ -1,21 +1,27 @@
 import { parseGuid } from '@orderflow/envelope-schema/inputs'
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { type Conversation, type ConversationsOf, paths } from '../../../src/api/index.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import {
+  type Conversation,
+  type ConversationsOf,
+  type EventDetail,
+  type Place,
+  paths,
+  type Step,
+} from '../../../src/api/index.ts'
+import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { useLoad } from '../../data/load.ts'
 import { go, path, search } from '../../data/location.ts'
-import { useTitle } from '../../data/title.ts'
-import { count, counted, duration } from '../../lib/format.ts'
-import { isRecord } from '../../lib/lifeline.ts'
-import { hrefs } from '../../lib/route.ts'
+import { count, counted, duration, since } from '../../lib/format.ts'
+import { isRecord, notesOf, titleOf } from '../../lib/lifeline.ts'
+import { hrefs, placeText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
-import { PlaceLink, Time } from '../../parts/marks.tsx'
-import { TruthLine } from '../../parts/truth-line.tsx'
-import type { View } from '../../parts/view.ts'
-import { LifelineView } from './lifeline-view.tsx'
-import { SidePanel } from './side-panel.tsx'
-import { StepTable } from './step-table.tsx'
+import { PlaceLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
+import { Columns } from '../../parts/tables.tsx'
+import { TruthLine, type View } from '../../parts/view.tsx'
+import { EventPanel } from '../event/panel.tsx'
+import { LifelineView } from './lifeline.tsx'
 
 /** All that belongs together, as arrows between those who took part, or as a table. */
 export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => {
@@ -178,5 +184,105 @@ function OtherConversations({ guid }: { guid: string }) {
         )
       }
     </Answer>
+  )
+}
+
+/** An event beside what it is a step of. */
+function SidePanel({ place, close }: { place: Place; close: () => void }) {
+  const { state, again } = useLoad<EventDetail>(paths.event(place))
+  const element = useRef<HTMLElement>(null)
+  useEffect(() => element.current?.focus({ preventScroll: true }), [])
+  return (
+    <section class="side-panel" aria-label={`Event ${placeText(place)}`} ref={element} tabIndex={-1}>
+      <header>
+        <a href={hrefs.event(place)}>{placeText(place)}</a>
+        <button type="button" class="plain" aria-label="Close" title="Esc" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <Answer of={state.value} again={again}>
+        {(detail) => (
+          <>
+            <h2>
+              <TypeName row={detail.row} /> <ValidityMark validity={detail.row.validity} />
+            </h2>
+            <EventPanel detail={detail} />
+          </>
+        )}
+      </Answer>
+    </section>
+  )
+}
+
+interface Props {
+  conversation: Conversation
+  active: number
+  open: (index: number) => void
+}
+
+/** So many at once: a table is read from its beginning. */
+const page = 300
+
+/** The lifeline in words. */
+function StepTable({ conversation: { steps, lanes }, active, open }: Props) {
+  const shown = useSignal(page)
+  const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
+  const title = (lane: string) => lanes.find(({ id }) => id === lane)?.title ?? lane
+  return (
+    <div class="table-box">
+      <table class="stacked">
+        <Columns of={['Step', 'After', 'What', 'From, to', 'Because of', 'Taken by', 'Record']} />
+        <tbody>
+          {steps.slice(0, Math.max(shown.value, active + 1)).map((step, index) => (
+            <tr key={index} class={index === active ? 'is-active' : ''}>
+              <td data-name="Step">
+                <button type="button" class="plain" aria-label={`Open step ${index + 1}`} onClick={() => open(index)}>
+                  {index + 1}
+                </button>
+              </td>
+              <td data-name="After">{isRecord(step) && since(Date.parse(step.row.at) - start.current)}</td>
+              <td data-name="What">
+                <strong>{titleOf(step)}</strong> {isRecord(step) && <ValidityMark validity={step.row.validity} />}
+                {notesOf(step).map(({ kind, text }) => (
+                  <div key={text} class={`note-text mark ${kind === 'warn' ? 'warn' : 'plain'}`}>
+                    {kind === 'warn' ? '!' : '↻'} {text}
+                  </div>
+                ))}
+              </td>
+              <td data-name="From, to">
+                {title(step.from)} → {title(step.to)}
+              </td>
+              <td data-name="Because of">{step.cause === null ? 'begins' : `step ${step.cause + 1}`}</td>
+              <td data-name="Taken by">{isRecord(step) && <Takers step={step} title={title} />}</td>
+              <td data-name="Record">
+                <PlaceLink place={step.row.place} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.value < steps.length && (
+        <p class="list-foot">
+          {shown.value} of {steps.length} steps{' '}
+          <button type="button" onClick={() => (shown.value += page)}>
+            More
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Takers({ step: { consumers }, title }: { step: Step; title: (lane: string) => string }) {
+  if (consumers.length === 0) return <span class="quiet">nobody</span>
+  return (
+    <>
+      {consumers.map(({ lane, handled, isSetAside, reaction }) => (
+        <div key={lane}>
+          {title(lane)}: {isSetAside ? 'set aside' : handled === null ? 'not known' : handled ? 'handled' : 'not yet'}
+          {reaction.length > 0 && `, then step ${reaction.map((index) => index + 1).join(', ')}`}
+        </div>
+      ))}
+    </>
   )
 }

@@ -1,11 +1,19 @@
 import { useSignal } from '@preact/signals'
-import { type DryRunResult, type EventDetail, type Fixture, paths, type Revealed } from '../../../src/api/index.ts'
-import { get, post } from '../../data/api.ts'
-import { may } from '../../data/me.ts'
-import { useTask } from '../../data/task.ts'
+import { useEffect } from 'preact/hooks'
+import {
+  type DryRunResult,
+  type EventDetail,
+  type Fixture,
+  type Place,
+  paths,
+  type Revealed,
+} from '../../../src/api/index.ts'
+import { get, may, me, post } from '../../data/api.ts'
+import { useTask } from '../../data/load.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
-import { Reveal, RevealedView } from './reveal.tsx'
+import { JsonView } from '../../parts/json-view.tsx'
 
 /** What somebody may do with a record; what they may not says so. */
 export function Actions({ detail }: { detail: EventDetail }) {
@@ -75,4 +83,79 @@ function save({ fileName, document }: Fixture): void {
   const link = Object.assign(globalThis.document.createElement('a'), { href: url, download: fileName })
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 1000)
+}
+
+interface Props {
+  place: Place
+  close: () => void
+  took: (revealed: Revealed) => void
+}
+
+/** Asks why somebody wants to see what is personal; that is recorded before it is shown. */
+function Reveal({ place, close, took }: Props) {
+  const reason = useSignal('')
+  const { busy, problem, run } = useTask<'recording'>()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void run('recording', async () => took(await post<Revealed>(paths.reveal(place), { reason: reason.value.trim() })))
+  }
+  const isShort = reason.value.trim().length < 3
+  return (
+    <Dialog title="Reveal personal values" close={close}>
+      <form onSubmit={submit}>
+        <p>
+          It is recorded that <strong>{me.value?.recordedAs}</strong> looked at it, when, and why. It is shown for a
+          minute, and kept nowhere in this browser.
+        </p>
+        <label class="field">
+          Why do you need to see it?
+          <input
+            type="text"
+            maxLength={200}
+            value={reason.value}
+            onInput={({ currentTarget }) => (reason.value = currentTarget.value)}
+            autocomplete="off"
+            placeholder="such as: customer asks about order of today"
+          />
+        </label>
+        {problem.value && <ProblemBox problem={problem.value} />}
+        <div class="actions">
+          <button type="submit" class="main" disabled={isShort || busy.value !== null}>
+            {busy.value ? 'Recording…' : 'Record and show'}
+          </button>
+          {isShort && <span class="quiet">Three characters at least.</span>}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const shownMs = 60_000
+
+/** Values as they are, until somebody hides them, leaves, looks elsewhere, or a minute is over. */
+function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void }) {
+  useEffect(() => {
+    const timer = setTimeout(hide, shownMs)
+    const away = () => document.hidden && hide()
+    document.addEventListener('visibilitychange', away)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', away)
+    }
+  }, [])
+  return (
+    <section class="revealed card" aria-label="Revealed">
+      <header>
+        <h2>Revealed: personal values</h2>
+        <button type="button" onClick={hide}>
+          Hide
+        </button>
+      </header>
+      {revealed.document !== null ? (
+        <JsonView label="Revealed document" document={revealed.document} />
+      ) : (
+        <pre>{revealed.text}</pre>
+      )}
+    </section>
+  )
 }

@@ -1,9 +1,8 @@
 import type { EventDetail, EventRow } from '../../../src/api/index.ts'
 import { bytes, duration } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
-import { EventLines } from '../../parts/event-lines.tsx'
 import { FaultList, JsonView } from '../../parts/json-view.tsx'
-import { PlaceLink, publisherOf, RejectedBy, State, Time } from '../../parts/marks.tsx'
+import { PlaceLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
 /** All that is known of one record; in its own view, and beside others. */
@@ -163,5 +162,23 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
         </p>
       )}
     </section>
+  )
+}
+
+/** A few events, one below the other. */
+function EventLines({ rows }: { rows: EventRow[] }) {
+  return (
+    <ul class="event-lines">
+      {rows.map((row) => (
+        <li key={`${row.place.topic}/${row.place.partition}/${row.place.offset}`}>
+          <Time iso={row.at} isClock />{' '}
+          <strong>
+            <TypeName row={row} />
+          </strong>{' '}
+          <ValidityMark validity={row.validity} /> <span class="quiet">{publisherOf(row)}</span>{' '}
+          <PlaceLink place={row.place} />
+        </li>
+      ))}
+    </ul>
   )
 }

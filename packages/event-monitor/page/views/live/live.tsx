@@ -1,17 +1,18 @@
-import { useComputed } from '@preact/signals'
+import { parseGuid } from '@orderflow/envelope-schema/inputs'
+import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import type { Count, EventFilter } from '../../../src/api/index.ts'
+import { useTitle } from '../../data/announce.ts'
+import { useKeys } from '../../data/commands.ts'
 import { go, search } from '../../data/location.ts'
-import { useTitle } from '../../data/title.ts'
-import { filterOf, searchOf } from '../../lib/filters.ts'
-import { shownOf } from '../../lib/format.ts'
+import { chipsOf, type FacetKey, filterOf, isChosen, searchOf, toggled } from '../../lib/filters.ts'
+import { count, counted, shownOf } from '../../lib/format.ts'
+import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
+import { Breakable } from '../../parts/marks.tsx'
 import { RateStrip } from '../../parts/rate-strip.tsx'
-import { TruthLine } from '../../parts/truth-line.tsx'
-import type { View } from '../../parts/view.ts'
-import { Counters } from './counters.tsx'
+import { TruthLine, useMedia, type View } from '../../parts/view.tsx'
 import { EventList } from './event-list.tsx'
-import { FacetPanel } from './facet-panel.tsx'
-import { FilterBar } from './filter-bar.tsx'
 import { LiveSession } from './session.ts'
 
 const spanOf = (query: string) =>
@@ -45,5 +46,185 @@ export const Live: View<'live'> = () => {
         <EventList session={session} filter={filter.value} />
       </section>
     </div>
+  )
+}
+
+/** Exact numbers since the view was opened, whether it runs, and what is left out. */
+function Counters({ session }: { session: LiveSession }) {
+  const { matched, invalid, lost, leftOut } = session.counters.value
+  const waiting = session.waiting.value
+  const toggle = () => {
+    if (session.waiting.value === null) session.stop()
+    else session.goOn()
+    return true
+  }
+  useKeys({ pause: toggle })
+  if (!session.isLive)
+    return <p class="counters">A time that is over: nothing new comes. Take its end away to go on.</p>
+  return (
+    <div class="counters">
+      <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
+        {waiting === null ? '‖ Stop' : `▶ ${count(waiting)} new: go on`}
+      </button>
+      <span>
+        <strong>{count(matched)}</strong> since opened
+      </span>
+      {invalid > 0 && <span class="mark bad">✕ {count(invalid)} not valid</span>}
+      {leftOut > 0 && (
+        <span title="Every event is counted; at most 20 rows are sent each tenth of a second. All are in the index.">
+          {counted(leftOut, 'row')} left out
+        </span>
+      )}
+      {lost > 0 && <span class="mark warn">! {count(lost)} of them while this browser was too slow</span>}
+    </div>
+  )
+}
+
+const spans: [number, string][] = [
+  [600, '10 min'],
+  [3600, '1 h'],
+  [86_400, '24 h'],
+  [604_800, '7 d'],
+]
+
+/** What is asked for, each to be taken away, and when. */
+function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }) {
+  const chips = chipsOf(filter)
+  const guid = filter.guid ?? parseGuid(filter.q)
+  return (
+    <div class="filter-bar">
+      <ul class="chips" aria-label="Filters that are set">
+        {chips.map(({ label, without }) => (
+          <li key={label}>
+            <a href={`/${searchOf(without)}`} aria-label={`Take away ${label}`}>
+              {label} <span aria-hidden="true">✕</span>
+            </a>
+          </li>
+        ))}
+        {chips.length > 1 && (
+          <li>
+            <a href="/">all away</a>
+          </li>
+        )}
+      </ul>
+      {guid && (
+        <span class="guid-links">
+          This may be <a href={hrefs.conversation(guid)}>a conversation</a> or{' '}
+          <a href={hrefs.id(guid)}>an event’s Id</a>.
+        </span>
+      )}
+      <Times filter={filter} seconds={seconds} />
+    </div>
+  )
+}
+
+function Times({ filter, seconds }: { filter: EventFilter; seconds: number }) {
+  const isSpan = filter.from === undefined && filter.to === undefined
+  const set = (key: 'from' | 'to') => (event: Event) => {
+    const { value } = event.currentTarget as HTMLInputElement
+    const { [key]: _, ...others } = filter
+    go(`/${searchOf(value ? { ...others, [key]: new Date(value).toISOString() } : others)}`)
+  }
+  return (
+    <div class="times">
+      <span class="spans" role="group" aria-label="Time of the strip">
+        {spans.map(([each, text]) => (
+          <button
+            type="button"
+            key={each}
+            aria-pressed={isSpan && each === seconds}
+            onClick={() => go(withSpan(filter, each))}
+          >
+            {text}
+          </button>
+        ))}
+      </span>
+      <details class="from-to">
+        <summary>From, to</summary>
+        <label>
+          from <input type="datetime-local" step="1" value={localOf(filter.from)} onChange={set('from')} />
+        </label>
+        <label>
+          to <input type="datetime-local" step="1" value={localOf(filter.to)} onChange={set('to')} />
+        </label>
+      </details>
+    </div>
+  )
+}
+
+function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number): string {
+  const query = searchOf(filter)
+  return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
+}
+
+/** As an input takes it: where the reader is. */
+function localOf(iso: string | undefined): string {
+  if (!iso) return ''
+  const date = new Date(iso)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+const titles: [FacetKey, string][] = [
+  ['validity', 'Validity'],
+  ['type', 'Type'],
+  ['topic', 'Topic'],
+  ['publisher', 'Publisher'],
+  ['why', 'Why not valid'],
+]
+
+/** What there is, counted, to be clicked. */
+function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
+  const isNarrow = useMedia('(max-width: 800px)')
+  const facets = session.facets.value
+  return (
+    <aside class="facets" aria-label="Filters">
+      <details open={!isNarrow} key={String(isNarrow)}>
+        <summary>Filters</summary>
+        {facets?.isAtLeast && <p class="quiet">Counts are of the newest {count(facets.total)} events.</p>}
+        {titles.map(([key, title]) => (
+          <Facet key={key} name={key} title={title} values={facets?.[key] ?? []} filter={filter} />
+        ))}
+      </details>
+    </aside>
+  )
+}
+
+interface FacetProps {
+  name: FacetKey
+  title: string
+  values: Count[]
+  filter: EventFilter
+}
+
+function Facet({ name, title, values, filter }: FacetProps) {
+  const isWhole = useSignal(false)
+  const few = 7
+  if (values.length === 0) return null
+  const shown = isWhole.value ? values : values.slice(0, few)
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul>
+        {shown.map(({ value, count: many }) => (
+          <li key={value}>
+            <button
+              type="button"
+              aria-pressed={isChosen(filter, name, value)}
+              onClick={() => go(`/${searchOf(toggled(filter, name, value))}`)}
+            >
+              <span class="value">
+                <Breakable text={value} />
+              </span>
+              <span class="many">{count(many)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {values.length > few && (
+        <button type="button" class="more" onClick={() => (isWhole.value = !isWhole.value)}>
+          {isWhole.value ? 'fewer' : `${values.length - few} more`}
+        </button>
+      )}
+    </section>
   )
 }

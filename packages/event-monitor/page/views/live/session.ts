@@ -14,12 +14,11 @@ import { announce } from '../../data/announce.ts'
 import { get, queryOf } from '../../data/api.ts'
 import { asProblem, isPassing } from '../../data/load.ts'
 import { listen } from '../../data/stream.ts'
-import { addedTo } from '../../lib/facets.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { counted } from '../../lib/format.ts'
+import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
 import { placeText } from '../../lib/route.ts'
-import { type Line, RowBuffer } from '../../lib/row-buffer.ts'
-import { grown, type Strip, stripOf } from '../../lib/strip.ts'
+import { type Line, RowBuffer } from '../../lib/rows.ts'
 
 /** Exact, since the view was opened. */
 export interface Counters {

@@ -1,11 +1,16 @@
-import { useComputed } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { Truth } from '../../src/api/index.ts'
-import { refusal } from '../data/access.ts'
+import { refusal } from '../data/api.ts'
 import { connection, perSecond, truth } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
-import { unreadableText } from '../lib/health-words.ts'
-import { placeText } from '../lib/route.ts'
+import { placeText, type Route } from '../lib/route.ts'
+import { unreadableText } from '../lib/words.ts'
 import { Time } from './marks.tsx'
+
+/** A view gets what its path says. */
+export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
   /** Of what is shown; the stream's newest word without. */
@@ -104,4 +109,18 @@ function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
       </ul>
     </details>
   )
+}
+
+/** Whether a media query holds, now and when it changes. */
+export function useMedia(query: string): boolean {
+  const holds = useSignal(matchMedia(query).matches)
+  useEffect(() => {
+    const media = matchMedia(query)
+    const read = () => {
+      holds.value = media.matches
+    }
+    media.addEventListener('change', read)
+    return () => media.removeEventListener('change', read)
+  }, [query])
+  return holds.value
 }

@@ -1,14 +1,13 @@
 import { type DeadLetterDetail, paths } from '../../../src/api/index.ts'
+import { useTitle } from '../../data/announce.ts'
 import { useLoad } from '../../data/load.ts'
-import { useTitle } from '../../data/title.ts'
 import { hrefs, placeText } from '../../lib/route.ts'
 import { Answer } from '../../parts/answers.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
 import { PlaceLink, State, Time } from '../../parts/marks.tsx'
-import { TruthLine } from '../../parts/truth-line.tsx'
-import type { View } from '../../parts/view.ts'
+import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
-import { Mend } from './mend.tsx'
+import { Mend } from './edit.tsx'
 
 /** One dead letter: what failed and why, to be mended and sent again. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {

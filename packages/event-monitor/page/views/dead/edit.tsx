@@ -8,20 +8,19 @@ import {
   type Place,
   paths,
 } from '../../../src/api/index.ts'
-import { post } from '../../data/api.ts'
-import { asProblem } from '../../data/load.ts'
-import { may } from '../../data/me.ts'
-import { resend } from '../../data/resend.ts'
+import { may, post } from '../../data/api.ts'
+import { asProblem, useTask } from '../../data/load.ts'
+import { resend } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
-import { useTask } from '../../data/task.ts'
 import { draftOf, keepDraft } from '../../lib/drafts.ts'
+import { counted } from '../../lib/format.ts'
 import { placeIn, placeText } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { Editor } from '../../parts/editor.tsx'
-import { PlaceLink } from '../../parts/marks.tsx'
-import { CheckView } from './check-view.tsx'
-import { JobView } from './job-view.tsx'
+import { FaultList } from '../../parts/json-view.tsx'
+import { PlaceLink, State } from '../../parts/marks.tsx'
+import { JobView } from './replay.tsx'
 
 interface Props {
   detail: DeadLetterDetail
@@ -240,4 +239,65 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
+}
+
+interface CheckProps {
+  check: CheckResult | null
+  isChecking: boolean
+  /** Whether what was written is JSON: else nobody is asked. */
+  isReadable: boolean
+  /** Of the event as it failed, before anything was checked. */
+  refusals: string[]
+}
+
+/** Whether it could be sent, and why not. */
+function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
+  if (!isReadable) {
+    return (
+      <div class="card check" role="status">
+        <State kind="bad">no JSON yet: see the mark in the editor</State>
+      </div>
+    )
+  }
+  if (!check) {
+    return (
+      <div class="card check" role="status">
+        {isChecking ? <State kind="plain">checking…</State> : <Why refusals={refusals} />}
+      </div>
+    )
+  }
+  return (
+    <div class="card check" role="status">
+      {check.isReady ? (
+        <State kind="good">ready: every receiver would take it</State>
+      ) : (
+        <State kind="bad">it would be refused again</State>
+      )}
+      {check.faults.length > 0 ? <FaultList faults={check.faults} /> : <Why refusals={check.refusals} />}
+      {check.changes.length > 0 && (
+        <details open={check.changes.length < 6}>
+          <summary>{counted(check.changes.length, 'change')}</summary>
+          <ul class="changes">
+            {check.changes.map(({ pointer, before, after }) => (
+              <li key={pointer}>
+                <code>{pointer}</code> <del>{before === undefined ? '(nothing)' : JSON.stringify(before)}</del>{' '}
+                <ins>{after === undefined ? '(nothing)' : JSON.stringify(after)}</ins>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  )
+}
+
+function Why({ refusals }: { refusals: string[] }) {
+  if (refusals.length === 0) return null
+  return (
+    <ul>
+      {refusals.map((refusal) => (
+        <li key={refusal}>{refusal}</li>
+      ))}
+    </ul>
+  )
 }

@@ -1,7 +1,64 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { scrolledTo, windowOf } from '../lib/window.ts'
+import { useKeys } from '../data/commands.ts'
+import { scrolledTo, windowOf } from '../lib/rows.ts'
+
+/** A column by its name; of numbers, which stand to the right; or one whose name is read out and not seen. */
+type Column = string | { number: string } | { unseen: string }
+
+/** The head of a table. */
+export function Columns({ of }: { of: readonly Column[] }) {
+  return (
+    <thead>
+      <tr>{of.map(headOf)}</tr>
+    </thead>
+  )
+}
+
+function headOf(column: Column) {
+  if (typeof column === 'string') return <th scope="col">{column}</th>
+  if ('unseen' in column) {
+    return (
+      <th scope="col">
+        <span class="only-read">{column.unseen}</span>
+      </th>
+    )
+  }
+  return (
+    <th scope="col" class="number">
+      {column.number}
+    </th>
+  )
+}
+
+/** The row of a table that `j` and `k` move to and Enter opens; -1 before. */
+export function useActiveRow(count: number, open: (index: number) => void): number {
+  const active = useSignal(-1)
+  const move = (by: number) => () => {
+    active.value = Math.max(0, Math.min(count - 1, active.value + by))
+    // Of two tables the lower has the keys.
+    requestAnimationFrame(() =>
+      [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
+    )
+    return count > 0
+  }
+  useKeys({
+    next: move(1),
+    previous: move(-1),
+    open: () => {
+      if (active.value < 0 || active.value >= count) return false
+      open(active.value)
+      return true
+    },
+    back: () => {
+      if (active.value < 0) return false
+      active.value = -1
+      return true
+    },
+  })
+  return active.value
+}
 
 interface Props {
   label: string

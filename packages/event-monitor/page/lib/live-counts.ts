@@ -1,0 +1,94 @@
+import type { Count, Facets, LiveBatch, Rates } from '../../src/api/index.ts'
+
+/** Facets with what a batch adds; the order stays until they are asked for anew, so that nothing moves under a pointer. */
+export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'added' | 'matched'>): Facets {
+  if (matched === 0) return facets
+  return {
+    ...facets,
+    topic: summed(facets.topic, added.topic),
+    type: summed(facets.type, added.type),
+    publisher: summed(facets.publisher, added.publisher),
+    validity: summed(facets.validity, added.validity),
+    total: facets.total + matched,
+  }
+}
+
+function summed(counts: Count[], more: Count[]): Count[] {
+  if (more.length === 0) return counts
+  const rest = new Map(more.map(({ value, count }) => [value, count]))
+  const known = counts.map(({ value, count }) => {
+    const plus = rest.get(value) ?? 0
+    rest.delete(value)
+    return { value, count: count + plus }
+  })
+  return [...known, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
+}
+
+/** The rate strip: buckets of equal length, the last of which still grows. */
+export interface Strip {
+  /** Milliseconds: where the first begins, and how long each is. */
+  from: number
+  step: number
+  counts: number[]
+  invalid: number[]
+}
+
+export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
+  return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
+}
+
+/** With what came at this moment; old buckets go as new ones begin. */
+export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
+  const index = Math.floor((at - strip.from) / strip.step)
+  const over = Math.max(0, index - strip.counts.length + 1)
+  const shifted = (values: number[]) =>
+    over === 0
+      ? [...values]
+      : [...values, ...Array<number>(Math.min(over, values.length)).fill(0)].slice(-values.length)
+  const next = {
+    ...strip,
+    from: strip.from + over * strip.step,
+    counts: shifted(strip.counts),
+    invalid: shifted(strip.invalid),
+  }
+  const position = index - over
+  if (position >= 0 && position < next.counts.length) {
+    next.counts[position] = (next.counts[position] ?? 0) + matched
+    next.invalid[position] = (next.invalid[position] ?? 0) + invalid
+  }
+  return next
+}
+
+/** For uPlot: seconds, events a second, and of those the ones that are wrong. */
+export function plotted(strip: Strip): [number[], number[], number[]] {
+  const perSecond = (value: number) => (value * 1000) / strip.step
+  return [
+    strip.counts.map((_, index) => (strip.from + index * strip.step) / 1000),
+    strip.counts.map(perSecond),
+    strip.invalid.map(perSecond),
+  ]
+}
+
+/** How many a second came, of what came in the last seconds. */
+export class RateWindow {
+  #samples: { at: number; count: number }[] = []
+  readonly #ms: number
+
+  constructor(ms = 5000) {
+    this.#ms = ms
+  }
+
+  add(at: number, count: number): void {
+    this.#samples.push({ at, count })
+    while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
+  }
+
+  /** Null before there is a second to tell of. */
+  get perSecond(): number | null {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)]
+    if (!first || !last || last.at - first.at < 900) return null
+    // What the first sample counted came before it.
+    const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
+    return (sum * 1000) / (last.at - first.at)
+  }
+}

@@ -1,0 +1,263 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import {
+  type DeadLetterEntry,
+  type DeadLetterGroup,
+  type DeadLetterGroups,
+  type Page,
+  type Problem,
+  paths,
+} from '../../../src/api/index.ts'
+import { useTitle } from '../../data/announce.ts'
+import { get, queryOf } from '../../data/api.ts'
+import { asProblem, useLoad } from '../../data/load.ts'
+import { go, search } from '../../data/location.ts'
+import { useJobs } from '../../data/replay.ts'
+import { jobs } from '../../data/stream.ts'
+import { count, counted } from '../../lib/format.ts'
+import { hrefs } from '../../lib/route.ts'
+import { Answer, Empty, ProblemBox } from '../../parts/answers.tsx'
+import { PlaceLink, RejectedBy, State, Time } from '../../parts/marks.tsx'
+import { Columns, useActiveRow } from '../../parts/tables.tsx'
+import { TruthLine, type View } from '../../parts/view.tsx'
+import { JobView, ResendMany } from './replay.tsx'
+
+/** What could not be handled: by group, a group's entries, and the jobs that mend them. */
+export const DeadLetters: View<'dead'> = () => {
+  useTitle('Dead letters')
+  const params = new URLSearchParams(search.value)
+  const id = params.get('group')
+  const { state, again } = useLoad<DeadLetterGroups>(paths.deadLetters, 5000)
+  const jobs = useJobs()
+  const { data } = state.value
+  const group = data?.groups.find((each) => each.id === id)
+  return (
+    <article class="page">
+      <TruthLine
+        complete={data?.complete}
+        shown={data ? `${counted(data.groups.length, 'group')}, ${count(data.open)} open` : undefined}
+      />
+      <h1>Dead letters</h1>
+      <Answer of={state.value} again={again}>
+        {({ groups, others }) => (
+          <>
+            {groups.length === 0 ? (
+              <Empty title="Nothing has failed.">
+                <p>
+                  An event that no service can handle is set aside, and stands here with the reason. Try it:{' '}
+                  <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
+                </p>
+              </Empty>
+            ) : (
+              <GroupTable groups={groups} chosen={id} />
+            )}
+            {others > 0 && (
+              <p class="quiet">
+                {counted(others, 'record')} on dead-letter topics are no dead letters of these services.
+              </p>
+            )}
+            {id !== null && !group && groups.length > 0 && <p>The group of this address is not there any more.</p>}
+            {group && (
+              <Entries group={group} state={params.get('state') === 'resent' ? 'resent' : 'open'} key={group.id} />
+            )}
+          </>
+        )}
+      </Answer>
+      <section aria-label="Jobs">
+        <h2>Jobs</h2>
+        {jobs.value.length === 0 && (
+          <p class="quiet">What is resent shows here how far it is; a job goes on when this page is closed.</p>
+        )}
+        {jobs.value.slice(0, 10).map((job) => (
+          <JobView key={job.id} job={job} />
+        ))}
+      </section>
+    </article>
+  )
+}
+
+/** What failed alike, the largest open group first. */
+function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: string | null }) {
+  const active = useActiveRow(groups.length, (index) => go(hrefs.group(groups[index]?.id ?? '')))
+  return (
+    <div class="table-box">
+      <table class="stacked">
+        <Columns of={['Why', 'Event', 'Publisher', 'Rejected by', { number: 'Open' }, { number: 'All' }, 'Newest']} />
+        <tbody>
+          {groups.map((group, index) => (
+            <tr
+              key={group.id}
+              class={active === index ? 'is-active' : ''}
+              aria-current={group.id === chosen ? 'true' : undefined}
+            >
+              <td data-name="Why">
+                <a href={hrefs.group(group.id)}>
+                  <strong>{group.reason}</strong>
+                </a>{' '}
+                {group.pointer && <code>{group.pointer}</code>} <span class="whole">{group.message}</span>
+              </td>
+              <td data-name="Event">{group.name ? `${group.name}@${group.version ?? '?'}` : '(no name)'}</td>
+              <td data-name="Publisher" class="whole">
+                {group.publisher ?? '(unknown)'}
+              </td>
+              <td data-name="Rejected by">{group.services.join(', ')}</td>
+              <td data-name="Open" class="number">
+                {group.open > 0 ? <strong>{count(group.open)}</strong> : <State kind="good">0</State>}
+              </td>
+              <td data-name="All" class="number">
+                {count(group.entries)}
+              </td>
+              <td data-name="Newest">
+                <Time iso={group.newest} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** The entries of one group, to be opened one by one or resent together. */
+function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'resent' }) {
+  const query = { group: group.id, state, limit: 50 }
+  const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
+  const more = useSignal<{ items: DeadLetterEntry[]; next: string | null } | null>(null)
+  const problem = useSignal<Problem | null>(null)
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  const ended = [...jobs.value.values()].filter(({ state }) => state !== 'running').length
+  useEffect(() => {
+    if (ended > 0) again()
+  }, [ended])
+  useEffect(() => {
+    more.value = null
+    chosen.value = new Set()
+  }, [loaded.value.data])
+  const goOn = async (cursor: string) => {
+    try {
+      const page = await get<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf({ ...query, cursor })}`)
+      more.value = { items: [...(more.value?.items ?? []), ...page.items], next: page.next }
+    } catch (error) {
+      problem.value = asProblem(error)
+    }
+  }
+  const choose = (id: string, isChosen: boolean) => {
+    const next = new Set(chosen.value)
+    if (isChosen) next.add(id)
+    else next.delete(id)
+    chosen.value = next
+  }
+  return (
+    <section aria-label="Entries of the group">
+      <h2>
+        {group.reason} {group.pointer && <code>{group.pointer}</code>} of {group.name ?? '(no name)'}, from{' '}
+        {group.publisher ?? '(unknown)'}
+      </h2>
+      <div class="actions">
+        <a href={hrefs.group(group.id)} class="tab" aria-current={state === 'open' ? 'true' : undefined}>
+          Open {count(group.open)}
+        </a>
+        <a
+          href={`${hrefs.group(group.id)}&state=resent`}
+          class="tab"
+          aria-current={state === 'resent' ? 'true' : undefined}
+        >
+          Resent {count(group.entries - group.open)}
+        </a>
+        {state === 'open' && <ResendMany group={group} chosen={[...chosen.value]} />}
+      </div>
+      <Answer of={loaded.value} again={again}>
+        {(page) => {
+          const items = [...page.items, ...(more.value?.items ?? [])]
+          const next = more.value ? more.value.next : page.next
+          if (items.length === 0)
+            return <p class="quiet">{state === 'open' ? 'None is open: all were resent.' : 'None was resent yet.'}</p>
+          return (
+            <>
+              <EntryTable items={items} chosen={chosen.value} choose={state === 'open' ? choose : null} />
+              <p class="quiet">
+                {count(items.length)} of {count(page.complete.total)} shown{' '}
+                {next && (
+                  <button type="button" onClick={() => goOn(next)}>
+                    More
+                  </button>
+                )}
+              </p>
+            </>
+          )
+        }}
+      </Answer>
+      {problem.value && <ProblemBox problem={problem.value} />}
+    </section>
+  )
+}
+
+interface Props {
+  items: DeadLetterEntry[]
+  chosen: ReadonlySet<string>
+  /** Null where none can be. */
+  choose: ((id: string, isChosen: boolean) => void) | null
+}
+
+/** Dead letters that failed alike. */
+function EntryTable({ items, chosen, choose }: Props) {
+  const active = useActiveRow(items.length, (index) => go(hrefs.entry(items[index]?.id ?? '')))
+  return (
+    <div class="table-box">
+      <table class="stacked">
+        <Columns
+          of={[
+            ...(choose ? [{ unseen: 'Choose' }] : []),
+            'Entry',
+            'Event stands at',
+            'Rejected by',
+            'Problem',
+            'Failed',
+            'State',
+          ]}
+        />
+        <tbody>
+          {items.map((entry, index) => (
+            <tr key={entry.id} class={active === index ? 'is-active' : ''}>
+              {choose && (
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${entry.id}`}
+                    checked={chosen.has(entry.id)}
+                    onChange={({ currentTarget }) => choose(entry.id, currentTarget.checked)}
+                  />
+                </td>
+              )}
+              <td data-name="Entry">
+                <a class="id" href={hrefs.entry(entry.id)} title={entry.id}>
+                  {entry.id.slice(0, 13)}
+                </a>
+              </td>
+              <td data-name="Event stands at">
+                <PlaceLink place={entry.origin} />
+              </td>
+              <td data-name="Rejected by">
+                <RejectedBy services={entry.services} />
+              </td>
+              <td data-name="Problem" class="whole">
+                {entry.problem ? (
+                  <>
+                    <code>{entry.problem.pointer || '(document)'}</code> {entry.problem.message}
+                  </>
+                ) : (
+                  entry.reason
+                )}
+              </td>
+              <td data-name="Failed">
+                <Time iso={entry.attempts.at(-1)?.at ?? ''} />
+                {entry.attempts.length > 1 && `, ${entry.attempts.length} times`}
+              </td>
+              <td data-name="State">{entry.state}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

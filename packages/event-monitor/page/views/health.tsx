@@ -1,0 +1,274 @@
+import { useComputed } from '@preact/signals'
+import { type GroupLag, type HealthView, paths, type Rates, type TopicHealth } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
+import { useLoad } from '../data/load.ts'
+import { go } from '../data/location.ts'
+import { searchOf } from '../lib/filters.ts'
+import { bytes, count, duration, rate } from '../lib/format.ts'
+import { stripOf } from '../lib/live-counts.ts'
+import { hrefs, placeText } from '../lib/route.ts'
+import { lagText, summedLags, troubles } from '../lib/words.ts'
+import { Answer } from '../parts/answers.tsx'
+import { State, Time } from '../parts/marks.tsx'
+import { RateStrip } from '../parts/rate-strip.tsx'
+import { Columns } from '../parts/tables.tsx'
+import { TruthLine, type View } from '../parts/view.tsx'
+
+/** How everything is, and how fast. */
+export const Health: View<'health'> = () => {
+  useTitle('Health')
+  const { state, again } = useLoad<HealthView>(paths.health, 2000)
+  const { data } = state.value
+  return (
+    <article class="page">
+      <TruthLine complete={data?.complete} />
+      <h1>Health</h1>
+      <Answer of={state.value} again={again}>
+        {(health) => (
+          <>
+            {/* What was well before is no word on now. */}
+            {!state.value.problem && <Summary health={health} />}
+            <Throughput />
+            <Tiles health={health} />
+            <div class="columns">
+              <Parts health={health} />
+              <Latency latency={health.latency} />
+              <Lags groups={health.groups} />
+              <Topics topics={health.topics} />
+            </div>
+            <p class="quiet">
+              As of <Time iso={health.at} />. In a terminal: <code>make status</code>
+            </p>
+          </>
+        )}
+      </Answer>
+    </article>
+  )
+}
+
+function Summary({ health }: { health: HealthView }) {
+  const wrong = troubles(health)
+  if (wrong.length === 0) {
+    return (
+      <p>
+        <State kind="good">Everything that should run does.</State>
+      </p>
+    )
+  }
+  return (
+    <ul class="plain-list" aria-label="What is wrong">
+      {wrong.map((text) => (
+        <li key={text} class="problem">
+          <span aria-hidden="true">✕</span> {text}
+          {!health.settings.includes(text) && (
+            <>
+              . <code>make logs</code> says more, <code>make up</code> starts what is missing.
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Of the last hour. */
+function Throughput() {
+  const { state } = useLoad<Rates>(`${paths.rates}?seconds=3600`, 10_000)
+  const strip = useComputed(() => state.value.data && stripOf(state.value.data))
+  const mark = (from: number, to: number) =>
+    go(`/${searchOf({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })}`)
+  return (
+    <section>
+      <h2>Events a second, last hour</h2>
+      <RateStrip strip={strip} marked={mark} />
+    </section>
+  )
+}
+
+function Tiles({ health: { index, groups, topics } }: { health: HealthView }) {
+  const lag = groups.reduce((sum, each) => sum + each.lag, 0)
+  const live = topics.filter(({ isDead }) => !isDead).reduce((sum, { perSecond }) => sum + perSecond, 0)
+  const tiles: [string, string, string?][] = [
+    [rate(live), 'events reach the log'],
+    [lagText({ lag, isAtMost: groups.some(({ isAtMost }) => isAtMost) }), 'events wait for a service'],
+    [count(index.events), `events in the index, ${rate(index.perSecond)}`],
+    [bytes(index.bytesOnDisk), `on disk, ${index.segments} segments`],
+    [bytes(index.memoryBytes), 'memory of the monitor'],
+    [count(index.liveRowsDropped), 'rows left out of live views'],
+  ]
+  return (
+    <div class="tiles">
+      {tiles.map(([value, label]) => (
+        <div class="card tile" key={label}>
+          <div class="value">{value}</div>
+          <p class="label">{label}</p>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function Latency({ latency }: { latency: HealthView['latency'] }) {
+  return (
+    <section>
+      <h2>From cause to reaction, last minute</h2>
+      {latency.length === 0 ? (
+        <p class="quiet">
+          No reaction in the last minute. Place an order: <code>make demo</code>
+        </p>
+      ) : (
+        <div class="table-box">
+          <table>
+            <Columns of={['Reaction', { number: 'Half within' }, { number: '95 % within' }, { number: 'Count' }]} />
+            <tbody>
+              {latency.map(({ reaction, p50, p95, count: many }) => (
+                <tr key={reaction}>
+                  <td>{reaction}</td>
+                  <td class="number">{duration(p50)}</td>
+                  <td class="number">{duration(p95)}</td>
+                  <td class="number">{count(many)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** Topics, how much stands in them, and how much comes. */
+function Topics({ topics }: { topics: TopicHealth[] }) {
+  const most = topics.reduce((rate, { perSecond }) => Math.max(rate, perSecond), 1)
+  return (
+    <section>
+      <h2>Topics</h2>
+      <div class="table-box">
+        <table>
+          <Columns of={['Topic', { number: 'Partitions' }, { number: 'Records, at most' }, { number: 'Rate' }]} />
+          <tbody>
+            {topics.map((topic) => (
+              <tr key={topic.topic}>
+                <td>
+                  <a href={`/?topic=${encodeURIComponent(topic.topic)}`}>{topic.topic}</a>{' '}
+                  {topic.isDead && recordsOf(topic) > 0n && <State kind="warn">dead letters</State>}
+                  <span class="bar" aria-hidden="true">
+                    <span style={{ width: `${(100 * topic.perSecond) / most}%` }} />
+                  </span>
+                </td>
+                <td class="number">{topic.partitions}</td>
+                <td class="number">{count(Number(recordsOf(topic)))}</td>
+                <td class="number">{rate(topic.perSecond)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** Of the partitions that Kafka serves. */
+const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) =>
+  endOffset.reduce((total, end, partition) => {
+    const oldest = oldestOffset[partition] ?? null
+    return end === null || oldest === null ? total : total + BigInt(end) - BigInt(oldest)
+  }, 0n)
+
+/** How far each consumer group is behind, by topic; its partitions within. */
+function Lags({ groups }: { groups: GroupLag[] }) {
+  const sums = summedLags(groups)
+  return (
+    <section>
+      <h2>Consumer groups</h2>
+      {sums.length === 0 ? (
+        <p class="quiet">No group consumes anything.</p>
+      ) : (
+        <ul class="plain-list">
+          {sums.map(({ group, topic, lag, isAtMost, partitions }) => (
+            <li key={group + topic} class="card group">
+              <details>
+                <summary>
+                  <strong>{group}</strong> of {topic}:{' '}
+                  {lag === 0 ? (
+                    <State kind="good">0 behind</State>
+                  ) : (
+                    <State kind={lag > 100 ? 'bad' : 'warn'}>{lagText({ lag, isAtMost })} behind</State>
+                  )}
+                </summary>
+                <table>
+                  <Columns of={['Partition', { number: 'Position' }, { number: 'End' }, { number: 'Behind' }]} />
+                  <tbody>
+                    {partitions.map(({ partition, position, end, ...behind }) => (
+                      <tr key={partition}>
+                        <td>{partition}</td>
+                        <td class="number">{position}</td>
+                        <td class="number">{end}</td>
+                        <td class="number">{lagText(behind)}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </details>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** What runs. */
+function Parts({ health: { services, kafka } }: { health: HealthView }) {
+  return (
+    <section>
+      <h2>Services and Kafka</h2>
+      <div class="table-box">
+        <table>
+          <Columns of={['Part', 'State', 'Sidecar']} />
+          <tbody>
+            {services.map(({ name, state, reason, sidecar, url, redelivered }) => (
+              <tr key={name}>
+                <td>
+                  {url ? (
+                    <a href={url} target="_blank" rel="noreferrer">
+                      {name}
+                    </a>
+                  ) : (
+                    name
+                  )}
+                </td>
+                <td>
+                  <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
+                  {redelivered.map(({ deliveries, ...position }) => (
+                    <div key={placeText(position)}>
+                      <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{placeText(position)}</a> was
+                      delivered {deliveries} times and is not handled
+                    </div>
+                  ))}
+                </td>
+                <td>
+                  <State kind={sidecar === 'up' ? 'good' : sidecar === 'down' ? 'bad' : 'warn'}>{sidecar}</State>
+                </td>
+              </tr>
+            ))}
+            <tr>
+              <td>Kafka</td>
+              <td>
+                <State kind={kafka.isUp ? 'good' : 'bad'}>{kafka.isUp ? 'up' : 'does not answer'}</State>{' '}
+                <span class="whole">{kafka.error}</span>
+                {kafka.brokers.map(({ id, address, isController }) => (
+                  <div key={id} class="quiet">
+                    broker {id} at {address}
+                    {isController && ', controller'}
+                  </div>
+                ))}
+              </td>
+              <td>–</td>
+            </tr>
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,210 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { type Problem, paths, type Schemas, type SchemaUse, type Validated } from '../../src/api/index.ts'
+import { useTitle } from '../data/announce.ts'
+import { post } from '../data/api.ts'
+import { asProblem, useLoad } from '../data/load.ts'
+import { searchOf } from '../lib/filters.ts'
+import { count, counted } from '../lib/format.ts'
+import { Answer, Empty, ProblemBox } from '../parts/answers.tsx'
+import { Editor } from '../parts/editor.tsx'
+import { FaultList, JsonView } from '../parts/json-view.tsx'
+import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
+import { TruthLine, type View } from '../parts/view.tsx'
+
+/** What events there are, who sends which version, and whether a text is one. */
+export const SchemasView: View<'schemas'> = () => {
+  useTitle('Schemas')
+  const { state, again } = useLoad<Schemas>(paths.schemas, 10_000)
+  const { data } = state.value
+  return (
+    <article class="page">
+      <TruthLine complete={data?.complete} shown={data ? counted(data.items.length, 'version') : undefined} />
+      <h1>Schemas</h1>
+      <Validator />
+      <h2>Versions</h2>
+      <Answer of={state.value} again={again}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="There is no schema.">
+              <p>
+                Each stands in <code>envelope-schema/schemas/</code>.
+              </p>
+            </Empty>
+          ) : (
+            <div class="schema-list">
+              {items.map((use) => (
+                <SchemaCard
+                  key={use.type}
+                  use={use}
+                  newest={items.find(({ name, isNewest }) => isNewest && name === use.name)}
+                />
+              ))}
+            </div>
+          )
+        }
+      </Answer>
+    </article>
+  )
+}
+
+/** One version of an event. */
+function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undefined }) {
+  const {
+    type,
+    name,
+    version,
+    isNewest,
+    events,
+    lastSeen,
+    publishers,
+    producedBy,
+    consumedBy,
+    topics,
+    personal,
+    compatibility,
+  } = use
+  const isOld = !isNewest && publishers.length > 0
+  return (
+    <section class="card schema" aria-label={type}>
+      <h3>
+        <a href={`/${searchOf({ name: [name], version: [version] })}`}>{type}</a>{' '}
+        {isNewest ? (
+          <State kind="good">newest</State>
+        ) : (
+          <State kind={isOld ? 'warn' : 'plain'}>{isOld ? 'old, and still sent' : 'old, sent by nobody'}</State>
+        )}
+      </h3>
+      <p>
+        {counted(events, 'event')}
+        {lastSeen && (
+          <>
+            , last <Time iso={lastSeen} />
+          </>
+        )}{' '}
+        · from {producedBy.join(', ') || 'nobody here'} to {consumedBy.join(', ') || 'nobody here'} over{' '}
+        {topics.join(', ') || 'no topic'}
+      </p>
+      {publishers.length > 0 && (
+        <p>
+          Sent by{' '}
+          {publishers.map((publisher, index) => (
+            <span key={publisher.appId ?? index}>
+              {index > 0 && ', '}
+              {publisherOf(publisher)} <span class="quiet">({count(publisher.count)})</span>
+            </span>
+          ))}
+          {isOld && newest && <span class="mark warn"> · ! not yet {newest.type}</span>}
+        </p>
+      )}
+      {personal.length > 0 && (
+        <p>
+          Personal:{' '}
+          {personal.map((pointer) => (
+            <span key={pointer}>
+              <code>{pointer}</code>{' '}
+            </span>
+          ))}
+        </p>
+      )}
+      {compatibility && (
+        <details open={!compatibility.isCompatible}>
+          <summary>
+            {compatibility.isCompatible ? (
+              <State kind="good">readers of {compatibility.with} can read it</State>
+            ) : (
+              <State kind="bad">readers of {compatibility.with} cannot read it</State>
+            )}
+          </summary>
+          <ul>
+            {compatibility.changes.map(({ pointer, what, breaks }) => (
+              <li key={pointer + what}>
+                <code>{pointer}</code> {what} {breaks && <State kind="bad">breaks</State>}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <details>
+        <summary>Schema</summary>
+        <JsonView label={`Schema of ${type}`} document={use.schema} />
+      </details>
+    </section>
+  )
+}
+
+/** Pasted text, checked as any receiver would, while somebody writes. Nothing of it is kept. */
+function Validator() {
+  const isOpen = useSignal(false)
+  if (!isOpen.value) {
+    return (
+      <p>
+        <button type="button" onClick={() => (isOpen.value = true)}>
+          Check a text: is it an event?
+        </button>
+      </p>
+    )
+  }
+  return <Form />
+}
+
+function Form() {
+  const text = useSignal('')
+  const as = useSignal<'received' | 'full'>('received')
+  const result = useSignal<Validated | null>(null)
+  const problem = useSignal<Problem | null>(null)
+  useEffect(() => {
+    result.value = null
+    problem.value = null
+    if (text.value.trim() === '') return
+    const controller = new AbortController()
+    const timer = setTimeout(async () => {
+      try {
+        result.value = await post<Validated>(
+          paths.validate,
+          { text: text.value, as: as.value },
+          { signal: controller.signal },
+        )
+      } catch (error) {
+        if (!controller.signal.aborted) problem.value = asProblem(error)
+      }
+    }, 300)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [text.value, as.value])
+  return (
+    <section class="mend-columns" aria-label="Check a text">
+      <div>
+        <Editor
+          label="An event, to be checked"
+          text={text.value}
+          faults={result.value?.faults ?? []}
+          changed={(next) => (text.value = next)}
+        />
+      </div>
+      <div>
+        <p role="group" aria-label="As">
+          <button type="button" aria-pressed={as.value === 'received'} onClick={() => (as.value = 'received')}>
+            As a receiver
+          </button>{' '}
+          <button type="button" aria-pressed={as.value === 'full'} onClick={() => (as.value = 'full')}>
+            As a publisher (full variant)
+          </button>
+        </p>
+        <div class="card" role="status">
+          {!result.value && !problem.value && <p class="quiet">Paste an event. Nothing of it is kept.</p>}
+          {result.value && (
+            <>
+              <State kind={result.value.isValid ? 'good' : 'bad'}>{result.value.isValid ? 'valid' : 'not valid'}</State>{' '}
+              <ValidityMark validity={result.value.validity} /> {result.value.type}
+              <FaultList faults={result.value.faults} />
+            </>
+          )}
+        </div>
+        {problem.value && <ProblemBox problem={problem.value} />}
+      </div>
+    </section>
+  )
+}
