@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
-import { createReads, Lookout, segmentsIn } from '@orderflow/event-monitor/testing'
+import { createReads, HealthProbe, segmentsIn } from '@orderflow/event-monitor/testing'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { eventually, freePorts, testFolder, withAdmin } from '@orderflow/stack'
 import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
@@ -54,8 +54,8 @@ describe('the index of a real log', function () {
     const kafka = localKafka(ports.kafka)
     const lines = async () => {
       const watched = { name: 'a-service', url: '', consumes: ['orderevents'], publishes: {}, dryRun: undefined }
-      const lookout = new Lookout(kafka, [watched], () => new Date())
-      return (await lookout.see().finally(() => lookout.close())).settings
+      const lookout = new HealthProbe(kafka, [watched], () => new Date())
+      return (await lookout.status().finally(() => lookout.close())).settings
     }
     const compress = (value: string) =>
       withAdmin(kafka, (admin) =>
@@ -105,7 +105,7 @@ describe('the index of a real log', function () {
     const found: string[] = []
     for (let cursor: number | undefined; ; ) {
       const { items, next } = reads.events({ topic: ['orderevents'] }, 5_000, cursor)
-      found.push(...items.map(({ place }) => `${place.partition}/${place.offset}`))
+      found.push(...items.map(({ position: place }) => `${place.partition}/${place.offset}`))
       if (next === null) break
       cursor = next
     }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
-import { Lookout } from '@orderflow/event-monitor/testing'
+import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { requestAt } from '@orderflow/service-kit/kafka-request'
 import { freePorts, type KafkaConnection, testFolder, withAdmin } from '@orderflow/stack'
 import { claimFolder, createPlan, provision, releaseFolder } from '@orderflow/stack/parts'
@@ -107,8 +107,8 @@ describe('the monitor while one partition has no leader', function () {
       publishes: {},
       dryRun: undefined,
     }
-    const lookout = new Lookout(kafka, [watched], () => new Date())
-    const { kafka: seen, topics, groups } = await lookout.see()
+    const lookout = new HealthProbe(kafka, [watched], () => new Date())
+    const { kafka: seen, topics, groups } = await lookout.status()
     await lookout.close()
     expect(seen).to.include({ isUp: true, error: null })
     expect(topics.find(({ topic }) => topic === 'stock')).to.deep.include({

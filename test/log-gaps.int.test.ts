@@ -10,7 +10,7 @@ import { readBacklog } from '@orderflow/chaos/backlog'
 import { openLog as openOutsideLog } from '@orderflow/chaos/clients/kafka'
 import { openBook } from '@orderflow/chaos/ledger/book'
 import { readLog } from '@orderflow/chaos/ledger/read-log'
-import { Lookout } from '@orderflow/event-monitor/testing'
+import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { openLog, rebuildTopic } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
 import { freePorts, type KafkaConnection, testFolder } from '@orderflow/stack'
@@ -66,8 +66,8 @@ describe('a log with offsets that hold no record', function () {
 
   it('shows the monitor no lag', async () => {
     const watched = { name: group, url: 'http://127.0.0.1:1', consumes: [topic], publishes: {}, dryRun: undefined }
-    const lookout = new Lookout(kafka, [watched], () => new Date())
-    const { groups } = await lookout.see()
+    const lookout = new HealthProbe(kafka, [watched], () => new Date())
+    const { groups } = await lookout.status()
     await lookout.close()
     expect(groups.map(({ partition, lag }) => [partition, lag])).to.deep.equal([
       [0, 0],

@@ -257,7 +257,7 @@ describe('the identity of records', function () {
       expect(entries.map(({ origin }) => origin.offset)).to.deep.equal(['0', '0'])
       const items = await listed(2)
       expect(items.map(({ id, state, reason }) => [id, state, reason])).to.deep.equal([
-        [entries[0]?.id, 'resent', 'invalid-payload'],
+        [entries[0]?.id, 'replayed', 'invalid-payload'],
         [entries[1]?.id, 'open', 'not-json'],
       ])
       expect(await detailOf(items[0]?.id ?? '')).to.equal(new Date(old?.timestamp ?? 0).toISOString())

@@ -82,14 +82,14 @@ describe('replays of dead letters on a real log', function () {
   }
 
   async function start(body: object, headers: Record<string, string> = {}): Promise<Job> {
-    const answer = await monitor.post<Job>('/v1/resends', body, headers)
+    const answer = await monitor.post<Job>('/v1/replays', body, headers)
     expect(answer.status, JSON.stringify(answer.body)).to.equal(202)
     return answer.body
   }
   const ended = ({ id }: Job) =>
     eventually(
       async () => {
-        const job = await monitor.get<Job>(`/v1/resends/${id}`).catch(() => undefined)
+        const job = await monitor.get<Job>(`/v1/replays/${id}`).catch(() => undefined)
         return job?.state === 'running' ? undefined : job
       },
       `job ${id} to end`,
@@ -116,7 +116,7 @@ describe('replays of dead letters on a real log', function () {
     expect(await counts(entries)).to.deep.equal(single(entries))
     for (const [first, second] of results) {
       const as = first?.outcomes[0]?.as
-      expect(first?.outcomes[0]?.result).to.equal('resent')
+      expect(first?.outcomes[0]?.result).to.equal('replayed')
       expect(second?.outcomes[0]).to.deep.include({ result: 'done', as })
       expect(second?.outcomes[0]?.why).to.deep.equal([`already replayed as ${as && placeText(as)}`])
     }
@@ -172,18 +172,18 @@ describe('replays of dead letters on a real log', function () {
 
     const jobs = await Promise.all([start({ entries: ids }), ...ids.map((id) => start({ entries: [id] }))])
     expect(jobs.map(({ total }) => total)).to.deep.equal([1, 1, 1])
-    const results = (await Promise.all(jobs.map(ended))).map((job) => [job?.resent, job?.done, job?.refused])
+    const results = (await Promise.all(jobs.map(ended))).map((job) => [job?.replayed, job?.done, job?.refused])
     expect(results.sort()).to.deep.equal([
       [0, 1, 0],
       [0, 1, 0],
       [1, 0, 0],
     ])
     const stateOfOne = async () => (await own()).find(({ id }) => id === one.id)?.state
-    await eventually(async () => (await stateOfOne()) === 'resent' || undefined, 'the index to have the replay')
+    await eventually(async () => (await stateOfOne()) === 'replayed' || undefined, 'the index to have the replay')
     const group = await start({ group: one.group })
-    expect([group.total, (await ended(group)).resent]).to.deep.equal([2, 2])
+    expect([group.total, (await ended(group)).replayed]).to.deep.equal([2, 2])
     expect(await counts([one, ...others])).to.deep.equal([1, 1, 1])
-    await eventually(async () => (await own()).every(({ state }) => state === 'resent') || undefined, 'all replayed')
+    await eventually(async () => (await own()).every(({ state }) => state === 'replayed') || undefined, 'all replayed')
     for (const id of ids) expect(await command('resend', id)).to.contain('already replayed')
     expect(await counts([one])).to.deep.equal([1])
   })
@@ -198,7 +198,7 @@ describe('replays of dead letters on a real log', function () {
       await monitor.kill()
       monitor.launch()
     }
-    const { resent, done, refused } = await ended(job)
+    const { replayed: resent, done, refused } = await ended(job)
     expect((await counts(entries)).filter((count) => count !== 1)).to.deep.equal([])
     expect({ resent, done, refused }).to.deep.equal({ resent: 1_500, done: 0, refused: 0 })
   })
@@ -206,7 +206,7 @@ describe('replays of dead letters on a real log', function () {
   describe('with an edit', () => {
     const edited = { text: '{"AppName":"edited"}' }
     const conflicts = async (body: object) => {
-      const { status, body: problem } = await monitor.post<Problem>('/v1/resends', body)
+      const { status, body: problem } = await monitor.post<Problem>('/v1/replays', body)
       return { status, detail: problem.detail ?? '' }
     }
     const detailOf = ({ id }: DeadLetterEntry) => monitor.get<DeadLetterDetail>(`/v1/dead-letters/entries/${id}`)
@@ -246,7 +246,7 @@ describe('replays of dead letters on a real log', function () {
       expect(await counts([entry])).to.deep.equal([1])
 
       const { outcomes: again } = await ended(await start(await edit(entry, 12)))
-      expect(again[0]?.result).to.equal('resent')
+      expect(again[0]?.result).to.equal('replayed')
       expect(await counts([entry])).to.deep.equal([2])
     })
   })
@@ -257,11 +257,11 @@ describe('replays of dead letters on a real log', function () {
       const headers = { 'Idempotency-Key': 'key-1' }
       const body = { group: one.group, perSecond: 20 }
       const same = await Promise.all(Array.from({ length: 5 }, () => start(body, headers)))
-      const different = () => monitor.post<Problem>('/v1/resends', { entries: [other.id] }, headers)
+      const different = () => monitor.post<Problem>('/v1/replays', { entries: [other.id] }, headers)
       expect((await different()).status).to.equal(422)
       await ended(same[0] as Job)
       // Nothing of the group is open any more, which a request without the key is told.
-      await eventually(async () => (await monitor.post('/v1/resends', body)).status === 404, 'the group to be done')
+      await eventually(async () => (await monitor.post('/v1/replays', body)).status === 404, 'the group to be done')
       same.push(await start(body, headers))
       await monitor.kill()
       await monitor.start()
@@ -276,7 +276,7 @@ describe('replays of dead letters on a real log', function () {
       const entries = await failed(2, 'races')
       const headers = { 'Idempotency-Key': 'key-2' }
       const answers = await Promise.all(
-        entries.map(({ id }) => monitor.post<Job>('/v1/resends', { entries: [id] }, headers)),
+        entries.map(({ id }) => monitor.post<Job>('/v1/replays', { entries: [id] }, headers)),
       )
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([202, 422])
     })

@@ -62,6 +62,7 @@ export const printed = {
   deadLetterGroup: (reason: string, service: string) => `${reason}/${service}`,
   /** The first eight digits name a dead letter in a list. */
   deadLetterIds: (output: string) => output.match(/^[\da-f]{8}\b/gm) ?? [],
+  replayedState: 'resent',
   replayedAs: /resent as (\S+)\/(\d+)\/(\d+)/,
   rebuilt: /^(\S+): (\d+) read: (\d+) applied, (\d+) known already, (\d+) of no concern$/gm,
   /** The events of a topic that were skipped, by reason: `invalid-payload 1, not-json 2`. */
@@ -132,8 +133,8 @@ export interface StoredEvent {
 }
 export const eventsAbout = (id: string) => `${urls.events}?guid=${id}`
 export const eventAt = ({ topic, partition, offset }: Position) => `${urls.events}/${topic}/${partition}/${offset}`
-export const readEvent = ({ place, id, name, correlationId, traceId }: Json) =>
-  ({ position: place, id, name, correlationId, traceId }) as StoredEvent
+export const readEvent = ({ position, id, name, correlationId, traceId }: Json) =>
+  ({ position, id, name, correlationId, traceId }) as StoredEvent
 
 export interface DeadLetter {
   id: string
@@ -141,7 +142,7 @@ export interface DeadLetter {
   reason: string
   state: string
 }
-export const deadLetterStates = { open: 'open', replayed: 'resent' }
+export const deadLetterStates = { open: 'open', replayed: 'replayed' }
 /** The monitor lists a record once, with the dead letter of each service that rejected it. */
 export const readDeadLetters = ({ services, state }: Json): DeadLetter[] =>
   (services as Json[]).map(({ id, app, reason }) => ({ id, service: app, reason, state }) as DeadLetter)

@@ -88,8 +88,8 @@ function linesOf(body: Uint8Array): Item[] {
   const items: Item[] = []
   let line = 1
   for (let from = 0; from < body.length && items.length <= maxItems; line += 1) {
-    const found = body.indexOf(newLine, from)
-    const to = found < 0 ? body.length : found
+    const lineEnd = body.indexOf(newLine, from)
+    const to = lineEnd < 0 ? body.length : lineEnd
     const text = trimmed(body.subarray(from, to))
     if (text.length > 0) items.push({ index: items.length, line, text })
     from = to + 1

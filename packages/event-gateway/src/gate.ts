@@ -54,7 +54,7 @@ export function createGate(
   /** Returns the key that `./orderflow publish` takes, too: all events of one thing are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
-  function admit(topic: string, item: Item, sender: Sender, seen: Map<string, number>): Admitted | Outcome {
+  function admit(topic: string, item: Item, sender: Sender, repeats: Map<string, number>): Admitted | Outcome {
     const judgement = judge(item.text, 'receiver')
     if (!judgement.valid) return outcomeOf(item, 'refused', withHint(item, judgement), null)
     const envelope = parseEnvelope(item.text)
@@ -69,13 +69,13 @@ export function createGate(
     const ids =
       idempotencyKey === undefined
         ? receivedIds(envelope, item.text, keyIn(topic, envelope))
-        : keyedIds(envelope, item.text, idempotencyKey, seen)
+        : keyedIds(envelope, item.text, idempotencyKey, repeats)
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
     // Derived ids are not what the publisher said of a trace: then the request's trace goes on.
-    const said = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
-    return { item, judgement, envelope: said, id: ids.Id, value: withFields(item.text, missing) }
+    const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
+    return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }
 
   async function send(
@@ -83,24 +83,25 @@ export function createGate(
     { item, judgement, envelope, id, value }: Admitted,
     onFailure: (error: unknown) => void,
   ): Promise<Outcome> {
-    const told = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, id)
+    const outcomeWith = (outcome: Outcome['outcome']) => outcomeOf(item, outcome, judgement, id)
     try {
       await forward(topic, keyIn(topic, envelope), { envelope, value })
-      return told('accepted')
+      return outcomeWith('accepted')
     } catch (error) {
       if (isInfrastructure(error)) onFailure(error)
-      if (error instanceof OverloadError) return { ...told('unsent'), retry: 'It was not published: send it again.' }
+      if (error instanceof OverloadError)
+        return { ...outcomeWith('unsent'), retry: 'It was not published: send it again.' }
       if (!(error instanceof SidecarError)) throw error
-      if (error.failure !== 'refused') return { ...told('unknown'), retry: sameEvent }
+      if (error.failure !== 'refused') return { ...outcomeWith('unknown'), retry: sameEvent }
       const errors = [{ pointer: '', message: 'is not taken by the broker, which may have another limit of size' }]
-      return { ...told('refused'), code: 'not-taken', errors }
+      return { ...outcomeWith('refused'), code: 'not-taken', errors }
     }
   }
 
   return {
     async publish(topic, items, sender) {
-      const seen = new Map<string, number>()
-      const admitted = items.map((item) => admit(topic, item, sender, seen))
+      const repeats = new Map<string, number>()
+      const admitted = items.map((item) => admit(topic, item, sender, repeats))
       let cause: unknown
       const onFailure = (error: unknown) => {
         cause ??= error
@@ -149,12 +150,12 @@ function keyedIds(
   envelope: ReceivedEnvelope,
   text: Uint8Array,
   idempotencyKey: string,
-  seen: Map<string, number>,
+  repeats: Map<string, number>,
 ): Ids {
   const { AppId, Id, CorrelationId, TraceId } = envelope
   const digest = createHash('sha256').update(text).digest('hex')
-  const before = seen.get(digest) ?? 0
-  seen.set(digest, before + 1)
+  const before = repeats.get(digest) ?? 0
+  repeats.set(digest, before + 1)
   const derived = (kind: string) => deterministicId(kind, AppId, idempotencyKey, digest, String(before))
   const trace = TraceId ?? CorrelationId ?? derived('handed-on-trace')
   return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }

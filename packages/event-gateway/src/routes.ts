@@ -24,13 +24,13 @@ import { judge, type Outcome } from './judge.ts'
  */
 export function eventRoutes(
   gate: Gate,
-  topics: { known: readonly string[]; outside: readonly string[] },
+  topics: { all: readonly string[]; outside: readonly string[] },
   envelopes: Input<Item[]>,
 ): Route[] {
   function requireOutside(topic: string): void {
     if (topics.outside.includes(topic)) return
     const others = `Others write ${topics.outside.join(', ')}.`
-    if (topics.known.includes(topic))
+    if (topics.all.includes(topic))
       throw new GatewayError('closed-topic', `Only a service of ours writes this one. ${others}`)
     throw new GatewayError('unknown-topic', `There is no such topic. ${others}`)
   }
@@ -108,7 +108,7 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
       refusals: ['not-json', 'nothing-sent', 'too-many-items'],
       handle: async ({ items, mode }) => ({
         status: 200,
-        body: { mode, items: items.map(({ text, ...place }) => ({ ...place, ...judge(text, mode) })) },
+        body: { mode, items: items.map(({ text, ...item }) => ({ ...item, ...judge(text, mode) })) },
       }),
     }),
   ]
@@ -125,12 +125,12 @@ const problems = {
   },
 }
 
-const place = {
+const itemFields = {
   index: { ...number, description: 'Its place in the body, from 0 on.' },
   line: { ...number, description: 'Its line, from 1 on, in a body of lines.' },
 }
 
-const said = {
+const verdictFields = {
   variant: {
     ...text,
     nullable: true,
@@ -150,7 +150,7 @@ const outcomes = {
       items: {
         type: 'array',
         items: model<Outcome>('Outcome', {
-          ...place,
+          ...itemFields,
           outcome: {
             ...text,
             enum: ['accepted', 'refused', 'unsent', 'unknown'],
@@ -162,7 +162,7 @@ const outcomes = {
             description:
               'Its Id: its own, or the one that was written into it; null for a refused envelope without one.',
           },
-          ...said,
+          ...verdictFields,
           retry: { ...text, description: 'What sending it again would do.' },
         }).schema,
       },
@@ -183,7 +183,7 @@ const judged = {
       mode: { ...text, enum: modes },
       items: {
         type: 'array',
-        items: model<Judged>('Verdict', { ...place, valid: { type: 'boolean' }, ...said }).schema,
+        items: model<Judged>('Verdict', { ...itemFields, valid: { type: 'boolean' }, ...verdictFields }).schema,
       },
     },
   },

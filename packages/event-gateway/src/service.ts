@@ -34,7 +34,7 @@ export const service = defineService({
     const envelopes = envelopesInput(exampleFor(outside[0]))
     return {
       routes: [
-        ...eventRoutes(createGate(context, topics), { known: topics.map(({ name }) => name), outside }, envelopes),
+        ...eventRoutes(createGate(context, topics), { all: topics.map(({ name }) => name), outside }, envelopes),
         ...envelopeRoutes(envelopes),
       ],
       files: contractFiles(),

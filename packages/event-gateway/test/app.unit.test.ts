@@ -15,7 +15,7 @@ const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
 const json = { 'content-type': 'application/json' }
 const lines = { 'content-type': 'application/x-ndjson' }
 
-interface Told {
+interface ServedOutcome {
   title?: string
   detail?: string
   items: Outcome[]
@@ -44,7 +44,7 @@ describe('event-gateway', () => {
       now: () => new Date(),
       newId: () => crypto.randomUUID(),
     })
-  const request = <T = Told>(
+  const request = <T = ServedOutcome>(
     path: string,
     body: string | object,
     headers: Record<string, string> = {},
@@ -60,7 +60,7 @@ describe('event-gateway', () => {
   const publish = (...args: Parameters<typeof request> extends [string, ...infer Rest] ? Rest : never) =>
     request('/v1/events/orderevents', ...args)
   const published = () => sidecar.published.map(({ value }) => Buffer.from(value).toString())
-  const outcomesOf = ({ body }: Answer<Told>) =>
+  const outcomesOf = ({ body }: Answer<ServedOutcome>) =>
     body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
 
   describe('where nobody is asked', () => {
@@ -209,7 +209,7 @@ describe('event-gateway', () => {
       const first = await publish([envelope(), event, event], key)
       expect(first.body.items[1]?.retry).to.match(/the same event/)
       const again = await publish([event, event], key)
-      const ids = (answer: Answer<Told>) => answer.body.items.map(({ id }) => id)
+      const ids = (answer: Answer<ServedOutcome>) => answer.body.items.map(({ id }) => id)
       expect(ids(again)).to.deep.equal(ids(first).slice(1))
       expect(new Set(ids(first)).size).to.equal(3)
       expect(ids(await publish(event, { 'idempotency-key': 'b' }))).not.to.deep.equal(ids(again).slice(0, 1))
@@ -249,31 +249,31 @@ describe('event-gateway', () => {
         Trust__File: trustFile(unlisted, entries),
       })
     const as = (name: keyof typeof keys) => ({ authorization: `Bearer ${keys[name].key}` })
-    const told = async (event: object, name: keyof typeof keys, entries: object = { [legacy.id]: entry }) => {
+    const outcomesFor = async (event: object, name: keyof typeof keys, entries: object = { [legacy.id]: entry }) => {
       const { status, body } = await publish(event, as(name), closed(entries))
       return `${status} ${body.items[0]?.errors[0]?.message ?? ''}`
     }
 
     it('takes an application’s events with its key, also while it is being replaced', async () => {
-      for (const name of ['own', 'rotated'] as const) expect(await told(full(), name), name).to.equal('202 ')
+      for (const name of ['own', 'rotated'] as const) expect(await outcomesFor(full(), name), name).to.equal('202 ')
       expect(published()).to.have.length(2)
     })
 
     it('takes them with no other key, and with none', async () => {
-      expect(await told(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
+      expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
       expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
       const { apiKey: _, ...keyless } = entry
-      expect(await told(full(), 'own', { [legacy.id]: keyless })).to.match(
+      expect(await outcomesFor(full(), 'own', { [legacy.id]: keyless })).to.match(
         /^403 .*without an apiKey that may speak for it/,
       )
       expect(published()).to.deep.equal([])
     })
 
     it('takes no application that is not listed, also where the stream does, and nothing beyond an entry', async () => {
-      expect(await told(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
-      expect(await told(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
+      expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
+      expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
       expect(
-        await told(envelope({ Name: 'OrderCancelled', Payload: { OrderId: crypto.randomUUID() } }), 'own'),
+        await outcomesFor(envelope({ Name: 'OrderCancelled', Payload: { OrderId: crypto.randomUUID() } }), 'own'),
       ).to.match(/^403 .*does not publish OrderCancelled/)
       expect(published()).to.deep.equal([])
     })
@@ -294,7 +294,7 @@ describe('event-gateway', () => {
         ]
       for (const [TenantID, name, entries, status] of cases) {
         expect(
-          await told(full(TenantID === undefined ? {} : { TenantID }), name, entries),
+          await outcomesFor(full(TenantID === undefined ? {} : { TenantID }), name, entries),
           `${TenantID} ${name}`,
         ).to.match(new RegExp(`^${status}`))
       }

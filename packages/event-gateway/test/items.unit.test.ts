@@ -3,7 +3,7 @@ import { bodyTypes, itemsOf, maxItems } from '../src/body.ts'
 import { GatewayError } from '../src/gateway-error.ts'
 
 const items = (body: string, type: Parameters<typeof itemsOf>[1] = bodyTypes.json) =>
-  itemsOf(Buffer.from(body), type).map(({ text, ...place }) => ({ ...place, text: Buffer.from(text).toString() }))
+  itemsOf(Buffer.from(body), type).map(({ text, ...item }) => ({ ...item, text: Buffer.from(text).toString() }))
 const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
   try {
     items(body, type)

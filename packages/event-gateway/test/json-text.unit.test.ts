@@ -10,8 +10,8 @@ describe('a list in a JSON text', () => {
   it('has the elements that JSON.parse finds, in the bytes that came', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.constantFrom(undefined, 1, '\t', '\r\n '), (list, space) => {
-        const found = elements(JSON.stringify(list, null, space))
-        expect(found?.map((text) => JSON.parse(text))).to.deep.equal(JSON.parse(JSON.stringify(list)))
+        const scanned = elements(JSON.stringify(list, null, space))
+        expect(scanned?.map((text) => JSON.parse(text))).to.deep.equal(JSON.parse(JSON.stringify(list)))
       }),
     )
     expect(elements('[1.0, {"a":"],}\\"[" }, "é\\u00e9"]')).to.deep.equal(['1.0', '{"a":"],}\\"[" }', '"é\\u00e9"'])

@@ -85,8 +85,8 @@ describe('what is said of an envelope', () => {
   }
   for (const [what, [text, code, pointer]] of Object.entries(wrong)) {
     it(`is what receivers say of ${what}`, () => {
-      const { valid, errors, ...told } = judge(Buffer.from(text as string), 'receiver')
-      expect([valid, told.code]).to.deep.equal([false, code])
+      const { valid, errors, ...verdict } = judge(Buffer.from(text as string), 'receiver')
+      expect([valid, verdict.code]).to.deep.equal([false, code])
       expect(errors.map((error) => error.pointer)).to.include(pointer)
     })
   }

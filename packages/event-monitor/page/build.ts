@@ -116,12 +116,12 @@ const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
   const outputOf = (source: string) => {
-    const found = Object.entries(outputs).find(
+    const match = Object.entries(outputs).find(
       ([output, { entryPoint, inputs }]) =>
         entryPoint === source || (extname(output) === '.svg' && Object.hasOwn(inputs, source)),
     )
-    if (!found) throw new Error(`esbuild made nothing of ${source}`)
-    return found[0]
+    if (!match) throw new Error(`esbuild made nothing of ${source}`)
+    return match[0]
   }
   return {
     entry: (source: string) => pathOf(outputOf(source)),
@@ -131,14 +131,14 @@ function namesIn({ outputs }: Metafile) {
 
 /** With what they import statically. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const follow = (output: string): void => {
-    if (seen.has(output)) return
-    seen.add(output)
+    if (visited.has(output)) return
+    visited.add(output)
     for (const { path, kind } of outputs[output]?.imports ?? []) if (kind === 'import-statement') follow(path)
   }
   for (const entry of entries) follow(entry)
-  return [...seen].map(pathOf)
+  return [...visited].map(pathOf)
 }
 
 function html(entry: (source: string) => string, firstView: string[]): string {

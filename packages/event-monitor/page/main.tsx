@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { askWhoLooks } from './data/api.ts'
+import { loadCaller } from './data/api.ts'
 import { listenToKeys } from './data/commands.ts'
 import { followLinks, rootLinks } from './data/location.ts'
 import { keepConnected } from './data/stream.ts'
@@ -14,6 +14,6 @@ listenToKeys()
 root.replaceChildren()
 render(<App />, root)
 keepConnected()
-void askWhoLooks()
+void loadCaller()
 // The first view comes first.
 setTimeout(payAttention, 1000)

@@ -8,7 +8,7 @@ import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/sys
 import type { WatchedService } from './services.ts'
 
 /** What the broker and services say of themselves. */
-export interface Seen {
+export interface SystemStatus {
   at: string
   kafka: HealthView['kafka']
   services: ServiceHealth[]
@@ -31,14 +31,14 @@ const rateMs = 30_000
  * Looks when somebody asks, and not otherwise: services ask the broker whether they are ready. By one connection to the broker: to log in
  * costs it more than to answer.
  */
-export class Lookout {
+export class HealthProbe {
   readonly #kafka: KafkaConnection
   readonly #watched: readonly WatchedService[]
   readonly #now: () => Date
   readonly #wait: (ms: number) => Promise<unknown>
   #admin: Admin | undefined
-  #seen: Seen | undefined
-  #looking: Promise<void> | undefined
+  #latest: SystemStatus | undefined
+  #probing: Promise<void> | undefined
 
   constructor(
     kafka: KafkaConnection,
@@ -53,15 +53,15 @@ export class Lookout {
   }
 
   /** What there is to be seen, as of two seconds ago or later; as of five, where a look takes its time. */
-  async see(): Promise<Seen> {
-    const before = this.#seen
+  async status(): Promise<SystemStatus> {
+    const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
     if (before && age < freshMs) return before
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined
     })
-    await (age < staleMs ? Promise.race([this.#looking, this.#wait(patienceMs)]) : this.#looking)
-    return this.#seen as Seen
+    await (age < staleMs ? Promise.race([this.#probing, this.#wait(patienceMs)]) : this.#probing)
+    return this.#latest as SystemStatus
   }
 
   async close(): Promise<void> {
@@ -70,18 +70,18 @@ export class Lookout {
     await closing?.close().catch(() => {})
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     const at = this.#now().toISOString()
     // Nothing is heard while it is loaded, the first time: that must not be of the time that services have to answer in.
     await import('@platformatic/kafka')
-    const [stream, services] = await Promise.all([this.#lookAtKafka(at), Promise.all(this.#watched.map(lookAtService))])
-    this.#seen = { at, services, ...stream }
+    const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
+    this.#latest = { at, services, ...stream }
   }
 
-  async #lookAtKafka(at: string): Promise<Stream & Pick<Seen, 'settings'>> {
+  async #probeKafka(at: string): Promise<Stream & Pick<SystemStatus, 'settings'>> {
     try {
       const admin = await this.#open()
-      const stream = await streamAt(at, admin, this.#watched, this.#seen)
+      const stream = await streamAt(at, admin, this.#watched, this.#latest)
       const used = this.#watched.flatMap(({ consumes, publishes }) => [...consumes, ...Object.keys(publishes)])
       const names = used.flatMap((topic) => [topic, deadLetterTopic(topic)])
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
@@ -89,7 +89,7 @@ export class Lookout {
     } catch (error) {
       // What a broker was before it broke off says nothing of the one that comes back.
       void this.close()
-      const { topics = [], groups = [], settings = [] } = this.#seen ?? {}
+      const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
     }
   }
@@ -102,7 +102,7 @@ export class Lookout {
   }
 }
 
-async function lookAtService({ name, url }: WatchedService): Promise<ServiceHealth> {
+async function probeService({ name, url }: WatchedService): Promise<ServiceHealth> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs) })
     const { missing = {}, redelivered = [] } = (await response.json()) as Partial<Ready>
@@ -122,13 +122,13 @@ interface Ready extends Pick<ServiceHealth, 'redelivered'> {
   missing: Record<string, string>
 }
 
-type Stream = Pick<Seen, 'kafka' | 'groups' | 'topics'>
+type Stream = Pick<SystemStatus, 'kafka' | 'groups' | 'topics'>
 
 async function streamAt(
   at: string,
   admin: Admin,
   watched: readonly WatchedService[],
-  before: Seen | undefined,
+  before: SystemStatus | undefined,
 ): Promise<Stream> {
   const [{ ListOffsetTimestamps }, { describeLog, offsetsAt, partitionKey }] = await Promise.all([
     import('@platformatic/kafka'),
@@ -139,8 +139,8 @@ async function streamAt(
     offsetsAt(admin, led, ListOffsetTimestamps.EARLIEST),
     offsetsAt(admin, led, ListOffsetTimestamps.LATEST),
   ])
-  const offsetsIn = ({ found }: typeof ends, topic: string, count: number) =>
-    Array.from({ length: count }, (_, partition) => found.get(partitionKey({ topic, partition }))?.toString() ?? null)
+  const offsetsIn = ({ values: offsets }: typeof ends, topic: string, count: number) =>
+    Array.from({ length: count }, (_, partition) => offsets.get(partitionKey({ topic, partition }))?.toString() ?? null)
   const passedMs = before ? Date.parse(at) - Date.parse(before.at) : 0
   const views = [...counts].sort().map(([topic, count]): TopicHealth => {
     const [oldestOffset, endOffset] = [offsetsIn(firsts, topic, count), offsetsIn(ends, topic, count)]
@@ -181,12 +181,12 @@ async function groupsOf(
   const stretches = await Promise.all(
     consumers.map(async ({ name: group, consumes }) => {
       try {
-        const [found] = await admin.listConsumerGroupOffsets({ groups: [group] })
+        const [committedOffsets] = await admin.listConsumerGroupOffsets({ groups: [group] })
         return topics
           .filter(({ topic }) => consumes.includes(topic))
           .flatMap(({ topic, oldestOffset, endOffset }) =>
             endOffset.flatMap((end, partition) => {
-              const own = found?.topics.find(({ name }) => name === topic)?.partitions
+              const own = committedOffsets?.topics.find(({ name }) => name === topic)?.partitions
               const committed = own?.find(({ partitionIndex }) => partitionIndex === partition)?.committedOffset ?? -1n
               const first = oldestOffset[partition] ?? null
               if (end === null || first === null) return []
@@ -211,17 +211,17 @@ async function groupsOf(
 
 /** How long reactions took, of those that were seen in the last minute. */
 export class Latencies {
-  readonly #seen = new Map<string, { at: number; ms: number }[]>()
+  readonly #samples = new Map<string, { at: number; ms: number }[]>()
 
   add(reaction: string, ms: number, at: number): void {
-    const list = this.#seen.get(reaction) ?? []
-    this.#seen.set(reaction, list)
+    const list = this.#samples.get(reaction) ?? []
+    this.#samples.set(reaction, list)
     list.push({ at, ms })
     if (list.length > 5_000) list.splice(0, list.length - 5_000)
   }
 
   view(now: number): HealthView['latency'] {
-    return [...this.#seen].flatMap(([reaction, list]) => {
+    return [...this.#samples].flatMap(([reaction, list]) => {
       const times = list
         .filter(({ at }) => at > now - 60_000)
         .map(({ ms }) => ms)

@@ -4,11 +4,11 @@ import { type Reaction, readApplication } from '@orderflow/service-kit/applicati
 import { connectionOf } from '@orderflow/service-kit/kafka'
 import { momentOf } from '@orderflow/service-kit/log'
 import { readStanding, readTrust, type Standing, type Trust } from '@orderflow/service-kit/trust'
-import { Latencies, Lookout, type Seen } from './health.ts'
+import { HealthProbe, Latencies, type SystemStatus } from './health.ts'
 import { type MonitorIndex, openIndex } from './index/monitor-index.ts'
 import { createLedger, type Ledger } from './jobs/ledger.ts'
 import { createLogAccess, type LogAccess } from './jobs/log-access.ts'
-import { createResends, type Resends } from './jobs/resends.ts'
+import { createReplays, type Replays } from './jobs/replays.ts'
 import { createLiveViews, type LiveViews } from './live-views.ts'
 import { typeText } from './model/kind.ts'
 import { type MonitorSettings, type WatchedService, watchedServices } from './services.ts'
@@ -21,14 +21,14 @@ export interface Monitor {
   views: LiveViews
   ledger: Ledger
   log: LogAccess
-  resends: Resends
+  replays: Replays
   services: readonly WatchedService[]
   /** Expected reactions, by services.json. */
   reactions: readonly Reaction[]
   trust: Trust
-  standingOf: (appId: string | null) => Standing
+  trustOf: (appId: string | null) => Standing
   /** How broker and services are, or were a moment ago. */
-  see(): Promise<Seen>
+  status(): Promise<SystemStatus>
   latencies: Latencies
   tracePage: string
   isSigned: boolean
@@ -80,29 +80,29 @@ export function openMonitor(
   )
   const views = createLiveViews(index, now)
   const access = createLogAccess(kafka, momentOf(Stream.PositionIdsBefore))
-  const resends = createResends({ index, ledger, log: access, trust, now, newId, tell: views.job })
+  const replays = createReplays({ index, ledger, log: access, trust, now, newId, report: views.job })
   const latencies = new Latencies()
   index.onBatch(({ kinds }) => {
     for (const { kind, delays } of kinds) for (const ms of delays) latencies.add(typeText(kind) ?? '', ms, Date.now())
   })
-  const lookout = new Lookout(kafka, services, now)
+  const probe = new HealthProbe(kafka, services, now)
   let isStopping = false
 
   return {
-    ...{ index, views, ledger, log: access, resends, services, reactions, trust, latencies, now },
-    standingOf: readStanding(root, trustSettings),
-    see: () => lookout.see(),
+    ...{ index, views, ledger, log: access, replays, services, reactions, trust, latencies, now },
+    trustOf: readStanding(root, trustSettings),
+    status: () => probe.status(),
     tracePage: Telemetry.TracePage,
     isSigned: trustSettings.SigningKeys !== '',
     async start() {
       await index.start()
-      if (!isStopping) await resends.resume()
+      if (!isStopping) await replays.resume()
     },
     async stop() {
       isStopping = true
       views.stop()
-      await resends.close()
-      await Promise.all([index.close(), access.close(), lookout.close()])
+      await replays.close()
+      await Promise.all([index.close(), access.close(), probe.close()])
       ledger.close()
     },
   }

@@ -1,10 +1,10 @@
 import { createStreams, defineService, section } from '@orderflow/service-kit'
 import { openMonitor } from './monitor.ts'
 import { monitorPage } from './page-files.ts'
-import { deadLetterRoutes, mendingRoutes } from './routes/dead-letters.ts'
+import { checkRoutes, deadLetterRoutes } from './routes/dead-letters.ts'
 import { conversationRoutes, eventRoutes } from './routes/events.ts'
 import { liveRoutes } from './routes/live.ts'
-import { resendRoutes } from './routes/resends.ts'
+import { replayRoutes } from './routes/replays.ts'
 import { revealRoutes } from './routes/reveal.ts'
 import { healthRoutes, systemRoutes } from './routes/system.ts'
 import type { MonitorSettings } from './services.ts'
@@ -45,8 +45,8 @@ export const service = defineService<MonitorSettings>({
         ...eventRoutes(monitor),
         ...conversationRoutes(monitor),
         ...deadLetterRoutes(monitor),
-        ...mendingRoutes(monitor),
-        ...resendRoutes(monitor),
+        ...checkRoutes(monitor),
+        ...replayRoutes(monitor),
         ...revealRoutes(monitor, context.log),
         ...systemRoutes(monitor),
         ...healthRoutes(monitor),

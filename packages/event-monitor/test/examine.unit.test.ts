@@ -33,7 +33,7 @@ describe('how the monitor sees a record', () => {
   })
 
   it('gives a record, and its dead letters, the ids that other receivers derive from value and key', () => {
-    const letterOf = (headers: Record<string, string>) => ({
+    const deadLetterOf = (headers: Record<string, string>) => ({
       topic: 'orderevents.dead',
       headers: {
         'deadletter-app': 'order-service',
@@ -52,8 +52,8 @@ describe('how the monitor sees a record', () => {
     for (const options of [
       { offset: 7, key: 'a b' },
       { offset: 9, key: 'a b', partition: 2, topic: 'copied.orderevents' },
-      { ...letterOf({}), key: 'a b' },
-      letterOf({ 'deadletter-key': 'a+%62' }),
+      { ...deadLetterOf({}), key: 'a b' },
+      deadLetterOf({ 'deadletter-key': 'a+%62' }),
     ]) {
       const { ids, body } = examine(logRecord(document, options), trusting)
       expect([ids.id, ids.correlationId, ids.traceId]).to.deep.equal([Id, CorrelationId, TraceId])
@@ -71,12 +71,12 @@ describe('how the monitor sees a record', () => {
   it('gives a reduced envelope the ids that its receivers give it, also once it was resent', () => {
     const document = orderCreated()
     const first = examine(logRecord(document, { offset: 3 }), trusting)
-    const resent = examine(
+    const replayed = examine(
       logRecord(document, { offset: 9, headers: { 'replayed-from': 'orderevents/0/3' } }),
       trusting,
     )
-    expect(resent.ids).to.deep.equal(first.ids)
-    expect(resent.body.origin).to.deep.equal({ topic: 'orderevents', partition: 0, offset: '3' })
+    expect(replayed.ids).to.deep.equal(first.ids)
+    expect(replayed.body.origin).to.deep.equal({ topic: 'orderevents', partition: 0, offset: '3' })
   })
 
   it('of a tombstone is that it is none', () => {

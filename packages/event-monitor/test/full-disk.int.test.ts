@@ -10,10 +10,10 @@ import type { Job } from '../src/api/dead-letters.ts'
 import type { MonitorIndex } from '../src/index/monitor-index.ts'
 import { createLedger, type Ledger } from '../src/jobs/ledger.ts'
 import type { LogAccess } from '../src/jobs/log-access.ts'
-import { createResends, type Resends } from '../src/jobs/resends.ts'
+import { createReplays, type Replays } from '../src/jobs/replays.ts'
 
 const ids = Array.from({ length: 12 }, (_, number) => `entry-${number}`)
-const place = { topic: 'orderevents', partition: 0, offset: '1' }
+const position = { topic: 'orderevents', partition: 0, offset: '1' }
 
 describe('a job that resends dead letters, with its ledger on a full disk', function () {
   this.timeout(20_000)
@@ -21,17 +21,17 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
   let disk: Disk
   let ledger: Ledger
   let sent: string[]
-  let told: Job[]
-  let resends: Resends
+  let reports: Job[]
+  let replays: Replays
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'full-disk-'))
     disk = await mountDisk(folder)
-    ;[sent, told] = [[], []]
+    ;[sent, reports] = [[], []]
     open()
   })
   afterEach(async () => {
-    await resends.close()
+    await replays.close()
     ledger.close()
     unmountBelow(folder)
     rmSync(folder, { recursive: true })
@@ -40,13 +40,13 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
   function open(): void {
     ledger = createLedger(folder)
     const ask = async (_method: string, wanted: string[]) => ({
-      found: wanted.map((id) => ({
-        entry: { id, app: 'a', origin: place, attempts: [{ place }] } as unknown as Entry,
+      entries: wanted.map((id) => ({
+        entry: { id, app: 'a', origin: position, attempts: [{ place: position }] } as unknown as Entry,
       })),
       readUpTo: new Map(),
     })
-    const log: Pick<LogAccess, 'resend'> = {
-      async *resend(entries) {
+    const log: Pick<LogAccess, 'replay'> = {
+      async *replay(entries) {
         for (const entry of entries) {
           // As the log does, which knows what was resent before.
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
@@ -57,19 +57,19 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
         }
       },
     }
-    resends = createResends({
+    replays = createReplays({
       index: { ask, truth: () => ({ indexLag: 0 }) } as unknown as MonitorIndex,
       ledger,
       log: log as LogAccess,
       trust: undefined as never,
       now: () => new Date(0),
       newId: () => 'job',
-      tell: (job) => told.push(structuredClone(job)),
+      report: (job) => reports.push(structuredClone(job)),
     })
   }
 
   const start = () =>
-    resends.start({ by: 'ada', key: undefined, fingerprint: 'f' }, async () => ({
+    replays.start({ by: 'ada', key: undefined, fingerprint: 'f' }, async () => ({
       entries: ids.map((id) => ({ id, attempt: null })),
       group: null,
       perSecond: 20,
@@ -88,12 +88,12 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
-    await until(() => told.at(-1)?.error?.includes('no space left') === true)
-    expect(told.at(-1)?.state).to.equal('running')
+    await until(() => reports.at(-1)?.error?.includes('no space left') === true)
+    expect(reports.at(-1)?.state).to.equal('running')
     expect(sent).to.have.length.below(ids.length)
     await disk.relieve()
-    await until(() => told.at(-1)?.state === 'done')
-    expect(told.at(-1)?.error).to.equal(null)
+    await until(() => reports.at(-1)?.state === 'done')
+    expect(reports.at(-1)?.error).to.equal(null)
     expect(outcome()).to.deep.equal(whole)
   })
 
@@ -104,10 +104,10 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
     expect(refused).to.be.instanceOf(HttpProblem).with.property('status', 503)
     expect((refused as HttpProblem).message).to.contain('no space left')
     await delay(300)
-    expect({ sent, told }).to.deep.equal({ sent: [], told: [] })
+    expect({ sent, reports }).to.deep.equal({ sent: [], reports: [] })
     await disk.relieve()
     await start()
-    await until(() => told.at(-1)?.state === 'done')
+    await until(() => reports.at(-1)?.state === 'done')
     expect(outcome()).to.deep.equal(whole)
   })
 
@@ -115,14 +115,14 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
-    await until(() => told.at(-1)?.error !== null)
-    await resends.close()
+    await until(() => reports.at(-1)?.error !== null)
+    await replays.close()
     ledger.close()
     open()
-    resends.resume()
+    replays.resume()
     await delay(300)
     await disk.relieve()
-    await until(() => told.at(-1)?.state === 'done')
+    await until(() => reports.at(-1)?.state === 'done')
     // The last step before the stop could not be recorded. Its events are known to be resent.
     expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
   })

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '@orderflow/service-kit/dead-letters'
 import type { Entry } from '@orderflow/service-kit/log'
@@ -9,66 +10,66 @@ import type { Job } from '../src/api/dead-letters.ts'
 import type { MonitorIndex } from '../src/index/monitor-index.ts'
 import { createLedger, type Ledger } from '../src/jobs/ledger.ts'
 import type { LogAccess } from '../src/jobs/log-access.ts'
-import { createResends, type JobRequest, type NewJob, type Resends } from '../src/jobs/resends.ts'
+import { createReplays, type JobRequest, type NewJob, type Replays } from '../src/jobs/replays.ts'
 import type { MonitorError } from '../src/monitor-error.ts'
 
-const ids = Array.from({ length: 12 }, (_, place) => `entry-${place}`)
-const place = { topic: 'orderevents', partition: 0, offset: '1' }
+const ids = Array.from({ length: 12 }, (_, index) => `entry-${index}`)
+const position = { topic: 'orderevents', partition: 0, offset: '1' }
 const attempt = 'orderevents/0/1'
-const entryOf = (id: string) => ({ id, app: 'a', origin: place, attempts: [{ place }] }) as Entry
+const entryOf = (id: string) => ({ id, app: 'a', origin: position, attempts: [{ place: position }] }) as Entry
 
 describe('a job that resends dead letters', () => {
   let folder: string
   let ledger: Ledger
   let sent: string[]
-  let told: Job[]
-  let resends: Resends
+  let reports: Job[]
+  let replays: Replays
   let made = 0
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'monitor-jobs-'))
     ledger = createLedger(folder)
-    ;[sent, told] = [[], []]
+    ;[sent, reports] = [[], []]
     isIndexed = true
-    onTold = () => {}
+    onReport = () => {}
     outcomeOf = ({ id }) =>
       id === 'entry-3' ? { result: 'refused', why: ['it is wrong still'] } : { result: 'resent', as: 'orderevents/0/9' }
-    resends = open()
+    replays = open()
   })
   afterEach(async () => {
-    await resends.close()
+    await replays.close()
     ledger.close()
     rmSync(folder, { recursive: true })
   })
 
   /** Whether the index has been read from its files, and how far it is behind. */
   let isIndexed: boolean
-  let onTold: (job: Job) => unknown
+  let onReport: (job: Job) => unknown
   let outcomeOf: (entry: Entry) => Omit<Outcome, 'entry'>
 
-  function open(): Resends {
+  function open(): Replays {
     const ask = async (_method: string, wanted: string[]) => ({
-      found: wanted.filter((id) => isIndexed && ids.includes(id)).map((id) => ({ entry: entryOf(id) })),
+      entries: wanted.filter((id) => isIndexed && ids.includes(id)).map((id) => ({ entry: entryOf(id) })),
       readUpTo: new Map(),
     })
-    const log: Pick<LogAccess, 'resend'> = {
-      async *resend(entries) {
+    const log: Pick<LogAccess, 'replay'> = {
+      async *replay(entries) {
         for (const entry of entries) {
           sent.push(entry.id)
           yield { entry, ...outcomeOf(entry) } as Outcome
         }
       },
     }
-    return createResends({
+    return createReplays({
       index: { ask, truth: () => ({ indexLag: isIndexed ? 0 : null }) } as unknown as MonitorIndex,
       ledger,
       log: log as LogAccess,
       trust: undefined as never,
       now: () => new Date(0),
       newId: () => `job-${++made}`,
-      tell(job) {
-        told.push(structuredClone(job))
-        void onTold(job)
+      report(job) {
+        reports.push(structuredClone(job))
+        void onReport(job)
       },
     })
   }
@@ -81,35 +82,35 @@ describe('a job that resends dead letters', () => {
     ...over,
   })
   const request = (over: Partial<JobRequest> = {}) => ({ by: 'ada', key: undefined, fingerprint: 'f', ...over })
-  const start = (over: Partial<NewJob> = {}, requested = request()) => resends.start(requested, async () => job(over))
+  const start = (over: Partial<NewJob> = {}, requested = request()) => replays.start(requested, async () => job(over))
 
   async function ended(id: string): Promise<Job> {
     for (;;) {
-      const found = ledger.find(id)?.job
-      if (found && found.state !== 'running') return found
+      const job = ledger.find(id)?.job
+      if (job && job.state !== 'running') return job
       await delay(5)
     }
   }
 
   it('resends each once, counts what came of it, and records who did it', async () => {
     const { id } = await start({ entries: [...ids, 'gone'].map((id) => ({ id, attempt })) })
-    const { resent, refused, total, state, outcomes } = await ended(id)
-    expect({ resent, refused, total, state }).to.deep.equal({ resent: 11, refused: 2, total: 13, state: 'done' })
+    const { replayed, refused, total, state, outcomes } = await ended(id)
+    expect({ replayed, refused, total, state }).to.deep.equal({ replayed: 11, refused: 2, total: 13, state: 'done' })
     expect(sent).to.deep.equal(ids)
     expect(outcomes.find(({ entry }) => entry === 'entry-3')?.why).to.deep.equal(['it is wrong still'])
     expect(ledger.audit(100)).to.have.length(11)
-    expect(ledger.audit(1)[0]).to.include({ by: 'ada', what: 'DeadLetterResent' })
-    expect(told.at(-1)?.state).to.equal('done')
+    expect(ledger.audit(1)[0]).to.include({ by: 'ada', what: 'DeadLetterReplayed' })
+    expect(reports.at(-1)?.state).to.equal('done')
   })
 
   it('goes on after a restart with what is left', async () => {
     const { id } = await start({ perSecond: 10 })
     while (sent.length < 4) await delay(5)
-    await resends.close()
+    await replays.close()
     const before = sent.length
     expect(ledger.find(id)?.job.state).to.equal('running')
-    resends = open()
-    resends.resume()
+    replays = open()
+    replays.resume()
     await ended(id)
     expect(before).to.be.below(ids.length)
     expect(sent).to.deep.equal(ids)
@@ -122,13 +123,13 @@ describe('a job that resends dead letters', () => {
       await delay(5)
       return job()
     }
-    const both = ['ada', 'ada', 'bob'].map((by) => resends.start(request({ by, key: 'k' }), prepare))
+    const both = ['ada', 'ada', 'bob'].map((by) => replays.start(request({ by, key: 'k' }), prepare))
     const [first, again, other] = await Promise.all(both)
     expect(first?.id).to.equal(again?.id).and.not.to.equal(other?.id)
     for (const { id } of [first, other] as Job[]) await ended(id)
-    await resends.close()
-    resends = open()
-    const answer = await resends.start(request({ key: 'k' }), prepare)
+    await replays.close()
+    replays = open()
+    const answer = await replays.start(request({ key: 'k' }), prepare)
     expect([answer.id, answer.state, prepared]).to.deep.equal([first?.id, 'done', 2])
     expect(sent).to.have.length(2 * ids.length)
   })
@@ -136,11 +137,11 @@ describe('a job that resends dead letters', () => {
   it('is refused for another request with its key, while it is prepared and afterwards', async () => {
     const prepare = async () => job()
     const refused = () =>
-      resends.start(request({ key: 'k', fingerprint: 'other' }), prepare).then(
+      replays.start(request({ key: 'k', fingerprint: 'other' }), prepare).then(
         () => 'taken',
         (error: MonitorError) => error.code,
       )
-    const first = resends.start(request({ key: 'k' }), prepare)
+    const first = replays.start(request({ key: 'k' }), prepare)
     expect(await refused()).to.equal('idempotency-key-reused')
     await ended((await first).id)
     expect(await refused()).to.equal('idempotency-key-reused')
@@ -148,7 +149,7 @@ describe('a job that resends dead letters', () => {
   })
 
   it('leaves the key free when its request was refused', async () => {
-    const refused = resends.start(request({ key: 'k', fingerprint: 'other' }), async () => {
+    const refused = replays.start(request({ key: 'k', fingerprint: 'other' }), async () => {
       throw new Error('no such dead letter')
     })
     expect(await refused.catch((error: Error) => error.message)).to.equal('no such dead letter')
@@ -162,7 +163,7 @@ describe('a job that resends dead letters', () => {
     await delay(300)
     expect(sent).to.deep.equal([])
     isIndexed = true
-    expect(await ended(id)).to.include({ resent: 1, refused: 0 })
+    expect(await ended(id)).to.include({ replayed: 1, refused: 0 })
   })
 
   it('says of each item that was replayed before as which record it was', async () => {
@@ -182,7 +183,7 @@ describe('a job that resends dead letters', () => {
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
-    expect(await ended(id)).to.include({ resent: 1, done: 0 })
+    expect(await ended(id)).to.include({ replayed: 1, done: 0 })
     expect(ledger.audit(100)).to.have.length(1)
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
@@ -191,7 +192,7 @@ describe('a job that resends dead letters', () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
-    expect(await ended(id)).to.include({ resent: 0, done: 1 })
+    expect(await ended(id)).to.include({ replayed: 0, done: 1 })
   })
 
   it('keeps the first intent for a record, until the replay is over, also over a restart', () => {
@@ -208,18 +209,34 @@ describe('a job that resends dead letters', () => {
     const old = { ...ledger.find(id), entries: ['entry-1', 'entry-2'], next: 1, fingerprint: undefined }
     old.job = { ...(old.job as Job), state: 'running' }
     ledger.save(old as never)
-    resends.resume()
+    replays.resume()
     await ended(id)
     expect(sent).to.deep.equal(['entry-1', 'entry-2'])
+  })
+
+  it('and its audit keep what version 0.1.0 stored under other names', async () => {
+    const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
+    const [job, audit] = [await ended(id), ledger.audit(10)]
+    await replays.close()
+    ledger.close()
+    const database = new DatabaseSync(join(folder, 'ledger.sqlite'))
+    database.exec(`
+UPDATE audit SET body = replace(replace(body, '"position":', '"place":'), 'DeadLetterReplayed', 'DeadLetterResent');
+UPDATE jobs SET body = replace(body, 'replayed"', 'resent"');
+PRAGMA user_version = 0;`)
+    database.close()
+    ledger = createLedger(folder)
+    expect(ledger.find(id)?.job).to.deep.equal(job)
+    expect(ledger.audit(10)).to.deep.equal(audit)
   })
 
   it('starts in whatever moment the job before it ends', async () => {
     const one = { entries: [{ id: 'entry-1', attempt }] }
     for (let turns = 0; turns < 12; turns += 1) {
       const next = Promise.withResolvers<Job>()
-      onTold = async ({ state }) => {
+      onReport = async ({ state }) => {
         if (state !== 'done') return
-        onTold = () => {}
+        onReport = () => {}
         for (let turn = 0; turn < turns; turn += 1) await undefined
         start(one).then(next.resolve, next.reject)
       }
@@ -233,7 +250,7 @@ describe('a job that resends dead letters', () => {
   it('stops when it is told to', async () => {
     const { id } = await start({ perSecond: 5 })
     while (sent.length === 0) await delay(5)
-    resends.stop(id)
+    replays.stop(id)
     expect((await ended(id)).state).to.equal('stopped')
     expect(sent.length).to.be.below(ids.length)
   })

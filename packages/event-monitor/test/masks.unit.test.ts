@@ -3,20 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { editableText, editedValue, fixtureOf } from '../src/model/masked.ts'
-import { mended } from '../src/routes/edited.ts'
+import { corrected } from '../src/routes/edited.ts'
 import { indexRecord, orderCreated, type TestIndex, testIndex } from './support/records.ts'
 
 /** Texts that are found again wherever they get to. */
 class Markers {
   readonly #prefix = `Pii${randomBytes(6).toString('hex')}`
-  readonly #places: string[] = []
-  new(place: string): string {
-    return `${this.#prefix} ${this.#places.push(place)}.`
+  readonly #positions: string[] = []
+  new(field: string): string {
+    return `${this.#prefix} ${this.#positions.push(field)}.`
   }
   /** Where those were put that a text tells. */
-  in(told: string): string[] {
-    const numbers = [...told.matchAll(new RegExp(`${this.#prefix} (\\d+)`, 'g'))].map(([, number]) => Number(number))
-    return [...new Set(numbers.map((number) => this.#places[number - 1] ?? 'a part of one'))]
+  in(output: string): string[] {
+    const numbers = [...output.matchAll(new RegExp(`${this.#prefix} (\\d+)`, 'g'))].map(([, number]) => Number(number))
+    return [...new Set(numbers.map((number) => this.#positions[number - 1] ?? 'a part of one'))]
   }
 }
 
@@ -29,7 +29,7 @@ describe('personal values', () => {
 
   /** Wherever a publisher may put them. */
   function marked(markers: Markers) {
-    const m = (place: string) => markers.new(place)
+    const m = (field: string) => markers.new(field)
     const named = orderCreated(
       {},
       { CustomerName: m('CustomerName'), CustomerTaxId: m('CustomerTaxId'), Note: m('another field') },
@@ -68,24 +68,24 @@ describe('personal values', () => {
     const records = marked(markers)
     index.add(...records)
     const events = index.reads.events({}, 100, undefined)
-    const told = [
+    const outputs = [
       events,
       index.reads.facets({}),
       index.reads.kinds(),
       index.reads.deadLetterGroups(),
       index.reads.deadLetterEntries(undefined, undefined),
-      ...events.items.map(({ place }) => index.reads.event(place)),
+      ...events.items.map(({ position }) => index.reads.event(position)),
       ...events.items.map(({ correlationId }) =>
         index.reads.conversation(correlationId, [
           { name: 'payment-service', consumes: ['orderevents'], positions: new Map([['orderevents/0', '100']]) },
         ]),
       ),
-      ...events.items.map(({ place, name, validity }) =>
-        fixtureOf({ place, name, validity, body: index.reads.body(place) ?? { document: null } }),
+      ...events.items.map(({ position, name, validity }) =>
+        fixtureOf({ position, name, validity, body: index.reads.body(position) ?? { document: null } }),
       ),
     ]
     expect(events.items).to.have.length(records.length)
-    expect(markers.in(JSON.stringify(told))).to.deep.equal([])
+    expect(markers.in(JSON.stringify(outputs))).to.deep.equal([])
     const files = readdirSync(index.folder).map((name) => readFileSync(join(index.folder, name), 'latin1'))
     expect(markers.in(files.join('\n'))).to.deep.equal([])
   })
@@ -100,8 +100,8 @@ describe('personal values', () => {
     const original = Buffer.from(JSON.stringify(broken))
     const text = editableText(original) ?? ''
     expect(text).not.to.match(/Ada|GB-1/)
-    const mended = text.replace('"CustomerNam"', '"CustomerName"').replace('"Total": "12"', '"Total": 12')
-    expect((JSON.parse(editedValue(mended, original).toString()) as { Payload: object }).Payload).to.deep.include({
+    const corrected = text.replace('"CustomerNam"', '"CustomerName"').replace('"Total": "12"', '"Total": 12')
+    expect((JSON.parse(editedValue(corrected, original).toString()) as { Payload: object }).Payload).to.deep.include({
       CustomerName: 'Ada',
       CustomerTaxId: 'GB-1',
       Total: 12,
@@ -111,7 +111,7 @@ describe('personal values', () => {
   it('are not published with an edit that has a duplicate key or a number that would change', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify(orderCreated())
-    const refused = (from: RegExp, to: string) => () => mended(text.replace(from, to), original)
+    const refused = (from: RegExp, to: string) => () => corrected(text.replace(from, to), original)
     expect(refused(/"Total":[\d.]+/, '"Total":1,"Total":2')).to.throw('/Payload/Total occurs twice')
     expect(refused(/"Total":[\d.]+/, '"Total":999999999999.999999')).to.throw('/Payload/Total has more digits')
     expect(refused(/"Total":[\d.]+/, '"Total":12.50')).not.to.throw()
@@ -122,8 +122,8 @@ describe('personal values', () => {
     const original = Buffer.from(JSON.stringify(orderCreated({}, { Note: 'deep' })).replace('"deep"', deep))
     const text = editableText(original) ?? ''
     expect(text).not.to.contain('Ada')
-    const mended = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
-    expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
+    const corrected = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
+    expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
   it('come back as names of fields, too', () => {
@@ -131,8 +131,8 @@ describe('personal values', () => {
     const original = Buffer.from(JSON.stringify(orderCreated({}, payload)))
     const text = editableText(original) ?? ''
     expect(text).not.to.match(/Ada|Byron|GB-1/)
-    const mended = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
-    expect(mended).to.equal(original.toString().replace('"Total":10', '"Total":12'))
+    const corrected = editedValue(text.replace('"Total": 10', '"Total": 12'), original).toString()
+    expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
   it('come back where thousands of fields have names that are not shown, without a search for each of them', function () {

@@ -55,8 +55,8 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 }
 
 /** Whether a key or token counts, before anybody uses it. @throws {ApiProblem} when it does not: 401, or 403 */
-export async function tryCredential(tried: string): Promise<void> {
-  const response = await answerTo(paths.me, { headers: authorization(tried) })
+export async function tryCredential(key: string): Promise<void> {
+  const response = await answerTo(paths.me, { headers: authorization(key) })
   if (!response.ok) throw new ApiProblem(await problemOf(response))
 }
 
@@ -135,10 +135,10 @@ export const me = signal<Me | null>(null)
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
 /** Again until it is known: the monitor may still be starting. Not when it lets nobody in. */
-export async function askWhoLooks(): Promise<void> {
+export async function loadCaller(): Promise<void> {
   try {
     me.value = await get<Me>(paths.me)
   } catch (error) {
-    if (!isRefusal(error)) setTimeout(askWhoLooks, 3000)
+    if (!isRefusal(error)) setTimeout(loadCaller, 3000)
   }
 }

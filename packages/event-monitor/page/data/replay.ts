@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Job, paths, type ResendRequest } from '../../src/api/index.ts'
+import { type Job, paths, type ReplayRequest } from '../../src/api/index.ts'
 import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
@@ -9,11 +9,11 @@ import { connection, jobs } from './stream.ts'
 const keys = new Map<string, string>()
 
 /** Begins a job. @throws {ApiProblem} */
-export async function resend(request: ResendRequest): Promise<Job> {
+export async function replay(request: ReplayRequest): Promise<Job> {
   const body = JSON.stringify(request)
   const key = keys.get(body) ?? randomKey()
   keys.set(body, key)
-  const job = await post<Job>(paths.resends, request, { key })
+  const job = await post<Job>(paths.replays, request, { key })
   keys.delete(body)
   know(job)
   return job
@@ -21,7 +21,7 @@ export async function resend(request: ResendRequest): Promise<Job> {
 
 /** @throws {ApiProblem} */
 export async function stop(id: string): Promise<void> {
-  know(await post<Job>(paths.resendStop(id), {}))
+  know(await post<Job>(paths.replayStop(id), {}))
 }
 
 function know(job: Job): void {
@@ -35,7 +35,7 @@ function randomKey(): string {
 
 /** The jobs that the monitor knows, newest first, as the stream moves them on. */
 export function useJobs() {
-  const { state, again } = useLoad<{ items: Job[] }>(paths.resends)
+  const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {

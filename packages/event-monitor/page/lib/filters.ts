@@ -13,8 +13,8 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
     const values = params.getAll(key).filter(Boolean)
     if (values.length > 0) filter[key] = values
   }
-  const known = params.getAll('validity').flatMap((value) => validities.filter((each) => each === value))
-  if (known.length > 0) filter.validity = known
+  const validity = params.getAll('validity').flatMap((value) => validities.filter((each) => each === value))
+  if (validity.length > 0) filter.validity = validity
   const versions = params.getAll('version').map(Number).filter(Number.isSafeInteger)
   if (versions.length > 0) filter.version = versions
   const partition = params.get('partition')

@@ -105,9 +105,9 @@ export function pointerRanges(text: string): Map<string, Range> {
     at += 1
   }
   const string = (): string => {
-    const found = /"(?:[^"\\]|\\.)*"/sy
-    found.lastIndex = at
-    const [whole] = found.exec(text) ?? []
+    const pattern = /"(?:[^"\\]|\\.)*"/sy
+    pattern.lastIndex = at
+    const [whole] = pattern.exec(text) ?? []
     if (whole === undefined) throw new Mistake()
     at += whole.length
     try {

@@ -1,14 +1,14 @@
-import type { Conversation, Lane, Step } from '../../src/api/index.ts'
+import type { Conversation, ConversationColumn, Step } from '../../src/api/index.ts'
 
 /** Pixels. */
 const rowHeight = 46
-const headRoom = 12
+const topMargin = 12
 export const gutter = 150
 const dividerHeight = 22
 
 export interface Lifeline {
-  lanes: (Lane & { x: number })[]
-  laneWidth: number
+  columns: (ConversationColumn & { x: number })[]
+  columnWidth: number
   width: number
   height: number
   /** The upper edge of each step, and of the one after the last. */
@@ -25,14 +25,14 @@ export interface Lifeline {
  * @param isCompact idle times take a line; else they take room, the longer the more
  */
 export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
-  const { lanes, steps } = conversation
-  const room = (width - gutter) / Math.max(1, lanes.length)
-  const laneWidth = Math.max(140, Math.min(240, Math.floor(room)))
+  const { columns, steps } = conversation
+  const available = (width - gutter) / Math.max(1, columns.length)
+  const columnWidth = Math.max(140, Math.min(240, Math.floor(available)))
   const start = steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity)
   const times = Float64Array.from(steps, ({ row }) => Date.parse(row.at) - start)
   const tops = new Float64Array(steps.length + 1)
   const idle = new Map<number, number>()
-  let y = headRoom
+  let y = topMargin
   for (let index = 0; index < steps.length; index += 1) {
     const waited = index === 0 ? 0 : (times[index] ?? 0) - (times[index - 1] ?? 0)
     if (waited >= 2000) {
@@ -43,8 +43,16 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
     y += rowHeight
   }
   tops[steps.length] = y
-  const placed = lanes.map((lane, index) => ({ ...lane, x: gutter + laneWidth * (index + 0.5) }))
-  return { lanes: placed, laneWidth, width: gutter + laneWidth * lanes.length, height: y + headRoom, tops, idle, times }
+  const placedColumns = columns.map((column, index) => ({ ...column, x: gutter + columnWidth * (index + 0.5) }))
+  return {
+    columns: placedColumns,
+    columnWidth,
+    width: gutter + columnWidth * columns.length,
+    height: y + topMargin,
+    tops,
+    idle,
+    times,
+  }
 }
 
 /** The steps that are in sight between two heights, and some around: `[first, end)`. */
@@ -65,7 +73,7 @@ function lastAtOrAbove(tops: Float64Array, y: number): number {
 
 /** A bar on a lane: from the step that a service reacted to, to the one it published. */
 export interface Bar {
-  lane: string
+  column: string
   from: number
   to: number
 }
@@ -73,7 +81,7 @@ export interface Bar {
 /** The bars that cross steps `[first, end)`, also those that begin and end outside of them. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
-    cause !== null && kind === 'event' && cause < end && to >= first ? [{ lane: from, from: cause, to }] : [],
+    cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],
   )
 }
 
@@ -97,7 +105,7 @@ export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`
   if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason is told'}`
-  if (kind === 'resend') return `${isEdited ? 'edited and resent' : 'resent'}: ${typeName(row)}`
+  if (kind === 'replay') return `${isEdited ? 'edited and resent' : 'replayed'}: ${typeName(row)}`
   return typeName(row)
 }
 

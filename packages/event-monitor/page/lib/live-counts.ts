@@ -16,12 +16,12 @@ export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'add
 function summed(counts: Count[], more: Count[]): Count[] {
   if (more.length === 0) return counts
   const rest = new Map(more.map(({ value, count }) => [value, count]))
-  const known = counts.map(({ value, count }) => {
+  const updated = counts.map(({ value, count }) => {
     const plus = rest.get(value) ?? 0
     rest.delete(value)
     return { value, count: count + plus }
   })
-  return [...known, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
+  return [...updated, ...[...rest].map(([value, count]) => ({ value, count }))].slice(0, 50)
 }
 
 /** The rate strip: buckets of equal length, the last of which still grows. */

@@ -1,10 +1,10 @@
-import type { Place } from '../../src/api/index.ts'
+import type { RecordPosition } from '../../src/api/index.ts'
 
 /** What the page shows, as its path says it. */
 export type Route =
   | { view: 'live' }
   | { view: 'conversation'; correlationId: string }
-  | { view: 'event'; place: Place }
+  | { view: 'event'; position: RecordPosition }
   | { view: 'id'; id: string }
   | { view: 'dead' }
   | { view: 'dead-entry'; entry: string }
@@ -26,26 +26,27 @@ export function routeOf(path: string): Route {
     if (head === 'id') return { view: 'id', id: first }
     if (head === 'dead') return { view: 'dead-entry', entry: first }
   }
-  const isPlace = /^\d{1,9}$/.test(second) && /^\d{1,19}$/.test(third) && first !== ''
-  if (parts.length === 4 && head === 'e' && isPlace) {
-    return { view: 'event', place: { topic: first, partition: Number(second), offset: third } }
+  const isPosition = /^\d{1,9}$/.test(second) && /^\d{1,19}$/.test(third) && first !== ''
+  if (parts.length === 4 && head === 'e' && isPosition) {
+    return { view: 'event', position: { topic: first, partition: Number(second), offset: third } }
   }
   return notFound
 }
 
 export const hrefs = {
   conversation: (correlationId: string) => `/c/${encodeURIComponent(correlationId)}`,
-  event: (place: Place) => `/e/${encodeURIComponent(place.topic)}/${place.partition}/${place.offset}`,
+  event: (position: RecordPosition) =>
+    `/e/${encodeURIComponent(position.topic)}/${position.partition}/${position.offset}`,
   id: (id: string) => `/id/${encodeURIComponent(id)}`,
   entry: (id: string) => `/dead/${encodeURIComponent(id)}`,
   group: (id: string) => `/dead?group=${encodeURIComponent(id)}`,
 }
 
 /** `a-topic/2/1234`: the name of a record, everywhere. */
-export const placeText = ({ topic, partition, offset }: Place) => `${topic}/${partition}/${offset}`
+export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 
 /** The record that somebody typed the place of; undefined when it is none. */
-export function placeIn(text: string): Place | undefined {
+export function positionIn(text: string): RecordPosition | undefined {
   const [, topic = '', partition = '', offset = ''] =
     /^\/?(?:e\/)?([\w.-]+)\/(\d{1,9})\/(\d{1,19})$/.exec(text.trim()) ?? []
   return topic ? { topic, partition: Number(partition), offset } : undefined

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../src/api/index.ts'
-import { placeText } from './route.ts'
+import { positionText } from './route.ts'
 
 /** A line of the list: a row, or a note of rows that came and are not in it. */
 export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
@@ -14,11 +14,11 @@ const most = 2000
 export class RowBuffer {
   /** Replaced by each change, so that whoever keeps it sees one state. */
   lines: readonly Line[] = []
-  #known = new Set<string>()
+  #keys = new Set<string>()
 
   clear(): void {
     this.lines = []
-    this.#known.clear()
+    this.#keys.clear()
   }
 
   /** @param leftOut how many more there were than these, which have no row */
@@ -44,16 +44,16 @@ export class RowBuffer {
 
   #fresh(rows: readonly EventRow[]): EventRow[] {
     return rows.filter((row) => {
-      const key = placeText(row.place)
-      if (this.#known.has(key)) return false
-      this.#known.add(key)
+      const key = positionText(row.position)
+      if (this.#keys.has(key)) return false
+      this.#keys.add(key)
       return true
     })
   }
 
   #keep(lines: Line[], isCut: boolean): void {
     this.lines = lines
-    if (isCut) this.#known = new Set(lines.flatMap((line) => ('row' in line ? [placeText(line.row.place)] : [])))
+    if (isCut) this.#keys = new Set(lines.flatMap((line) => ('row' in line ? [positionText(line.row.position)] : [])))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/index.ts'
 import { count } from './format.ts'
-import { placeText } from './route.ts'
+import { positionText } from './route.ts'
 
 /** A group's lag in a topic, of all its partitions. */
 interface GroupSum {
@@ -46,7 +46,7 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
     ...services.flatMap(({ name, state, reason, sidecar, redelivered }) => [
       ...(state === 'ready' ? [] : [`${name} is ${state}${reason ? `: ${reason}` : ''}`]),
       ...(sidecar === 'down' ? [`The sidecar of ${name} is down`] : []),
-      ...redelivered.map((position) => `${name} cannot handle ${placeText(position)}`),
+      ...redelivered.map((position) => `${name} cannot handle ${positionText(position)}`),
     ]),
   ]
 }

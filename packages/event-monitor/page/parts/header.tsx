@@ -7,7 +7,7 @@ import { go, path, search } from '../data/location.ts'
 import { filterOf, searchOf } from '../lib/filters.ts'
 import { count } from '../lib/format.ts'
 import { destinations } from '../lib/keys.ts'
-import { hrefs, placeIn } from '../lib/route.ts'
+import { hrefs, positionIn } from '../lib/route.ts'
 import { troubles } from '../lib/words.ts'
 import { Dialog } from './dialog.tsx'
 
@@ -104,9 +104,9 @@ function Search() {
 }
 
 function submit(text: string): void {
-  const place = placeIn(text)
-  if (place) {
-    go(hrefs.event(place))
+  const position = positionIn(text)
+  if (position) {
+    go(hrefs.event(position))
     return
   }
   const { q: _, ...filter } = path.value === '/' ? filterOf(search.value) : {}

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact'
-import type { EventRow, Place, RejectedBy as RejectedByService, Validity } from '../../src/api/index.ts'
+import type { EventRow, RecordPosition, RejectedBy as RejectedByService, Validity } from '../../src/api/index.ts'
 import { clock, moment, shortId } from '../lib/format.ts'
-import { hrefs, placeText } from '../lib/route.ts'
+import { hrefs, positionText } from '../lib/route.ts'
 
 /** A sign and a word for each: colour is never the only sign. */
 const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
@@ -15,7 +15,7 @@ const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | '
   'invalid-payload': { sign: '✕', kind: 'bad' },
   untrusted: { sign: '!', kind: 'warn' },
   'dead-letter': { sign: '†', kind: 'bad' },
-  'resend-note': { sign: '↻', kind: 'plain' },
+  'replay-note': { sign: '↻', kind: 'plain' },
   other: { sign: '?', kind: 'warn' },
 }
 
@@ -63,10 +63,10 @@ export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
   )
 }
 
-export function PlaceLink({ place }: { place: Place }) {
+export function PositionLink({ position }: { position: RecordPosition }) {
   return (
-    <a class="place" href={hrefs.event(place)} title={placeText(place)}>
-      {placeText(place)}
+    <a class="position" href={hrefs.event(position)} title={positionText(position)}>
+      {positionText(position)}
     </a>
   )
 }

@@ -79,14 +79,14 @@ export function VirtualRows(props: Props) {
   const { label, head, count, rowHeight, row, active, idOf, onScroll } = props
   const own = useRef<HTMLDivElement>(null)
   const scroller = props.scroller ?? own
-  const place = useSignal({ top: 0, height: 800 })
-  const { first, end, before, total } = windowOf({ count, rowHeight, ...place.value })
+  const viewport = useSignal({ top: 0, height: 800 })
+  const { first, end, before, total } = windowOf({ count, rowHeight, ...viewport.value })
 
   const read = () => {
     const element = scroller.current
     if (!element) return
     const { scrollTop, clientHeight, scrollHeight } = element
-    place.value = { top: scrollTop, height: clientHeight }
+    viewport.value = { top: scrollTop, height: clientHeight }
     onScroll?.({ top: scrollTop, isAtEnd: scrollTop + clientHeight > scrollHeight - 600 })
   }
   useEffect(() => {

@@ -5,7 +5,7 @@ import type { Truth } from '../../src/api/index.ts'
 import { refusal } from '../data/api.ts'
 import { connection, perSecond, truth } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
-import { placeText, type Route } from '../lib/route.ts'
+import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
 import { Time } from './marks.tsx'
 
@@ -25,7 +25,7 @@ export function TruthLine({ complete, shown }: Props) {
   const now = useComputed(() => truth.value)
   const latest = now.value ?? complete ?? null
   // The stream tells of gaps when it begins, answers whenever they are asked for.
-  const told =
+  const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (
     <section class="truth" aria-label="How complete this is">
@@ -33,11 +33,11 @@ export function TruthLine({ complete, shown }: Props) {
       {perSecond.value !== null && (
         <span title="Events that reach the log, over five seconds">{rate(perSecond.value)}</span>
       )}
-      {told && <Lag truth={told} />}
+      {summary && <Lag truth={summary} />}
       {shown && <span>{shown}</span>}
-      {told && <Kept truth={told} />}
-      {told && told.gaps.length > 0 && <Gaps gaps={told.gaps} />}
-      {told && told.unreadable.length > 0 && <NotRead unreadable={told.unreadable} />}
+      {summary && <Kept truth={summary} />}
+      {summary && summary.gaps.length > 0 && <Gaps gaps={summary.gaps} />}
+      {summary && summary.unreadable.length > 0 && <NotRead unreadable={summary.unreadable} />}
     </section>
   )
 }
@@ -103,7 +103,7 @@ function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
       <ul>
         {gaps.map((gap) => (
           <li key={`${gap.topic}/${gap.partition}/${gap.from}`}>
-            {placeText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, seen <Time iso={gap.at} />
+            {positionText({ ...gap, offset: gap.from })} to {gap.to}: {why[gap.why]}, seen <Time iso={gap.at} />
           </li>
         ))}
       </ul>

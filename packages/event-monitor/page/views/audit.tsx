@@ -3,7 +3,7 @@ import { useTitle } from '../data/announce.ts'
 import { useLoad } from '../data/load.ts'
 import { counted } from '../lib/format.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
-import { PlaceLink, Time } from '../parts/marks.tsx'
+import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
@@ -41,16 +41,16 @@ export const AuditView: View<'audit'> = () => {
                           ? 'looked at personal values'
                           : item.edited
                             ? 'edited and resent'
-                            : 'resent'}
+                            : 'replayed'}
                       </td>
                       <td data-name="Record">
-                        <PlaceLink place={item.place} />
+                        <PositionLink position={item.position} />
                       </td>
                       <td data-name="Reason, or what came of it">
                         {item.reason}
                         {item.as && (
                           <>
-                            as <PlaceLink place={item.as} />
+                            as <PositionLink position={item.as} />
                           </>
                         )}
                       </td>

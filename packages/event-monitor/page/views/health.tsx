@@ -6,7 +6,7 @@ import { go } from '../data/location.ts'
 import { searchOf } from '../lib/filters.ts'
 import { bytes, count, duration, rate } from '../lib/format.ts'
 import { stripOf } from '../lib/live-counts.ts'
-import { hrefs, placeText } from '../lib/route.ts'
+import { hrefs, positionText } from '../lib/route.ts'
 import { lagText, summedLags, troubles } from '../lib/words.ts'
 import { Answer } from '../parts/answers.tsx'
 import { State, Time } from '../parts/marks.tsx'
@@ -241,8 +241,8 @@ function Parts({ health: { services, kafka } }: { health: HealthView }) {
                 <td>
                   <State kind={state === 'ready' ? 'good' : 'bad'}>{state}</State> <span class="whole">{reason}</span>
                   {redelivered.map(({ deliveries, ...position }) => (
-                    <div key={placeText(position)}>
-                      <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{placeText(position)}</a> was
+                    <div key={positionText(position)}>
+                      <State kind="bad">stuck</State> <a href={hrefs.event(position)}>{positionText(position)}</a> was
                       delivered {deliveries} times and is not handled
                     </div>
                   ))}

@@ -5,7 +5,7 @@ import { go, search } from '../data/location.ts'
 import { duration, shownOf } from '../lib/format.ts'
 import { hrefs } from '../lib/route.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
-import { ConversationLink, PlaceLink, State, TypeName } from '../parts/marks.tsx'
+import { ConversationLink, PositionLink, State, TypeName } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
@@ -75,7 +75,7 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
         <Columns of={[{ number: 'Waiting' }, 'For', 'Since', 'Probably because', 'Conversation']} />
         <tbody>
           {items.map(({ cause, waiting, expected, by, likely }, index) => (
-            <tr key={cause.id + cause.place.offset} class={index === active ? 'is-active' : ''}>
+            <tr key={cause.id + cause.position.offset} class={index === active ? 'is-active' : ''}>
               <td data-name="Waiting" class="number">
                 {duration(waiting * 1000)}
               </td>
@@ -83,7 +83,7 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
                 {expected.join(' or ')} <span class="quiet">by {by}</span>
               </td>
               <td data-name="Since">
-                <TypeName row={cause} /> <PlaceLink place={cause.place} />
+                <TypeName row={cause} /> <PositionLink position={cause.position} />
               </td>
               <td data-name="Probably because">
                 <State kind={likely.why === 'index-behind' ? 'warn' : 'bad'}>{likely.why}</State>{' '}

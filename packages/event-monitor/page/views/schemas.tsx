@@ -175,7 +175,7 @@ function Form() {
     }
   }, [text.value, as.value])
   return (
-    <section class="mend-columns" aria-label="Check a text">
+    <section class="edit-columns" aria-label="Check a text">
       <div>
         <Editor
           label="An event, to be checked"

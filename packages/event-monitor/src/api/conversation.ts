@@ -1,9 +1,9 @@
-import type { EventRow, Place, Truth } from './events.ts'
+import type { EventRow, RecordPosition, Truth } from './events.ts'
 
 /** `GET /v1/conversations/{correlationId}`: all that is kept of one, at most 5,000 events, in the order of cause and effect. */
 export interface Conversation {
   correlationId: string
-  lanes: Lane[]
+  columns: ConversationColumn[]
   steps: Step[]
   /** Records, which are the steps but `request` and `handled`. More than 5,000: the oldest are shown, and of none is said that it was handled. */
   total: number
@@ -11,7 +11,7 @@ export interface Conversation {
 }
 
 /** In the order from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`, `dead:<topic>`, `app:<AppName>`. */
-export interface Lane {
+export interface ConversationColumn {
   id: string
   kind: 'client' | 'service' | 'state' | 'topic' | 'dead' | 'foreign'
   title: string
@@ -27,7 +27,7 @@ export interface Step {
     /** From `topic:` to `dead:`. */
     | 'dead-letter'
     /** From `dead:` to `topic:`; `isEdited` says whether somebody mended it. */
-    | 'resend'
+    | 'replay'
     /** From `client` to `service:`, which published `row` without a cause: it was asked to. When is not known; the step stands before it. */
     | 'request'
     /** From `service:` to `state:`: its group is behind `row`, and it made no dead letter of it. When is not known; the step stands after it. */
@@ -53,11 +53,11 @@ export interface Step {
    * Services that consume it, by services.json: arrows from the topic. `handled` null when their position is not known; `isSetAside` when
    * they made a dead letter of it.
    */
-  consumers: { lane: string; handled: boolean | null; isSetAside?: true; reaction: number[] }[]
+  consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]
 }
 
 /** `GET /v1/conversations` takes `guid`: any Id of an event in it. Answers the conversations it is in. */
 export interface ConversationsOf {
-  items: { correlationId: string; events: number; from: string; to: string; first: Place }[]
+  items: { correlationId: string; events: number; from: string; to: string; first: RecordPosition }[]
   complete: Truth
 }

@@ -1,4 +1,4 @@
-import type { DryRunResult, EditedDocument, EventDetail, Fault, Place, RejectedBy, Truth } from './events.ts'
+import type { DryRunResult, EditedDocument, EventDetail, Fault, RecordPosition, RejectedBy, Truth } from './events.ts'
 
 /** `GET /v1/dead-letters`: groups of what could not be handled, the largest open one first. */
 export interface DeadLetterGroups {
@@ -27,7 +27,7 @@ export interface DeadLetterGroup {
   newest: string
 }
 
-/** `GET /v1/dead-letters/entries?group=&state=open|resent&limit=&cursor=` answers `Page<DeadLetterEntry>`: each record once, with all services that rejected it. */
+/** `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` answers `Page<DeadLetterEntry>`: each record once, with all services that rejected it. */
 export interface DeadLetterEntry {
   /**
    * Of the first service that rejected the record: its id in `make dead-letters`. The ids of the other services' dead letters find the same
@@ -39,15 +39,15 @@ export interface DeadLetterEntry {
   group: string
   reason: string
   /** Where the event first stood. */
-  origin: Place
-  state: 'open' | 'resent'
+  origin: RecordPosition
+  state: 'open' | 'replayed'
   attempts: {
-    place: Place
+    position: RecordPosition
     /** When its first dead letter was written. */
     at: string
     /** Each service that rejected it, by name, and where its dead letter is. */
-    rejections: { app: string; reason: string; letter: Place }[]
-    resent: { as: Place; at: string; edited: boolean } | null
+    rejections: { app: string; reason: string; deadLetter: RecordPosition }[]
+    replayed: { as: RecordPosition; at: string; edited: boolean } | null
   }[]
   name: string | null
   version: number | null
@@ -59,7 +59,7 @@ export interface DeadLetterEntry {
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
   /** The failed record that `editable` and `refusals` are about: the newest open attempt, or the last one. Sent with an edit of it. */
-  attempt: Place
+  attempt: RecordPosition
   /** Every problem that the services told, each once. */
   faults: Fault[]
   /** What a service told, when it is no list of problems; masked. */
@@ -76,7 +76,7 @@ export interface DeadLetterDetail {
 export interface CheckRequest {
   edited?: EditedDocument
   /** The attempt that was edited: 409 if it is not the newest open one any more. */
-  attempt?: Place
+  attempt?: RecordPosition
 }
 export interface CheckResult {
   /** Whether it could be resent. */
@@ -91,17 +91,17 @@ export interface CheckResult {
 }
 
 /**
- * `POST /v1/resends`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job; 422 with another body.
+ * `POST /v1/replays`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job; 422 with another body.
  * A job replays the attempts that are the newest ones at the request.
  */
-export type ResendRequest =
+export type ReplayRequest =
   | { entries: string[]; perSecond?: number }
   /** One entry, as it is or edited: 409 if `attempt` is not its newest open attempt any more. */
-  | { entries: [string]; attempt: Place; edited?: EditedDocument }
+  | { entries: [string]; attempt: RecordPosition; edited?: EditedDocument }
   /** All open entries of a group, as they are when the job begins. `perSecond` 1 to 1000, 50 without. */
   | { group: string; perSecond?: number }
 
-/** `GET /v1/resends` (`{ items: Job[] }`, newest first, at most 50), `GET /v1/resends/{id}`. A job survives a restart of the monitor. */
+/** `GET /v1/replays` (`{ items: Job[] }`, newest first, at most 50), `GET /v1/replays/{id}`. A job survives a restart of the monitor. */
 export interface Job {
   id: string
   state: 'running' | 'done' | 'stopped' | 'failed'
@@ -114,28 +114,28 @@ export interface Job {
   edited: boolean
   total: number
   /** Published again. */
-  resent: number
+  replayed: number
   /** Would end as a dead letter again, or has no way back. */
   refused: number
   /** Were replayed before this job got to them, and so were not published again. */
   done: number
   /** The newest outcomes, at most 100, newest first. `as` is the position of the replay, by this job or, where it is `done`, an earlier one. */
-  outcomes: { entry: string; result: 'resent' | 'refused' | 'done'; as: Place | null; why: string[] }[]
+  outcomes: { entry: string; result: 'replayed' | 'refused' | 'done'; as: RecordPosition | null; why: string[] }[]
   /** Why it failed; null when it did not. */
   error: string | null
 }
-/** `POST /v1/resends/{id}/stop` answers the `Job`. */
+/** `POST /v1/replays/{id}/stop` answers the `Job`. */
 
 /** `GET /v1/audit`, scope `events:read`: who looked at personal values, and who resent what, newest first, at most 200. */
 export interface Audit {
   items: {
     at: string
     by: string
-    what: 'PersonalDataViewed' | 'DeadLetterResent'
-    place: Place
+    what: 'PersonalDataViewed' | 'DeadLetterReplayed'
+    position: RecordPosition
     reason: string | null
     /** Of a resend. */
-    as: Place | null
+    as: RecordPosition | null
     edited: boolean | null
   }[]
   complete: Truth

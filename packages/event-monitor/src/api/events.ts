@@ -1,5 +1,5 @@
 /** Where a record stands in the log. As a path: `a-topic/2/1234`. */
-export interface Place {
+export interface RecordPosition {
   topic: string
   partition: number
   /** A 64-bit number as text. */
@@ -20,7 +20,7 @@ export interface Fault {
  * - `foreign`: a right envelope of an event that no schema is for, which everybody lets pass;
  * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (nearly the name of a known one), `unknown-version`, `invalid-payload`;
  * - `untrusted`: right, but its publisher may not say it (trust.json, or a signature);
- * - `dead-letter`, `resend-note`, `other`: what stands on a dead-letter topic.
+ * - `dead-letter`, `replay-note`, `other`: what stands on a dead-letter topic.
  */
 export const validities = [
   'valid',
@@ -33,14 +33,14 @@ export const validities = [
   'invalid-payload',
   'untrusted',
   'dead-letter',
-  'resend-note',
+  'replay-note',
   'other',
 ] as const
 export type Validity = (typeof validities)[number]
 
 /** A record as a row of a list. What a publisher wrote is masked: null or `*** (12 characters)` where it may not be shown. */
 export interface EventRow {
-  place: Place
+  position: RecordPosition
   /** When it reached the log, by the broker's clock. */
   at: string
   /** CreationDate, as its publisher says; null when there is none that can be read. */
@@ -63,7 +63,7 @@ export interface EventRow {
   /** Bytes of its value. */
   bytes: number
   /** Of a dead letter and a note of a resend: of which record. */
-  of: Place | null
+  of: RecordPosition | null
 }
 
 /**
@@ -163,10 +163,16 @@ export interface EventDetail {
   /** Its dead letters, by app. */
   deadLetters: EventRow[]
   /** What those are to whoever mends it; of a dead letter, what it is. */
-  entries: { id: string; services: RejectedBy[]; reason: string; state: 'open' | 'resent'; letters: Place[] }[]
+  entries: {
+    id: string
+    services: RejectedBy[]
+    reason: string
+    state: 'open' | 'replayed'
+    deadLetters: RecordPosition[]
+  }[]
   /** The records on both sides in its partition. */
-  previous: Place | null
-  following: Place | null
+  previous: RecordPosition | null
+  following: RecordPosition | null
   /** Where traces are shown, when somebody said so (`Telemetry.TracePage`). */
   traceUrl: string | null
   complete: Truth
@@ -182,8 +188,8 @@ export interface RejectedBy {
 }
 
 /** `GET /v1/ids/{id}`: where events with this Id stand; several when it was published or delivered again. */
-export interface Places {
-  places: Place[]
+export interface RecordPositions {
+  positions: RecordPosition[]
   complete: Truth
 }
 
@@ -214,9 +220,9 @@ export interface Fixture {
 
 /** `POST /v1/dry-run`, scope `events:operate`: what each service that consumes the topic would do with it now. */
 export type DryRunRequest =
-  | { place: Place }
+  | { position: RecordPosition }
   /** As it was edited; see `EditedDocument`. `key` is that of the record at the place. */
-  | { place: Place; edited: EditedDocument }
+  | { position: RecordPosition; edited: EditedDocument }
 export interface DryRunResult {
   services: ServiceVerdict[]
 }

@@ -1,4 +1,4 @@
-import type { Place } from './events.ts'
+import type { RecordPosition } from './events.ts'
 
 /** The monitor's API, for the page and for whoever else reads it: types and paths alone, so that a browser can import it. */
 export type * from './conversation.ts'
@@ -16,10 +16,10 @@ export const paths = {
   facets: '/v1/facets',
   rates: '/v1/rates',
   live: '/v1/live',
-  event: (place: Place) => `/v1/events/${placePath(place)}`,
+  event: (position: RecordPosition) => `/v1/events/${positionPath(position)}`,
   /** POST */
-  reveal: (place: Place) => `/v1/events/${placePath(place)}/reveal`,
-  fixture: (place: Place) => `/v1/events/${placePath(place)}/fixture`,
+  reveal: (position: RecordPosition) => `/v1/events/${positionPath(position)}/reveal`,
+  fixture: (position: RecordPosition) => `/v1/events/${positionPath(position)}/fixture`,
   id: (id: string) => `/v1/ids/${id}`,
   /** POST */
   dryRun: '/v1/dry-run',
@@ -31,10 +31,10 @@ export const paths = {
   /** POST */
   deadLetterCheck: (id: string) => `/v1/dead-letters/entries/${id}/check`,
   /** GET and POST */
-  resends: '/v1/resends',
-  resend: (id: string) => `/v1/resends/${id}`,
+  replays: '/v1/replays',
+  replay: (id: string) => `/v1/replays/${id}`,
   /** POST */
-  resendStop: (id: string) => `/v1/resends/${id}/stop`,
+  replayStop: (id: string) => `/v1/replays/${id}/stop`,
   audit: '/v1/audit',
   missing: '/v1/missing',
   publishers: '/v1/publishers',
@@ -44,4 +44,5 @@ export const paths = {
   health: '/v1/health',
 } as const
 
-const placePath = ({ topic, partition, offset }: Place) => `${encodeURIComponent(topic)}/${partition}/${offset}`
+const positionPath = ({ topic, partition, offset }: RecordPosition) =>
+  `${encodeURIComponent(topic)}/${partition}/${offset}`

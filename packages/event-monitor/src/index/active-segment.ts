@@ -17,7 +17,7 @@ const otherKinds = (kind: Kind): Kind => ({
   problem: null,
 })
 
-interface KnownKind {
+interface StoredKind {
   id: number
   kind: Kind
 }
@@ -32,9 +32,9 @@ export class ActiveSegment {
   readonly #statements: Statements
   /** False from the beginning of a transaction to its successful end. */
   #isCurrent = false
-  readonly #kinds = new Map<string, KnownKind>()
+  readonly #kinds = new Map<string, StoredKind>()
   /** By the very object: most records of a kind have the same. */
-  #same = new WeakMap<Kind, KnownKind>()
+  #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
@@ -120,7 +120,7 @@ export class ActiveSegment {
     for (const [index, record] of records.entries()) {
       const { topic, partition, offset, at, bytes, guids, body, subject } = record
       const part = this.#parts.get(`${topic}/${partition}`)
-      const kind = kinds[index] as KnownKind
+      const kind = kinds[index] as StoredKind
       if (part === undefined) throw new Error(`nobody said how far ${topic}/${partition} was read`)
       event.run(
         seq + index,
@@ -160,18 +160,18 @@ export class ActiveSegment {
     this.#parts.set(`${topic}/${partition}`, id)
   }
 
-  #kind(kind: Kind): KnownKind {
+  #kind(kind: Kind): StoredKind {
     const same = this.#same.get(kind)
     if (same) return same
-    const known = this.#newKind(kind)
-    this.#same.set(kind, known)
-    return known
+    const stored = this.#newKind(kind)
+    this.#same.set(kind, stored)
+    return stored
   }
 
-  #newKind(kind: Kind): KnownKind {
+  #newKind(kind: Kind): StoredKind {
     const key = kindKey(kind)
-    const known = this.#kinds.get(key)
-    if (known) return known
+    const stored = this.#kinds.get(key)
+    if (stored) return stored
     const isOther = kind.name === '(others)'
     if (this.#kinds.size >= maxKinds && !isOther) return this.#kind(otherKinds(kind))
     const id = this.#kinds.size + 1
@@ -181,10 +181,10 @@ export class ActiveSegment {
     return made
   }
 
-  #count(records: readonly IndexRecord[], kinds: readonly KnownKind[]): void {
+  #count(records: readonly IndexRecord[], kinds: readonly StoredKind[]): void {
     const sums = new Map<number, { count: number; first: number; last: number; buckets: Map<number, number> }>()
     for (const [index, { at }] of records.entries()) {
-      const { id } = kinds[index] as KnownKind
+      const { id } = kinds[index] as StoredKind
       const sum = sums.get(id) ?? { count: 0, first: at, last: at, buckets: new Map() }
       sums.set(id, sum)
       sum.count += 1

@@ -110,14 +110,14 @@ SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
 export function seqsOf(guid: string, all: <Row>(sql: string, ...values: number[]) => Row[]): number[] {
   const low = lowest(guid)
   const high = low + seqRange
-  const found: number[] = []
+  const seqs: number[] = []
   for (const { body } of all<{ body: Uint8Array }>(pagesSql, low, high)) {
     const numbers = numbersIn(body)
     for (let at = firstAtLeast(numbers, low); at < numbers.length && (numbers[at] as number) < high; at += 1) {
-      found.push((numbers[at] as number) - low)
+      seqs.push((numbers[at] as number) - low)
     }
   }
-  return found.sort((one, other) => one - other)
+  return seqs.sort((one, other) => one - other)
 }
 
 function firstAtLeast(numbers: Float64Array, wanted: number): number {

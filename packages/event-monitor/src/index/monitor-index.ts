@@ -61,7 +61,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
   const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>()
-  let asked = 0
+  let requestCount = 0
   let state = noState
   let gaps: Gap[] = []
   let unreadPartitions: readonly Unreadable[] = []
@@ -74,8 +74,8 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
 
   const ask: Ask = async (method, ...args) => {
     const { reader } = open()
-    asked += 1
-    const id = asked
+    requestCount += 1
+    const id = requestCount
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject })
       reader.postMessage({ id, method, args } satisfies Question)
@@ -90,7 +90,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   /** While nothing can be read, `onTrouble` was told of that. */
-  function tellPartitions(unreadable: readonly Unreadable[]): void {
+  function reportPartitions(unreadable: readonly Unreadable[]): void {
     const before = unreadPartitions
     unreadPartitions = unreadable
     for (const one of unreadable) if (!hasPartition(before, one)) onPartition(one, false)
@@ -100,7 +100,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   async function follow(now: IngestState): Promise<void> {
     if (now.error !== state.error) onTrouble(now.error)
     state = now
-    if (now.error === null) tellPartitions(now.unreadable)
+    if (now.error === null) reportPartitions(now.unreadable)
     await ask('follow', now.segments)
     gaps = await ask('gaps')
   }

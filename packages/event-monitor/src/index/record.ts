@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Problem } from '@orderflow/envelope-schema'
-import type { Place } from '../api/events.ts'
+import type { RecordPosition } from '../api/events.ts'
 import type { Kind } from '../model/kind.ts'
 
 /** A record on its way into the index. */
@@ -53,12 +53,12 @@ export interface Body {
   /** Ids that its envelope lacks and that derive from its record; in the order `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
   /** Where its event first stood, when that is not its own place. */
-  origin?: Place
+  origin?: RecordPosition
   /** Of a dead letter or a note: which record it is about, and when that one reached the log, as far as the letter says so. */
-  of?: Place
+  of?: RecordPosition
   ofAt?: number
   /** Of a note: where the event stands now, and whether it was edited. */
-  as?: Place
+  as?: RecordPosition
   edited?: boolean
 }
 

@@ -16,9 +16,9 @@ const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
   UNIQUE (topic, partition)) STRICT;
 CREATE TABLE kinds (id INTEGER PRIMARY KEY, body TEXT NOT NULL, count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
-CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL REFERENCES parts, place INTEGER NOT NULL, at INTEGER NOT NULL,
+CREATE TABLE events (seq INTEGER PRIMARY KEY, part INTEGER NOT NULL REFERENCES parts, offset INTEGER NOT NULL, at INTEGER NOT NULL,
   kind INTEGER NOT NULL REFERENCES kinds, block INTEGER NOT NULL, slot INTEGER NOT NULL, bytes INTEGER NOT NULL, subject INTEGER) STRICT;
-CREATE INDEX places ON events (part, place);
+CREATE INDEX byOffset ON events (part, offset);
 CREATE INDEX byKind ON events (kind);
 CREATE TABLE blocks (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
 ${guidSchema}
@@ -26,7 +26,7 @@ CREATE TABLE counts (bucket INTEGER NOT NULL, kind INTEGER NOT NULL, count INTEG
 CREATE TABLE gaps (topic TEXT NOT NULL, partition INTEGER NOT NULL, start INTEGER NOT NULL, next INTEGER NOT NULL, at INTEGER NOT NULL,
   why TEXT NOT NULL) STRICT;
 CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 `
 
 /** Events are counted by this: a rate of ten minutes has 120 of them. */
@@ -35,9 +35,9 @@ export const bucketMs = 5_000
 /**
  * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 has ids of positions, and could
  * store events under the kind of other events after the disk was full. Version 2 compresses with
- * another dictionary.
+ * another dictionary. Version 3 calls offsets places, and replay notes resend notes.
  */
-const version = 3
+const version = 4
 
 /**
  * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that

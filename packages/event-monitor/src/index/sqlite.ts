@@ -18,8 +18,8 @@ export class Statements {
   }
 
   get(sql: string): StatementSync {
-    const known = this.#prepared.get(sql)
-    if (known) return known
+    const prepared = this.#prepared.get(sql)
+    if (prepared) return prepared
     const statement = this.#database.prepare(sql)
     if (this.#prepared.size >= maxStatements) this.#prepared.delete(this.#prepared.keys().next().value as string)
     this.#prepared.set(sql, statement)

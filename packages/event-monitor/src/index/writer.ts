@@ -40,12 +40,12 @@ export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') 
 export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const
-  const found = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
-  const firstSeq = [...found.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
+  const files = new Map(names.map((name) => [name, segmentsIn(folder, name)]))
+  const firstSeq = [...files.values()].flat().reduce((next, { lastSeq }) => Math.max(next, lastSeq + 1), 1)
   const series = new Map<SeriesName, ReturnType<typeof openSeries>>()
   const close = () => [...series.values()].map((one) => one.close())
   try {
-    for (const name of names) series.set(name, openSeries(name, found.get(name) ?? [], options, firstSeq))
+    for (const name of names) series.set(name, openSeries(name, files.get(name) ?? [], options, firstSeq))
   } catch (error) {
     close()
     throw error
@@ -79,11 +79,11 @@ export function openWriter(options: WriterOptions): IndexWriter {
   }
 }
 
-function openSeries(name: SeriesName, found: SegmentFacts[], options: WriterOptions, nextSeq: number) {
+function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOptions, nextSeq: number) {
   const { folder, segmentEvents, keepEvents, now } = options
   const keepMs = name === 'dead' ? deadKeepMs : options.keepMs
-  const newest = found.pop()
-  const sealed = found
+  const newest = files.pop()
+  const sealed = files
   const file = newest?.file ?? segmentFile(folder, name, nextSeq)
   let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq, now())
   let openedAt = active.facts.first || now()

@@ -28,7 +28,7 @@ import {
   resentFrom,
 } from '@orderflow/service-kit/log'
 import { signatureHeader, signatureIn, type Trust, UntrustedError } from '@orderflow/service-kit/trust'
-import type { Place, Validity } from '../api/events.ts'
+import type { RecordPosition, Validity } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
@@ -64,14 +64,14 @@ export function examine(
   positionIdsBefore = Number.NEGATIVE_INFINITY,
   subjectOf: SubjectOf = () => null,
 ): Examined {
-  const place: Place = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
+  const position: RecordPosition = { topic: record.topic, partition: record.partition, offset: String(record.offset) }
   try {
-    return examineAt(place, record, { trust, positionIdsBefore, subjectOf })
+    return examineAt(position, record, { trust, positionIdsBefore, subjectOf })
   } catch (error) {
     const faults = [{ pointer: '', message: `event-monitor cannot read it: ${(error as Error).name}` }]
     const ids = idsOf(
       undefined,
-      idSourceOf({ ...record, arrivedAt: record.timestamp, origin: place }, positionIdsBefore),
+      idSourceOf({ ...record, arrivedAt: record.timestamp, origin: position }, positionIdsBefore),
     )
     return {
       kind: kindOf(record.topic, { validity: 'not-an-envelope', faults, document: undefined }),
@@ -84,21 +84,21 @@ export function examine(
 }
 
 function examineAt(
-  place: Place,
+  position: RecordPosition,
   record: LogRecord,
   { trust, positionIdsBefore, subjectOf }: { trust: Judge; positionIdsBefore: number; subjectOf: SubjectOf },
 ): Examined {
   const { topic } = record
-  const letter = topic.endsWith('.dead') ? readRecord(record) : undefined
-  const verdict: Verdict = letter ? letterVerdict(letter, record) : eventVerdict(record, trust)
+  const deadRecord = topic.endsWith('.dead') ? readRecord(record) : undefined
+  const verdict: Verdict = deadRecord ? deadLetterVerdict(deadRecord, record) : eventVerdict(record, trust)
   const origin =
-    letter?.kind === 'letter'
-      ? letter.origin
-      : originOf(place, record.headers.length > 0 ? headerOf(record, resentFrom) : undefined)
-  const ids = idsOf(verdict.document, sourceOf(record, letter, origin, positionIdsBefore))
+    deadRecord?.kind === 'letter'
+      ? deadRecord.origin
+      : originOf(position, record.headers.length > 0 ? headerOf(record, resentFrom) : undefined)
+  const ids = idsOf(verdict.document, sourceOf(record, deadRecord, origin, positionIdsBefore))
   const { document, masked } = maskDocument(verdict.document)
   const key = shownKey(record.key)
-  const of = letter?.kind === 'letter' ? letter.place : letter?.kind === 'note' ? letter.of : undefined
+  const of = deadRecord?.kind === 'letter' ? deadRecord.place : deadRecord?.kind === 'note' ? deadRecord.of : undefined
   const body: Body = { document }
   const hasOwnIds = hasIds(verdict.document)
   if (!hasOwnIds) body.ids = tripleOf(ids)
@@ -107,10 +107,10 @@ function examineAt(
   if (key !== null) body.key = key
   if (record.headers.length > 0) body.headers = shownHeaders(record.headers)
   if (verdict.faults.length > 0) body.faults = verdict.faults.slice(0, maxFaults)
-  if (origin !== place) body.origin = origin
+  if (origin !== position) body.origin = origin
   if (of) body.of = of
-  if (letter?.kind === 'letter' && letter.arrivedAt !== undefined) body.ofAt = letter.arrivedAt
-  if (letter?.kind === 'note') Object.assign(body, { as: letter.as, edited: letter.edited })
+  if (deadRecord?.kind === 'letter' && deadRecord.arrivedAt !== undefined) body.ofAt = deadRecord.arrivedAt
+  if (deadRecord?.kind === 'note') Object.assign(body, { as: deadRecord.as, edited: deadRecord.edited })
   return {
     kind: kindOf(topic, verdict),
     ids,
@@ -133,19 +133,19 @@ function hasIds(document: unknown): boolean {
  */
 function sourceOf(
   record: LogRecord,
-  letter: ReturnType<typeof readRecord> | undefined,
-  origin: Place,
+  deadRecord: ReturnType<typeof readRecord> | undefined,
+  origin: RecordPosition,
   positionIdsBefore: number,
 ): IdSource {
-  if (letter?.kind !== 'letter') {
-    if (letter?.kind === 'note') return origin
+  if (deadRecord?.kind !== 'letter') {
+    if (deadRecord?.kind === 'note') return origin
     return idSourceOf({ ...record, arrivedAt: record.timestamp, origin }, positionIdsBefore)
   }
   const isCut = headerOf(record, letterHeaders.cut) !== undefined
-  if (isCut || (record.value.length === 0 && letter.record === undefined)) return origin
+  if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
   const key = keyBytes(headerOf(record, letterHeaders.key)) ?? record.key
   // Letters of 0.1.0 say only when they were written.
-  const arrivedAt = letter.arrivedAt ?? record.timestamp
+  const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }
 
@@ -179,12 +179,12 @@ function allProblems(value: Uint8Array, first: EnvelopeError): Problem[] {
   }
 }
 
-function letterVerdict(letter: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
+function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: LogRecord): Verdict {
   const document = documentIn(record.value.toString())
-  if (letter.kind === 'note') return { validity: 'resend-note', faults: [], document: undefined }
-  if (letter.kind === 'other') return { validity: 'other', faults: [], document }
-  const [first, ...rest] = letterProblems(record)
-  const [reason, app] = [letter.reason, letter.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
+  if (deadRecord.kind === 'note') return { validity: 'replay-note', faults: [], document: undefined }
+  if (deadRecord.kind === 'other') return { validity: 'other', faults: [], document }
+  const [first, ...rest] = deadLetterProblems(record)
+  const [reason, app] = [deadRecord.reason, deadRecord.app].map((word) => (/^[\w.-]+$/.test(word) ? word : '***'))
   const problem = {
     ...(first ?? { pointer: '' }),
     message: `${reason} in ${app}${first ? `: ${first.message}` : ''}`,
@@ -193,12 +193,12 @@ function letterVerdict(letter: ReturnType<typeof readRecord>, record: LogRecord)
 }
 
 /** What the app that could not handle it told, as far as it is a list of problems, which hold no values. */
-function letterProblems(record: LogRecord): Problem[] {
+function deadLetterProblems(record: LogRecord): Problem[] {
   try {
-    const told: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
+    const problems: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')
     const isProblem = (one: unknown): one is Problem =>
       ['pointer', 'message'].every((name) => typeof (Object(one) as Record<string, unknown>)[name] === 'string')
-    return Array.isArray(told) ? told.filter(isProblem).slice(0, maxFaults) : []
+    return Array.isArray(problems) ? problems.filter(isProblem).slice(0, maxFaults) : []
   } catch {
     return []
   }
@@ -229,8 +229,8 @@ function kindOf(topic: string, verdict: Verdict): Kind {
   const isFull = Boolean(Id && CorrelationId && TraceId)
   const [problem] = verdict.faults
   // What is none of these may be anything, of any depth.
-  const said = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
-  const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...said])
+  const identity = [AppId, AppName, Name, Version].map((one) => (typeof one === 'object' ? null : one))
+  const key = JSON.stringify([topic, verdict.validity, isFull, problem?.pointer, problem?.message, ...identity])
   const made = madeKinds.get(key)
   if (made) return made
   const kind = newKind(topic, verdict)
@@ -270,15 +270,15 @@ function guidsOf(
   ids: EventIds,
   document: unknown,
   key: string | null,
-  of: Place | undefined,
+  of: RecordPosition | undefined,
   spelled: string[] = [],
 ): Set<string> {
-  const found = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document), ...spelled])
-  if (ids.causationId) found.add(ids.causationId)
+  const guids = new Set([ids.id, ids.correlationId, ids.traceId, ...payloadGuids(document), ...spelled])
+  if (ids.causationId) guids.add(ids.causationId)
   const keyGuid = parseGuid(key)
-  if (keyGuid) found.add(keyGuid)
-  if (of) found.add(placeText(of))
-  return found
+  if (keyGuid) guids.add(keyGuid)
+  if (of) guids.add(placeText(of))
+  return guids
 }
 
 /** Headers whose values are ours, or made of hexadecimal digits: nothing in them is anybody's. */
@@ -291,10 +291,10 @@ const plainName = /^[\w.-]{1,64}$/
 function shownHeaders(headers: LogRecord['headers']): { name: string; value: string }[] {
   return headers.slice(0, 50).map(([name, value]) => {
     const text = isUtf8(name) ? name.toString() : ''
-    const known = open.test(text) && isUtf8(value) ? value.toString() : ''
+    const shown = open.test(text) && isUtf8(value) ? value.toString() : ''
     return {
       name: plainName.test(text) ? text : `*** (${name.length} bytes)`,
-      value: plainValue.test(known) ? known : `*** (${value.length} bytes)`,
+      value: plainValue.test(shown) ? shown : `*** (${value.length} bytes)`,
     }
   })
 }

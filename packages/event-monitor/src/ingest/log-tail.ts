@@ -98,12 +98,12 @@ export class LogTail {
   async #fetch(own: Partition[]): Promise<{ partition: Partition; records: LogRecord[] }[] | undefined> {
     const { leader } = own[0] as { leader: Leader }
     try {
-      const { found, unreadable, isOutOfRange } = await fetchFrom(this.#admin, leader, own)
+      const { values, unreadable, isOutOfRange } = await fetchFrom(this.#admin, leader, own)
       for (const one of unreadable) this.#lose(one)
       if (isOutOfRange) this.#refreshAt = Number.NEGATIVE_INFINITY
       return own.flatMap((partition) => {
         const key = partitionKey(partition)
-        const answer = found.get(key)
+        const answer = values.get(key)
         if (!answer) return []
         this.#unreadable.delete(key)
         const from = BigInt(partition.next)
@@ -136,7 +136,7 @@ export class LogTail {
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)
     const starts = await offsetsAt(this.#admin, led, ListOffsetTimestamps.EARLIEST)
     const isFirst = this.#stored.size === 0 && this.#partitions.size === 0
-    const total = sumOf(ends.found) - sumOf(starts.found)
+    const total = sumOf(ends.values) - sumOf(starts.values)
     const share = isFirst && total > this.#newest ? this.#newest / total : 1
     this.#refreshAt = this.#now() + refreshMs
     for (const [key, { topic, partition }] of this.#partitions) {
@@ -149,25 +149,25 @@ export class LogTail {
       if (partition === null || partition >= (topics.get(topic) ?? 0)) this.#unreadable.delete(key)
     for (const { topic, topicId, partition, leader } of led) {
       const key = partitionKey({ topic, partition })
-      const [first, last] = [starts.found.get(key), ends.found.get(key)]
+      const [first, last] = [starts.values.get(key), ends.values.get(key)]
       if (first === undefined || last === undefined) continue
       const [start, end] = [Number(first), Number(last)]
-      const known = this.#partitions.get(key) ?? this.#stored.get(key)
+      const previous = this.#partitions.get(key) ?? this.#stored.get(key)
       const begin = Math.max(start, Math.ceil(end - (end - start) * share))
-      const found = { topic, partition, topicId, leader, end, next: known?.next ?? begin }
+      const next = { topic, partition, topicId, leader, end, next: previous?.next ?? begin }
       const at = this.#now()
-      if (known && known.topicId !== topicId) {
-        gaps.push({ topic, partition, from: known.next, to: start, at, why: 'recreated' })
-        found.next = start
-      } else if (found.next > end) {
-        gaps.push({ topic, partition, from: found.next, to: start, at, why: 'recreated' })
-        found.next = start
-      } else if (found.next < start) {
-        gaps.push({ topic, partition, from: found.next, to: start, at, why: 'truncated' })
-        found.next = start
+      if (previous && previous.topicId !== topicId) {
+        gaps.push({ topic, partition, from: previous.next, to: start, at, why: 'recreated' })
+        next.next = start
+      } else if (next.next > end) {
+        gaps.push({ topic, partition, from: next.next, to: start, at, why: 'recreated' })
+        next.next = start
+      } else if (next.next < start) {
+        gaps.push({ topic, partition, from: next.next, to: start, at, why: 'truncated' })
+        next.next = start
       }
-      if (!known || found.next !== known.next) moved.set(key, positionOf(found))
-      this.#partitions.set(key, found)
+      if (!previous || next.next !== previous.next) moved.set(key, positionOf(next))
+      this.#partitions.set(key, next)
     }
     for (const one of [...unreadable, ...ends.unreadable, ...starts.unreadable]) this.#lose(one)
   }

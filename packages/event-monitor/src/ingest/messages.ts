@@ -101,7 +101,7 @@ function count(entry: { kind: Kind; count: number; rows: EventRow[] }, record: I
 }
 
 function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, kind: Kind) {
-  return rowOf({ place: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
+  return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
 /** How long a reaction took, by the header that says when its cause arrived. On a topic that others write it may say anything. */

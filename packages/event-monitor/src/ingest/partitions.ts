@@ -50,7 +50,7 @@ const noLeader = (replicas: number[]): string =>
 
 /** The errors of a broker by partition: what it cannot answer, and why. */
 export interface Answers<Answer> {
-  found: Map<string, Answer>
+  values: Map<string, Answer>
   unreadable: Unreadable[]
 }
 
@@ -60,7 +60,7 @@ export async function offsetsAt(
   partitions: readonly LedPartition[],
   timestamp: bigint,
 ): Promise<Answers<bigint>> {
-  const answers: Answers<bigint> = { found: new Map(), unreadable: [] }
+  const answers: Answers<bigint> = { values: new Map(), unreadable: [] }
   const byLeader = Map.groupBy(partitions, ({ leader }) => leader.nodeId)
   await Promise.all([...byLeader.values()].map((own) => listOffsets(admin, own, timestamp, answers)))
   return answers
@@ -74,7 +74,7 @@ async function listOffsets(
   admin: Admin,
   own: LedPartition[],
   timestamp: bigint,
-  { found, unreadable }: Answers<bigint>,
+  { values, unreadable }: Answers<bigint>,
 ): Promise<void> {
   const [{ leader }] = own as [LedPartition]
   const topics = [...Map.groupBy(own, ({ topic }) => topic)].map(([name, of]) => ({
@@ -87,7 +87,7 @@ async function listOffsets(
     )
     for (const { name: topic, partitions } of response.topics) {
       for (const { partitionIndex: partition, errorCode, offset } of partitions) {
-        if (errorCode === 0) found.set(partitionKey({ topic, partition }), offset)
+        if (errorCode === 0) values.set(partitionKey({ topic, partition }), offset)
         else unreadable.push({ topic, partition, why: whyOf(errorCode) })
       }
     }
@@ -154,11 +154,11 @@ export async function fetchFrom(
     ...[[], ''],
   ]).catch(answerOf<FetchResponse>)
   if (errorCode !== 0) throw new ProtocolError(errorCode)
-  const answers = { found: new Map<string, Fetched>(), unreadable: [] as Unreadable[], isOutOfRange: false }
+  const answers = { values: new Map<string, Fetched>(), unreadable: [] as Unreadable[], isOutOfRange: false }
   for (const { topicId, partitions: own } of responses) {
     const topic = names.get(topicId) ?? topicId
     for (const { partitionIndex: partition, errorCode, highWatermark: end, records } of own) {
-      if (errorCode === 0) answers.found.set(partitionKey({ topic, partition }), { batches: records ?? [], end })
+      if (errorCode === 0) answers.values.set(partitionKey({ topic, partition }), { batches: records ?? [], end })
       else if (errorCode === outOfRange) answers.isOutOfRange = true
       else answers.unreadable.push({ topic, partition, why: whyOf(errorCode) })
     }

@@ -28,7 +28,7 @@ const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
 const data = workerData as IngestData
-const tell = (message: FromIngest) => port.postMessage(message)
+const report = (message: FromIngest) => port.postMessage(message)
 
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
@@ -41,18 +41,18 @@ let error: string | null = 'starting'
 let lag: number | null = null
 let unreadable: Unreadable[] = []
 let indexed = 0
-let told = { at: performance.now(), indexed: 0 }
+let reported = { at: performance.now(), indexed: 0 }
 
 port.on('message', (message: ToIngest) => {
   if (message.type === 'stop') isStopping = true
   else watch = { isLive: message.isLive, hashes: new Set(message.hashes) }
 })
-const telling = setInterval(tellState, stateMs)
+const stateTimer = setInterval(reportState, stateMs)
 
 while (!isStopping) await run()
-clearInterval(telling)
+clearInterval(stateTimer)
 writer?.close()
-tell({ type: 'stopped' })
+report({ type: 'stopped' })
 port.close()
 
 /** Reads and writes until something fails, whatever it is. The next run continues from what was written. */
@@ -99,7 +99,7 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
     const reached = isLast ? positions : reachedBy(chunk, after)
     const { kinds } = writer.write(examined, reached)
     indexed += chunk.length
-    tell(liveBatch(sorted(examined), kinds, watch))
+    report(liveBatch(sorted(examined), kinds, watch))
     if (!isLast) await setImmediate()
   }
   if (records.length === 0 && positions.length > 0) writer.write([], positions)
@@ -133,10 +133,10 @@ function reachedBy(chunk: readonly LogRecord[], after: ReadonlyMap<string, Posit
   return [...reached.values()]
 }
 
-function tellState(): void {
+function reportState(): void {
   const now = performance.now()
-  const perSecond = Math.round(((indexed - told.indexed) * 1_000) / (now - told.at))
-  told = { at: now, indexed }
+  const perSecond = Math.round(((indexed - reported.indexed) * 1_000) / (now - reported.at))
+  reported = { at: now, indexed }
   const segments = writer?.segments() ?? []
-  tell({ type: 'state', isConnected: error === null, error, lag, unreadable, perSecond, segments })
+  report({ type: 'state', isConnected: error === null, error, lag, unreadable, perSecond, segments })
 }

@@ -5,7 +5,7 @@ import { unavailable } from '@orderflow/service-kit'
 import type { ReplayJournal } from '@orderflow/service-kit/log'
 import type { Audit, Job } from '../api/dead-letters.ts'
 import { lockTimeoutMs } from '../index/segment.ts'
-import { Statements, storageFault } from '../index/sqlite.ts'
+import { Statements, storageFault, transaction } from '../index/sqlite.ts'
 
 /** A dead letter that is to be replayed. */
 export interface ChosenEntry {
@@ -30,10 +30,10 @@ export interface KeptJob {
 export type AuditItem = Audit['items'][number]
 
 /** What came of some replays. */
-export interface Settled {
+export interface ReplayResults {
   audit: AuditItem[]
   /** Positions whose replays are over, as text. */
-  ofs: string[]
+  positions: string[]
 }
 
 /**
@@ -42,7 +42,7 @@ export interface Settled {
  */
 export interface Ledger extends ReplayJournal {
   /** Saves a job together with what came of its last replays. */
-  save(kept: KeptJob, settled?: Settled): void
+  save(kept: KeptJob, results?: ReplayResults): void
   find(id: string): KeptJob | undefined
   /** The newest first. */
   jobs(limit: number): Job[]
@@ -74,7 +74,7 @@ export function createLedger(folder: string): Ledger {
     }
   }
   return {
-    save: (kept, settled) => use((ledger) => ledger.save(kept, settled)),
+    save: (kept, results) => use((ledger) => ledger.save(kept, results)),
     begin: (intents) => use((ledger) => ledger.begin(intents)),
     begun: (of) => use((ledger) => ledger.begun(of)),
     find: (id) => use((ledger) => ledger.find(id)),
@@ -92,11 +92,26 @@ function openLedger(folder: string): Ledger {
   try {
     // FULL, unlike the index: nothing else remembers it.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
+    rename(database)
     return ledgerOn(database)
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+/**
+ * Renames what version 0.1.0 stored under other names. A quote within a JSON text is escaped, so these patterns match keys and whole values
+ * only.
+ */
+function rename(database: DatabaseSync): void {
+  if ((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version > 0) return
+  transaction(database, () =>
+    database.exec(`
+UPDATE audit SET body = replace(replace(body, '"place":', '"position":'), '"what":"DeadLetterResent"', '"what":"DeadLetterReplayed"');
+UPDATE jobs SET body = replace(replace(body, '"resent":', '"replayed":'), '"result":"resent"', '"result":"replayed"');
+PRAGMA user_version = 1;`),
+  )
 }
 
 function ledgerOn(database: DatabaseSync): Ledger {
@@ -110,28 +125,18 @@ function ledgerOn(database: DatabaseSync): Ledger {
   const begin = database.prepare('INSERT INTO intents VALUES (?, ?) ON CONFLICT DO NOTHING')
   const begun = database.prepare('SELECT start FROM intents WHERE failed = ?')
   const settle = database.prepare('DELETE FROM intents WHERE failed = ?')
-  const together = (work: () => void) => {
-    database.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      database.exec('COMMIT')
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
-  }
   return {
-    save(kept, settled = { audit: [], ofs: [] }) {
-      together(() => {
-        for (const item of settled.audit) record.run(JSON.stringify(item))
-        for (const of of settled.ofs) settle.run(of)
+    save(kept, results = { audit: [], positions: [] }) {
+      transaction(database, () => {
+        for (const item of results.audit) record.run(JSON.stringify(item))
+        for (const position of results.positions) settle.run(position)
         save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
       })
       // What was edited has personal values: with the job's end it is in none of the files.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
     begin(intents) {
-      together(() => {
+      transaction(database, () => {
         for (const { of, from } of intents) begin.run(of, String(from))
       })
     },

@@ -12,7 +12,7 @@ const idleMs = 30_000
 export interface LogAccess {
   /** Does something with the log. A connection is kept for whoever comes soon after. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
-  resend(entries: Entry[], options: ResendOptions): AsyncGenerator<Outcome>
+  replay(entries: Entry[], options: ResendOptions): AsyncGenerator<Outcome>
   close(): Promise<void>
 }
 
@@ -43,13 +43,13 @@ export function createLogAccess(kafka: KafkaConnection, positionIdsBefore: numbe
 
   return {
     read,
-    async *resend(entries, options) {
+    async *replay(entries, options) {
       const { Producer } = await import('@platformatic/kafka')
       const { openLog, publishMended, resendEntries } = await operations()
       const producer: Client = new Producer({ clientId: 'event-monitor', ...kafka })
       const reader = openLog(kafka)
       try {
-        const publish = (mended: Parameters<typeof publishMended>[1]) => publishMended(producer, mended, reader)
+        const publish = (corrected: Parameters<typeof publishMended>[1]) => publishMended(producer, corrected, reader)
         yield* resendEntries(reader, publish, entries, { ...options, positionIdsBefore })
       } finally {
         await Promise.allSettled([reader.close(), producer.close()])

@@ -1,6 +1,6 @@
 import { placeText } from '@orderflow/service-kit/log'
-import type { Conversation, Lane, Step } from '../api/conversation.ts'
-import type { EventRow, Place } from '../api/events.ts'
+import type { Conversation, ConversationColumn, Step } from '../api/conversation.ts'
+import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
 
 /** What is known of a service by services.json, and by Kafka of its group. */
@@ -13,9 +13,9 @@ export interface ServiceRole {
 }
 
 /** An event with what it follows from. */
-interface Told extends Indexed {
+interface LinkedEvent extends Indexed {
   row: EventRow
-  cause: Told | undefined
+  cause: LinkedEvent | undefined
 }
 
 /**
@@ -25,160 +25,167 @@ interface Told extends Indexed {
  */
 export function conversationOf(
   correlationId: string,
-  found: readonly Indexed[],
+  records: readonly Indexed[],
   services: readonly ServiceRole[],
   isWhole: boolean,
 ): Omit<Conversation, 'complete' | 'total'> {
-  const told = withCauses(found)
-  const ordered = causalOrder(told, {
+  const events = withCauses(records)
+  const ordered = causalOrder(events, {
     cause: ({ cause }) => cause,
-    lane: ({ place }) => `${place.topic}/${place.partition}`,
-    offset: ({ place }) => Number(place.offset),
+    partition: ({ position }) => `${position.topic}/${position.partition}`,
+    offset: ({ position }) => Number(position.offset),
     time: ({ at }) => at,
   })
   const indexOf = new Map(ordered.map((one, index) => [one, index]))
   const firstOf = new Map<string, number>()
   const steps: Step[] = []
-  const letters = setAsideIn(told)
+  const rejections = rejectionsIn(events)
   for (const [index, one] of ordered.entries()) {
     const cause = one.cause && indexOf.get(one.cause)
     const kind = stepKind(one)
     const first = kind === 'event' ? firstOf.get(one.row.id) : undefined
     if (kind === 'event' && first === undefined) firstOf.set(one.row.id, index)
-    const isKnown = cause !== undefined && cause < index
+    const hasCause = cause !== undefined && cause < index
     steps.push({
       kind,
       ...wayOf(one, kind, services),
       row: one.row,
-      cause: isKnown ? cause : null,
-      depth: isKnown ? (steps[cause]?.depth ?? 0) + 1 : 0,
+      cause: hasCause ? cause : null,
+      depth: hasCause ? (steps[cause]?.depth ?? 0) + 1 : 0,
       isEdited: one.body.edited ?? false,
       duplicateOf: first ?? null,
-      skew: one.cause && isKnown ? skewOf(one, one.cause) : null,
+      skew: one.cause && hasCause ? skewOf(one, one.cause) : null,
       missingCause: !one.cause && one.row.causationId ? one.row.causationId : null,
-      consumers: kind === 'dead-letter' ? [] : consumersOf(one.place, services, letters.get(placeText(one.place))),
+      consumers:
+        kind === 'dead-letter' ? [] : consumersOf(one.position, services, rejections.get(placeText(one.position))),
     })
   }
   for (const [index, step] of steps.entries()) addReaction(steps, step, index)
-  const wasSetAside = ({ row }: Step, service: string) => {
-    const apps = letters.get(placeText(row.place))
+  const wasRejected = ({ row }: Step, service: string) => {
+    const apps = rejections.get(placeText(row.position))
     return !isWhole || (apps !== undefined && (apps.has(service) || apps.has(unknownApp)))
   }
-  const all = withAround(steps, wasSetAside)
-  return { correlationId, lanes: lanesOf(all, services), steps: all }
+  const all = withAround(steps, wasRejected)
+  return { correlationId, columns: columnsOf(all, services), steps: all }
 }
 
 /** Of a dead letter that does not say whose it is. */
 const unknownApp = ''
 
 /** Who made dead letters of which record, by its place. */
-function setAsideIn(told: readonly Told[]): Map<string, Set<string>> {
+function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> {
   const apps = new Map<string, Set<string>>()
-  for (const { body } of told) {
+  for (const { body } of events) {
     if (!body.of) continue
     const app = body.headers?.find(({ name }) => name === 'deadletter-app')?.value ?? unknownApp
-    const place = placeText(body.of)
-    apps.set(place, (apps.get(place) ?? new Set()).add(/^[\w.-]+$/.test(app) ? app : unknownApp))
+    const position = placeText(body.of)
+    apps.set(position, (apps.get(position) ?? new Set()).add(/^[\w.-]+$/.test(app) ? app : unknownApp))
   }
   return apps
 }
 
 /** Notes of resends are told by the records that were resent: what they add is whether somebody edited them. */
-function withCauses(found: readonly Indexed[]): Told[] {
+function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
-    found.flatMap(({ kind, body }) => (kind.validity === 'resend-note' && body.as ? [[placeText(body.as), body]] : [])),
+    records.flatMap(({ kind, body }) =>
+      kind.validity === 'replay-note' && body.as ? [[placeText(body.as), body]] : [],
+    ),
   )
-  const told = found
-    .filter(({ kind }) => kind.validity !== 'resend-note')
-    .map((one): Told => {
-      const edited = notes.get(placeText(one.place))?.edited
+  const events = records
+    .filter(({ kind }) => kind.validity !== 'replay-note')
+    .map((one): LinkedEvent => {
+      const edited = notes.get(placeText(one.position))?.edited
       const body = edited === undefined ? one.body : { ...one.body, edited }
       return { ...one, body, row: rowOf(one), cause: undefined }
     })
-  const byId = new Map<string, Told>()
-  const byPlace = new Map<string, Told>()
-  const letters = new Map<string, Told>()
-  for (const one of told) {
+  const byId = new Map<string, LinkedEvent>()
+  const byPosition = new Map<string, LinkedEvent>()
+  const deadLetters = new Map<string, LinkedEvent>()
+  for (const one of events) {
     // What was mended and resent is what others reacted to.
-    const known = byId.get(one.row.id)
-    if (stepKind(one) !== 'dead-letter' && (!known || isSetAside(known))) byId.set(one.row.id, one)
-    byPlace.set(placeText(one.place), one)
-    if (one.body.of) letters.set(placeText(one.body.of), one)
+    const earlier = byId.get(one.row.id)
+    if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
+    byPosition.set(placeText(one.position), one)
+    if (one.body.of) deadLetters.set(placeText(one.body.of), one)
   }
-  for (const one of told) {
+  for (const one of events) {
     const { of, origin } = one.body
-    if (of) one.cause = byPlace.get(placeText(of))
-    else if (origin) one.cause = letters.get(placeText(origin)) ?? byPlace.get(placeText(origin))
+    if (of) one.cause = byPosition.get(placeText(of))
+    else if (origin) one.cause = deadLetters.get(placeText(origin)) ?? byPosition.get(placeText(origin))
     else if (one.row.causationId) one.cause = byId.get(one.row.causationId)
     if (one.cause === one) one.cause = undefined
   }
-  return told
+  return events
 }
 
 /** Whether no receiver takes it. */
-const isSetAside = ({ kind: { validity } }: Told) => validity !== 'valid' && validity !== 'foreign'
+const isRejected = ({ kind: { validity } }: LinkedEvent) => validity !== 'valid' && validity !== 'foreign'
 
 function stepKind({ kind, body }: Pick<Indexed, 'kind' | 'body'>): Step['kind'] {
   if (kind.topic.endsWith('.dead')) return 'dead-letter'
-  return body.origin ? 'resend' : 'event'
+  return body.origin ? 'replay' : 'event'
 }
 
-const topicLane = (topic: string) => `topic:${topic}`
-const deadLane = (topic: string) => `dead:${topic.replace(/\.dead$/, '')}`
+const topicColumn = (topic: string) => `topic:${topic}`
+const deadLetterColumn = (topic: string) => `dead:${topic.replace(/\.dead$/, '')}`
 
 function wayOf(
-  { kind: { appName, appId }, place: { topic } }: Indexed,
+  { kind: { appName, appId }, position: { topic } }: Indexed,
   kind: Step['kind'],
   services: readonly ServiceRole[],
 ): Pick<Step, 'from' | 'to'> {
-  if (kind === 'dead-letter') return { from: topicLane(topic.replace(/\.dead$/, '')), to: deadLane(topic) }
-  if (kind === 'resend') return { from: deadLane(topic), to: topicLane(topic) }
+  if (kind === 'dead-letter') return { from: topicColumn(topic.replace(/\.dead$/, '')), to: deadLetterColumn(topic) }
+  if (kind === 'replay') return { from: deadLetterColumn(topic), to: topicColumn(topic) }
   const isOurs = services.some(({ name }) => name === appName)
-  return { from: isOurs ? `service:${appName}` : `app:${appName ?? appId ?? 'unknown'}`, to: topicLane(topic) }
+  return { from: isOurs ? `service:${appName}` : `app:${appName ?? appId ?? 'unknown'}`, to: topicColumn(topic) }
 }
 
-function skewOf(effect: Told, cause: Told): Step['skew'] {
+function skewOf(effect: LinkedEvent, cause: LinkedEvent): Step['skew'] {
   const [later, earlier] = [effect.row.createdAt, cause.row.createdAt].map((text) =>
     text ? Date.parse(text) : Number.NaN,
   )
   const arrival = cause.at - effect.at
   if (arrival > 0) return { ms: arrival, by: 'broker' }
-  const said = (earlier ?? Number.NaN) - (later ?? Number.NaN)
-  return said > 0 ? { ms: said, by: 'publisher' } : null
+  const skew = (earlier ?? Number.NaN) - (later ?? Number.NaN)
+  return skew > 0 ? { ms: skew, by: 'publisher' } : null
 }
 
 function consumersOf(
-  { topic, partition, offset }: Place,
+  { topic, partition, offset }: RecordPosition,
   services: readonly ServiceRole[],
-  setAsideBy: ReadonlySet<string> | undefined,
+  rejectedBy: ReadonlySet<string> | undefined,
 ): Step['consumers'] {
   return services
     .filter(({ consumes }) => consumes.includes(topic))
     .map(({ name, positions }) => {
       const position = positions.get(`${topic}/${partition}`)
       const handled = position === undefined ? null : BigInt(position) > BigInt(offset)
-      return { lane: `service:${name}`, handled, ...(setAsideBy?.has(name) && { isSetAside: true }), reaction: [] }
+      return { column: `service:${name}`, handled, ...(rejectedBy?.has(name) && { isRejected: true }), reaction: [] }
     })
 }
 
 /** A reaction belongs to the consumer that published it. */
 function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index: number): void {
   if (cause === null || kind !== 'event') return
-  const consumer = steps[cause]?.consumers.find(({ lane }) => lane === from)
+  const consumer = steps[cause]?.consumers.find(({ column }) => column === from)
   consumer?.reaction.push(index)
 }
 
 /** From left to right: whoever begins, topics with those who read them and what they keep, and what could not be handled. */
-function lanesOf(steps: readonly Step[], services: readonly ServiceRole[]): Lane[] {
-  const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ lane }) => lane)]))
-  const titled = (id: string, kind: Lane['kind']): Lane => ({ id, kind, title: id.slice(id.indexOf(':') + 1) })
-  const of = (prefix: string, kind: Lane['kind']) =>
+function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
+  const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
+  const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({
+    id,
+    kind,
+    title: id.slice(id.indexOf(':') + 1),
+  })
+  const of = (prefix: string, kind: ConversationColumn['kind']) =>
     [...used].filter((id) => id.startsWith(`${prefix}:`)).map((id) => titled(id, kind))
-  const places = new Map(services.map(({ name }, index) => [`service:${name}`, index]))
-  const own = of('service', 'service').sort((one, other) => (places.get(one.id) ?? 99) - (places.get(other.id) ?? 99))
-  const withState = (lane: Lane) => {
-    const state = `state:${lane.title}`
-    return used.has(state) ? [lane, titled(state, 'state')] : [lane]
+  const order = new Map(services.map(({ name }, index) => [`service:${name}`, index]))
+  const own = of('service', 'service').sort((one, other) => (order.get(one.id) ?? 99) - (order.get(other.id) ?? 99))
+  const withState = (column: ConversationColumn) => {
+    const state = `state:${column.title}`
+    return used.has(state) ? [column, titled(state, 'state')] : [column]
   }
   return [
     ...(used.has('client') ? [titled('client', 'client')] : []),
@@ -194,7 +201,7 @@ function lanesOf(steps: readonly Step[], services: readonly ServiceRole[]): Lane
 interface Causality<T> {
   cause: (one: T) => T | undefined
   /** What has an order of its own, such as a partition. */
-  lane: (one: T) => string
+  partition: (one: T) => string
   offset: (one: T) => number
   time: (one: T) => number
 }
@@ -203,7 +210,7 @@ interface Causality<T> {
  * Things in an order in which each comes after its cause, and after what is before it in its lane. What neither binds is ordered by time.
  * Whoever forges a cause can make a circle: it is cut where the oldest of it is.
  */
-export function causalOrder<T>(things: readonly T[], { cause, lane, offset, time }: Causality<T>): T[] {
+export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
   const after = new Map<T, T[]>()
   const bind = (first: T | undefined, second: T) => {
@@ -214,7 +221,7 @@ export function causalOrder<T>(things: readonly T[], { cause, lane, offset, time
     else after.set(first, [second])
   }
   for (const one of things) bind(cause(one), one)
-  for (const own of Map.groupBy(things, lane).values()) {
+  for (const own of Map.groupBy(things, partition).values()) {
     const sorted = own.toSorted((one, other) => offset(one) - offset(other))
     for (const [index, one] of sorted.entries()) bind(sorted[index - 1], one)
   }
@@ -261,25 +268,25 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
  * event that a service is done with. When they were is not known: they stand next to their event.
  * @param wasSetAside whether a service made a dead letter of a step's record
  */
-function withAround(steps: readonly Step[], wasSetAside: (step: Step, service: string) => boolean): Step[] {
+function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
   const handled = new Set<string>()
   const all: Step[] = []
   const placeOf: number[] = []
   for (const [index, step] of steps.entries()) {
     const { from, to, row, depth } = step
-    const isTaken = row.validity === 'valid' && step.kind !== 'dead-letter'
-    const beside = { row, isEdited: false, duplicateOf: null, skew: null, missingCause: null, consumers: [] }
-    if (isTaken && isBeginning(step))
-      all.push({ ...beside, kind: 'request', from: 'client', to: from, cause: null, depth })
+    const isAccepted = row.validity === 'valid' && step.kind !== 'dead-letter'
+    const outside = { row, isEdited: false, duplicateOf: null, skew: null, missingCause: null, consumers: [] }
+    if (isAccepted && isBeginning(step))
+      all.push({ ...outside, kind: 'request', from: 'client', to: from, cause: null, depth })
     placeOf[index] = all.length
     all.push(step)
-    for (const { lane, handled: isHandled } of isTaken ? step.consumers : []) {
-      const service = lane.slice('service:'.length)
+    for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {
+      const service = column.slice('service:'.length)
       // What comes again changes nothing.
-      const key = `${lane} ${to} ${row.id}`
-      if (!isHandled || handled.has(key) || wasSetAside(step, service)) continue
+      const key = `${column} ${to} ${row.id}`
+      if (!isHandled || handled.has(key) || wasRejected(step, service)) continue
       handled.add(key)
-      all.push({ ...beside, kind: 'handled', from: lane, to: `state:${service}`, cause: index, depth: depth + 1 })
+      all.push({ ...outside, kind: 'handled', from: column, to: `state:${service}`, cause: index, depth: depth + 1 })
     }
   }
   const moved = (index: number | null) => (index === null ? null : (placeOf[index] ?? null))

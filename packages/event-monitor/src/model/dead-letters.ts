@@ -5,13 +5,13 @@ import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
 /** What the index knows of a dead letter besides its story. */
-export interface LetterFacts {
+export interface DeadLetterFacts {
   kind: Kind
   /** As its app told them. */
   faults: readonly Problem[]
 }
 
-export type FactsOf = (attempt: Attempt) => LetterFacts | undefined
+export type FactsOf = (attempt: Attempt) => DeadLetterFacts | undefined
 
 /** The dead letter of one service for one attempt. */
 interface Rejection {
@@ -67,9 +67,9 @@ function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
   const newest = attempts.reduce((last, one) => (one.time > last.time ? one : last))
   const { reason } = attempts.find((one) => isDecidedAnew(one.reason)) ?? newest
-  const { resent, ...rest } = newest
+  const { resent: replayed, ...rest } = newest
   const isOpen = attempts.some((one) => !one.resent)
-  return { ...rest, reason, time: firstTime(rejections), ...(!isOpen && resent && { resent }) }
+  return { ...rest, reason, time: firstTime(rejections), ...(!isOpen && replayed && { resent: replayed }) }
 }
 
 const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
@@ -77,11 +77,11 @@ const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
 
 /** A letter's row says who set it aside and why (ingest/examine.ts): where both stand beside it, what is wrong alone. */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
-  const said = `${plain(attempt.reason)} in ${plain(entry.app)}`
-  return message === said ? '' : message.replace(`${said}: `, '')
+  const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
+  return message === description ? '' : message.replace(`${description}: `, '')
 }
 
-const problemsOf = (rejection: Rejection, facts: LetterFacts | undefined): Problem[] =>
+const problemsOf = (rejection: Rejection, facts: DeadLetterFacts | undefined): Problem[] =>
   (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
 
 /** Returns what is wrong with the newest attempt, as its services told; the same problem once. */
@@ -151,16 +151,16 @@ export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
     group: groupId(cause, factsOf),
     reason,
     origin: entry.origin,
-    state: openAttempt(entry) ? 'open' : 'resent',
-    attempts: entry.attempts.map(({ place, time, resent }, index) => ({
-      place,
+    state: openAttempt(entry) ? 'open' : 'replayed',
+    attempts: entry.attempts.map(({ place: position, time, resent: replayed }, index) => ({
+      position,
       at: time,
       rejections: (cause.rejections[index] ?? []).map((one) => ({
         app: plain(one.entry.app),
         reason: plain(one.attempt.reason),
-        letter: one.attempt.stands,
+        deadLetter: one.attempt.stands,
       })),
-      resent: resent ? { as: resent.as, at: resent.time, edited: resent.edited } : null,
+      replayed: replayed ? { as: replayed.as, at: replayed.time, edited: replayed.edited } : null,
     })),
     name,
     version,

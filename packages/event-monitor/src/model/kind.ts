@@ -20,7 +20,7 @@ export interface Kind {
 /** The text that two kinds have in common only when they are the same. */
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))
 
-export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'resend-note'].includes(validity)
+export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'replay-note'].includes(validity)
 
 /** `Name@1`; null for what has no name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
@@ -50,8 +50,8 @@ export function kindTest({
   why,
   words = [],
 }: KindFilter): (kind: Kind) => boolean {
-  const has = <T>(wanted: readonly T[] | undefined, ...found: (T | null)[]) =>
-    !wanted || wanted.length === 0 || found.some((value) => value !== null && wanted.includes(value))
+  const has = <T>(wanted: readonly T[] | undefined, ...values: (T | null)[]) =>
+    !wanted || wanted.length === 0 || values.some((value) => value !== null && wanted.includes(value))
   return (kind) =>
     has(topic, kind.topic) &&
     has(name, kind.name, typeText(kind)) &&
@@ -66,8 +66,8 @@ export function kindTest({
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]
-  const known = texts.flatMap((text) => (text ? partsOf(text) : []))
-  return words.every((word) => known.some((part) => part.startsWith(word)))
+  const parts = texts.flatMap((text) => (text ? partsOf(text) : []))
+  return words.every((word) => parts.some((part) => part.startsWith(word)))
 }
 
 /** Words as people look for them: each part between separators, and each that a capital letter begins. */

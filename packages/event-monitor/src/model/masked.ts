@@ -1,5 +1,5 @@
 import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope-schema'
-import type { EventRow, Fixture, Place } from '../api/events.ts'
+import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 
 /** What stands for a value that may not be shown: `***{/Payload/Field}***`. */
@@ -74,11 +74,11 @@ function shown(
     )
   }
   const document: Record<string, unknown> = {}
-  let place = 0
+  let number = 0
   for (const key of Object.keys(value)) {
     if (walk.left < 0) return null
-    place += 1
-    const plain = isPlainKey(key) ? key : `*** ${place}`
+    number += 1
+    const plain = isPlainKey(key) ? key : `*** ${number}`
     const field = { value: (value as Record<string, unknown>)[key], name: key, pointer: `${pointer}/${plain}` }
     if (plain !== key) walk.names.set(field.pointer, key)
     set(document, plain, shown({ ...field, levels: inner }, walk))
@@ -133,14 +133,14 @@ export function editedValue(text: string, original: Uint8Array): Buffer {
 
 function restored(value: unknown, pointer: string, hidden: Hidden): unknown {
   if (typeof value === 'string') {
-    const place = placeholderPointer(value)
-    return (place === undefined ? undefined : hidden.values.get(place)) ?? value
+    const placeholder = placeholderPointer(value)
+    return (placeholder === undefined ? undefined : hidden.values.get(placeholder)) ?? value
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item, index) => restored(item, `${pointer}/${index}`, hidden))
   const fields = Object.entries(value).map(([key, inner]) => {
-    const place = `${pointer}/${key}`
-    return [hidden.names.get(place) ?? key, restored(inner, place, hidden)]
+    const fieldPointer = `${pointer}/${key}`
+    return [hidden.names.get(fieldPointer) ?? key, restored(inner, fieldPointer, hidden)]
   })
   return Object.fromEntries(fields)
 }
@@ -167,10 +167,16 @@ export function fixtureOf({
   name,
   validity,
   body,
-  place,
-}: Pick<EventRow, 'name' | 'validity'> & { body: Body; place: Place }): Fixture {
+  position,
+}: Pick<EventRow, 'name' | 'validity'> & { body: Body; position: RecordPosition }): Fixture {
   const isValid = validity === 'valid' || validity === 'foreign'
-  const words = [name ?? 'record', validity === 'valid' ? '' : validity, place.topic, place.partition, place.offset]
+  const words = [
+    name ?? 'record',
+    validity === 'valid' ? '' : validity,
+    position.topic,
+    position.partition,
+    position.offset,
+  ]
   const fileName = words
     .filter((word) => word !== '')
     .join('-')

@@ -7,14 +7,14 @@ import {
   parseMoment,
   type ReceivedEnvelope,
 } from '@orderflow/envelope-schema'
-import type { EventRow, Place } from '../api/events.ts'
+import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'
 
 /** A record as the index has it. */
 export interface Indexed {
   seq: number
-  place: Place
+  position: RecordPosition
   /** When it reached the log, in milliseconds since 1970. */
   at: number
   bytes: number
@@ -31,10 +31,10 @@ function createdAt(document: unknown): string | null {
 }
 
 /** A record as a row of a list. */
-export function rowOf({ place, at, bytes, kind, body }: Omit<Indexed, 'seq'>): EventRow {
+export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>): EventRow {
   const { name, version, appId, appName, variant, validity, problem } = kind
   return {
-    place,
+    position,
     at: iso(at),
     createdAt: createdAt(body.document),
     name,
@@ -96,10 +96,10 @@ export function spelledIds(document: unknown): string[] {
 /** The GUIDs in the fields of a document's Payload in any usual spelling; at most so many. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
-  const found: string[] = []
+  const guids: string[] = []
   for (const value of Object.values(Object(Payload))) {
-    const guid = found.length < most ? parseGuid(value) : undefined
-    if (guid) found.push(guid)
+    const guid = guids.length < most ? parseGuid(value) : undefined
+    if (guid) guids.push(guid)
   }
-  return found
+  return guids
 }

@@ -5,33 +5,33 @@ import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'
 import { iso } from './row.ts'
 
-interface SeenKind {
+interface UsedKind {
   kind: Kind
   count: number
   first: number
   last: number
 }
 
-const sum = (kinds: readonly SeenKind[], test: (kind: Kind) => boolean = () => true) =>
+const sum = (kinds: readonly UsedKind[], test: (kind: Kind) => boolean = () => true) =>
   kinds.reduce((total, { kind, count }) => total + (test(kind) ? count : 0), 0)
 
 /** Who says what. A publisher is an AppId with an AppName: one that has two names is told twice. */
 export function publishersOf(
-  kinds: readonly SeenKind[],
-  standingOf: (appId: string | null) => Publisher['trust'],
+  kinds: readonly UsedKind[],
+  trustOf: (appId: string | null) => Publisher['trust'],
 ): Publisher[] {
-  const said = kinds.filter(
+  const published = kinds.filter(
     ({ kind }) => !kind.topic.endsWith('.dead') && (kind.appId !== null || kind.appName !== null),
   )
-  const groups = Map.groupBy(said, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
+  const groups = Map.groupBy(published, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
   return [...groups.values()]
     .map((own): Publisher => {
-      const { appId, appName } = (own[0] as SeenKind).kind
+      const { appId, appName } = (own[0] as UsedKind).kind
       const types = Map.groupBy(own, ({ kind }) => JSON.stringify([typeText(kind), kind.topic]))
       return {
         appId,
         appName,
-        trust: standingOf(appId),
+        trust: trustOf(appId),
         events: sum(own),
         full: sum(own, ({ variant }) => variant === 'full'),
         reduced: sum(own, ({ variant }) => variant === 'reduced'),
@@ -42,8 +42,8 @@ export function publishersOf(
         })),
         types: [...types.values()]
           .map((same) => ({
-            type: typeText((same[0] as SeenKind).kind) ?? '',
-            topic: (same[0] as SeenKind).kind.topic,
+            type: typeText((same[0] as UsedKind).kind) ?? '',
+            topic: (same[0] as UsedKind).kind.topic,
             count: sum(same),
           }))
           .sort((one, other) => other.count - one.count),
@@ -69,7 +69,7 @@ const schemas = new Map(
 )
 
 /** Which events there are, which versions are in use, and by whom. */
-export function schemaUses(kinds: readonly SeenKind[], services: readonly Role[]): SchemaUse[] {
+export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')
     const version = Number(number)
@@ -87,8 +87,8 @@ export function schemaUses(kinds: readonly SeenKind[], services: readonly Role[]
       events: used.reduce((total, { count }) => total + count, 0),
       lastSeen: used.length > 0 ? iso(used.reduce((most, { last }) => Math.max(most, last), -Infinity)) : null,
       publishers: [...byPublisher.values()].map((own) => ({
-        appId: (own[0] as SeenKind).kind.appId,
-        appName: (own[0] as SeenKind).kind.appName,
+        appId: (own[0] as UsedKind).kind.appId,
+        appName: (own[0] as UsedKind).kind.appName,
         count: own.reduce((total, { count }) => total + count, 0),
       })),
       producedBy: services

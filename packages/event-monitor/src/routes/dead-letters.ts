@@ -2,7 +2,7 @@ import { validateBytes } from '@orderflow/envelope-schema'
 import { invalid, pathId, type Route, type Tried, type TriedRecord } from '@orderflow/service-kit'
 import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'
-import type { DryRunResult, Page, Place, ServiceVerdict } from '../api/events.ts'
+import type { DryRunResult, Page, RecordPosition, ServiceVerdict } from '../api/events.ts'
 import { changesBetween, documentIn, editableText, maskDocument } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import type { WatchedService } from '../services.ts'
@@ -10,12 +10,12 @@ import {
   attemptIn,
   attemptSchema,
   bytesOf,
+  corrected,
   editedIn,
   editedSchema,
   entryAt,
   entryOf,
   lost,
-  mended,
   originalOf,
   refusalsOf,
 } from './edited.ts'
@@ -42,12 +42,12 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
         'Each record is listed once. `services` names the services that rejected its newest attempt, each with the id of its own dead letter.',
       input: {
         group: textInput('group', 'The id of a group.'),
-        state: textInput('state', '`open` or `resent`.'),
+        state: textInput('state', '`open` or `replayed`.'),
         ...pageInputs,
       },
       async handle({ group, state, limit, cursor: begin = 0 }): Promise<Page<DeadLetterEntry>> {
-        if (state !== undefined && state !== 'open' && state !== 'resent')
-          throw invalid([{ pointer: 'state', detail: 'is open or resent' }])
+        if (state !== undefined && state !== 'open' && state !== 'replayed')
+          throw invalid([{ pointer: 'state', detail: 'is open or replayed' }])
         const all = await index.ask('deadLetterEntries', group, state)
         const items = all.slice(begin, begin + limit)
         const next = begin + limit < all.length ? String(begin + limit) : null
@@ -62,15 +62,15 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept'],
       async handle({ id }): Promise<DeadLetterDetail> {
         const { entry, faults, view } = await entryOf(monitor, id)
-        const { origin, place, arrivedAt, reason } = currentAttempt(entry)
+        const { origin, place: position, arrivedAt, reason } = currentAttempt(entry)
         const value = await bytesOf(monitor, entry)
         return {
           entry: view,
-          attempt: place,
+          attempt: position,
           faults,
           detail: faults[0]?.pointer ? null : (faults[0]?.message ?? null),
           editable: value ? (editableText(value) ?? null) : null,
-          event: (await detailOf(monitor, place, arrivedAt)) ?? null,
+          event: (await detailOf(monitor, position, arrivedAt)) ?? null,
           refusals: value
             ? refusalsOf(monitor, origin.topic, value, reason)
             : ['neither the dead letter nor the log has the event any more'],
@@ -88,29 +88,29 @@ const checkInput = eventBody(
 
 const dryRunInput = eventBody(
   'DryRunRequest',
-  { place: { type: 'object' }, edited: editedSchema },
-  ({ place, edited }) => {
-    const { topic, partition, offset } = Object(place) as Partial<Place>
+  { position: { type: 'object' }, edited: editedSchema },
+  ({ place: position, edited }) => {
+    const { topic, partition, offset } = Object(position) as Partial<RecordPosition>
     if (
       typeof topic === 'string' &&
       typeof partition === 'number' &&
       typeof offset === 'string' &&
       /^\d{1,15}$/.test(offset)
     ) {
-      return { place: { topic, partition, offset }, edited: editedIn(edited) }
+      return { position: { topic, partition, offset }, edited: editedIn(edited) }
     }
     throw invalid([{ pointer: '/place', detail: 'has a topic, a partition and an offset' }])
   },
 )
 
 /** What would come of an event, as it is or edited. Nothing is changed by asking. */
-export function mendingRoutes(monitor: Monitor): Route[] {
+export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
-  async function dryRun(place: Place, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
+  async function dryRun(position: RecordPosition, value: Uint8Array, keyBytes?: Buffer): Promise<DryRunResult> {
     const key = keyBytes?.toString('base64')
     const record = {
-      place,
+      place: position,
       value: Buffer.from(value).toString('base64'),
       key,
       arrivedAt: Date.now(),
@@ -125,13 +125,13 @@ export function mendingRoutes(monitor: Monitor): Route[] {
       path: '/v1/dead-letters/entries/{id}/check',
       scope: 'events:operate',
       summary: 'Check a dead letter before it is resent',
-      input: { id: pathId('id'), asked: checkInput },
+      input: { id: pathId('id'), request: checkInput },
       refusals: ['not-kept', 'not-in-log', 'other-attempt'],
-      async handle({ id, asked: { edited, attempt } }): Promise<CheckResult> {
+      async handle({ id, request: { edited, attempt } }): Promise<CheckResult> {
         const entry = attempt ? await entryAt(monitor, id, attempt) : (await entryOf(monitor, id)).entry
         const { origin, reason } = currentAttempt(entry)
         const original = await originalOf(monitor, entry)
-        const value = edited === undefined ? original : mended(edited, original)
+        const value = edited === undefined ? original : corrected(edited, original)
         const refusals = refusalsOf(monitor, origin.topic, value, edited === undefined ? reason : undefined)
         const [before, after] = [original, value].map(
           (bytes) => maskDocument(documentIn(Buffer.from(bytes).toString()) ?? null).document,
@@ -150,12 +150,12 @@ export function mendingRoutes(monitor: Monitor): Route[] {
       path: '/v1/dry-run',
       scope: 'events:operate',
       summary: 'Ask services what they would do with an event',
-      input: { asked: dryRunInput },
+      input: { request: dryRunInput },
       refusals: ['not-in-log'],
-      async handle({ asked: { place, edited } }): Promise<DryRunResult> {
-        const record = await log.read((reader) => recordAt(reader, place))
+      async handle({ request: { position, edited } }): Promise<DryRunResult> {
+        const record = await log.read((reader) => recordAt(reader, position))
         if (!record) throw lost()
-        return dryRun(place, edited === undefined ? record.value : mended(edited, record.value), record.key)
+        return dryRun(position, edited === undefined ? record.value : corrected(edited, record.value), record.key)
       },
     }),
   ]

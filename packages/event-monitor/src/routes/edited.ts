@@ -18,8 +18,8 @@ import { notKept } from './events.ts'
 
 /** What the index has of a dead letter. @throws {MonitorError} `not-kept` */
 export async function entryOf({ index }: Monitor, id: string) {
-  const { found, readUpTo } = await index.ask('rawEntries', [id])
-  if (found[0]) return { ...found[0], readUpTo }
+  const { entries, readUpTo } = await index.ask('rawEntries', [id])
+  if (entries[0]) return { ...entries[0], readUpTo }
   throw notKept(`dead letter ${id}`)
 }
 
@@ -28,19 +28,19 @@ export async function entryOf({ index }: Monitor, id: string) {
  * index may not have the newest ones yet.
  * @throws {MonitorError} `not-kept`; `other-attempt` with what to do
  */
-export async function entryAt(monitor: Monitor, id: string, seen: Place): Promise<Entry> {
+export async function entryAt(monitor: Monitor, id: string, editedAttempt: Place): Promise<Entry> {
   const { entry, readUpTo } = await entryOf(monitor, id)
   const attempt = currentAttempt(entry)
-  const [asked, newest] = [placeText(seen), placeText(attempt.place)]
+  const [edited, newest] = [placeText(editedAttempt), placeText(attempt.place)]
   const next = 'Get the dead letter again, and edit its newest attempt.'
-  if (asked !== newest) {
-    const seenAgain = entry.attempts.some(({ place }) => placeText(place) === asked)
-    const what = seenAgain ? `You looked at the attempt at ${asked}.` : `It has no attempt at ${asked}.`
+  if (edited !== newest) {
+    const isEarlier = entry.attempts.some(({ place: position }) => placeText(position) === edited)
+    const what = isEarlier ? `You looked at the attempt at ${edited}.` : `It has no attempt at ${edited}.`
     throw new MonitorError('other-attempt', `${what} The newest attempt is at ${newest}. ${next}`)
   }
   const note = attempt.resent ?? (await noteOf(monitor, attempt, readUpTo))
   if (!note) return entry
-  const what = `The attempt at ${asked} was already replayed as ${placeText(note.as)}.`
+  const what = `The attempt at ${edited} was already replayed as ${placeText(note.as)}.`
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
@@ -79,8 +79,8 @@ export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array,
 /** The text that somebody made of an event, from a request's body; undefined where there is none. */
 export function editedIn(edited: unknown): string | undefined {
   if (edited === undefined) return undefined
-  const { text: found } = Object(edited) as { text?: unknown }
-  if (typeof found === 'string' && found.length <= maxEditable) return found
+  const { text } = Object(edited) as { text?: unknown }
+  if (typeof text === 'string' && text.length <= maxEditable) return text
   throw invalid([{ pointer: '/edited/text', detail: `is a JSON text of at most ${maxEditable / 1024} KiB` }])
 }
 
@@ -107,7 +107,7 @@ export const attemptSchema = {
 }
 
 /** The bytes of that text, with the original's values where it names them. */
-export function mended(edited: string, original: Uint8Array): Buffer {
+export function corrected(edited: string, original: Uint8Array): Buffer {
   const pointer = '/edited/text'
   let value: Buffer
   try {

@@ -1,11 +1,11 @@
 import { invalid, pathId, queryId, type Route } from '@orderflow/service-kit'
 import type { Conversation, ConversationsOf } from '../api/conversation.ts'
-import type { EventDetail, EventRow, Fixture, Page, Place, Places } from '../api/events.ts'
+import type { EventDetail, EventRow, Fixture, Page, RecordPosition, RecordPositions } from '../api/events.ts'
 import type { ServiceRole } from '../model/conversation.ts'
 import { fixtureOf } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { answer, filterInput, pageInputs, placeInput } from './requests.ts'
+import { answer, filterInput, pageInputs, positionInput } from './requests.ts'
 
 export const notKept = (what: string) =>
   new MonitorError('not-kept', `There is no ${what} here: older than what is kept, not indexed yet, or never there.`)
@@ -32,24 +32,24 @@ export function eventRoutes(monitor: Monitor): Route[] {
     answer({
       path: '/v1/events/{topic}/{partition}/{offset}',
       summary: 'Get an event',
-      input: { place: placeInput },
+      input: { position: positionInput },
       refusals: ['not-kept'],
-      async handle({ place }): Promise<EventDetail> {
-        const found = await detailOf(monitor, place)
-        if (found) return found
+      async handle({ position }): Promise<EventDetail> {
+        const detail = await detailOf(monitor, position)
+        if (detail) return detail
         throw notKept('event')
       },
     }),
     answer({
       path: '/v1/events/{topic}/{partition}/{offset}/fixture',
       summary: 'Get an event as a fixture',
-      input: { place: placeInput },
+      input: { position: positionInput },
       refusals: ['not-kept'],
-      async handle({ place }): Promise<Fixture> {
-        const found = await index.ask('event', place)
-        if (!found) throw notKept('event')
-        const { name, validity } = found.row
-        return fixtureOf({ name, validity, body: found.body, place })
+      async handle({ position }): Promise<Fixture> {
+        const event = await index.ask('event', position)
+        if (!event) throw notKept('event')
+        const { name, validity } = event.row
+        return fixtureOf({ name, validity, body: event.body, position })
       },
     }),
     answer({
@@ -57,9 +57,9 @@ export function eventRoutes(monitor: Monitor): Route[] {
       summary: 'Find events by Id',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
-      async handle({ id }): Promise<Places> {
-        const places = await index.ask('places', id)
-        if (places.length > 0) return { places, complete: index.truth() }
+      async handle({ id }): Promise<RecordPositions> {
+        const positions = await index.ask('positions', id)
+        if (positions.length > 0) return { positions, complete: index.truth() }
         throw notKept(`event ${id}`)
       },
     }),
@@ -68,13 +68,13 @@ export function eventRoutes(monitor: Monitor): Route[] {
 
 /** All about one event; undefined when the index does not have it. `at` tells it from others at its place (`Reads.event`). */
 export async function detailOf(
-  { index, standingOf, tracePage, isSigned }: Monitor,
-  place: Place,
+  { index, trustOf, tracePage, isSigned }: Monitor,
+  position: RecordPosition,
   at?: number,
 ): Promise<EventDetail | undefined> {
-  const found = await index.ask('event', place, at)
-  if (!found) return undefined
-  const { row, body, ...around } = found
+  const event = await index.ask('event', position, at)
+  if (!event) return undefined
+  const { row, body, ...around } = event
   const { document = null, note = null, masked = [], key = null, headers = [], faults = [] } = body
   const isEnvelope = row.appId !== null
   return {
@@ -86,7 +86,7 @@ export async function detailOf(
     headers,
     faults,
     trust: {
-      publisher: isEnvelope ? standingOf(row.appId) : null,
+      publisher: isEnvelope ? trustOf(row.appId) : null,
       signature: signatureOf(),
       refusal: row.validity === 'untrusted' ? (faults[0]?.message ?? null) : null,
     },
@@ -103,14 +103,14 @@ export async function detailOf(
   function signatureOf(): EventDetail['trust']['signature'] {
     if (!isSigned) return 'not-asked'
     if (!headers.some(({ name }) => name === 'signature')) return 'none'
-    return row.validity === 'untrusted' ? 'wrong' : standingOf(row.appId) === 'service' ? 'ours' : 'none'
+    return row.validity === 'untrusted' ? 'wrong' : trustOf(row.appId) === 'service' ? 'ours' : 'none'
   }
 }
 
-export function conversationRoutes({ index, services, see }: Monitor): Route[] {
+export function conversationRoutes({ index, services, status }: Monitor): Route[] {
   /** With how far each group is. */
   const rolesNow = async (): Promise<ServiceRole[]> => {
-    const { groups } = await see()
+    const { groups } = await status()
     return services.map(({ name, consumes }) => {
       const own = groups.filter(({ group }) => group === name)
       const positions = new Map(own.map(({ topic, partition, position }) => [`${topic}/${partition}`, position]))
@@ -124,8 +124,8 @@ export function conversationRoutes({ index, services, see }: Monitor): Route[] {
       input: { id: pathId('correlationId') },
       refusals: ['not-kept'],
       async handle({ id }): Promise<Conversation> {
-        const found = await index.ask('conversation', id, await rolesNow())
-        if (found.steps.length > 0) return { ...found, complete: index.truth() }
+        const conversation = await index.ask('conversation', id, await rolesNow())
+        if (conversation.steps.length > 0) return { ...conversation, complete: index.truth() }
         throw notKept(`conversation ${id}`)
       },
     }),

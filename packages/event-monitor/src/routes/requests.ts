@@ -1,11 +1,11 @@
 import { momentProblem, parseGuid } from '@orderflow/envelope-schema'
 import { type Context, type Input, type Inputs, invalid, type Model, type Route, route } from '@orderflow/service-kit'
-import { type EventFilter, type Place, type Validity, validities } from '../api/events.ts'
+import { type EventFilter, type RecordPosition, type Validity, validities } from '../api/events.ts'
 import type { MonitorError } from '../monitor-error.ts'
 
 type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? T : never }
 
-interface Asked<I extends Inputs, T> {
+interface Operation<I extends Inputs, T> {
   path: string
   /** `GET` without a word before it. */
   method?: 'get' | 'post'
@@ -27,7 +27,7 @@ export function answer<I extends Inputs, T extends object>({
   refusals = [],
   handle,
   ...rest
-}: Asked<I, T>): Route {
+}: Operation<I, T>): Route {
   const name = rest.summary
     .replace(/[^A-Za-z]+(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/[^A-Za-z]/g, '')
@@ -97,7 +97,7 @@ export function readFilter(query: Query): EventFilter {
   const version = texts(query, 'version')?.map((each) => (/^\d{1,9}$/.test(each) ? Number(each) : Number.NaN))
   if (version?.some(Number.isNaN)) throw invalid([{ pointer: 'version', detail: 'is a whole number' }])
   const guid = one(query, 'guid')
-  const found: { [K in keyof EventFilter]: EventFilter[K] | undefined } = {
+  const filter: { [K in keyof EventFilter]: EventFilter[K] | undefined } = {
     topic: texts(query, 'topic'),
     partition: wholeNumber(query, 'partition', 0, 1e6),
     name: texts(query, 'name'),
@@ -110,7 +110,7 @@ export function readFilter(query: Query): EventFilter {
     guid: guid === undefined ? undefined : guidOf('guid', guid),
     q: one(query, 'q'),
   }
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as EventFilter
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as EventFilter
 }
 
 const list = (name: string, description: string) => ({
@@ -190,7 +190,7 @@ export function textInput(name: string, description: string): Input<string | und
 }
 
 /** `{topic}/{partition}/{offset}` in the path. */
-export const placeInput: Input<Place> = {
+export const positionInput: Input<RecordPosition> = {
   read({ params }) {
     const { topic, partition, offset } = params as unknown as Record<string, string>
     if (/^\d{1,9}$/.test(partition ?? '') && /^\d{1,15}$/.test(offset ?? '')) {

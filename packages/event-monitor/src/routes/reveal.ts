@@ -7,7 +7,7 @@ import type { Revealed } from '../api/events.ts'
 import { documentIn } from '../model/masked.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { answer, bodyInput, nameOf, placeInput } from './requests.ts'
+import { answer, bodyInput, nameOf, positionInput } from './requests.ts'
 
 const reasonSchema = { type: 'string', minLength: 3, maxLength: 200, pattern: notBlankPattern }
 const visible = new RegExp(notBlankPattern, 'u')
@@ -33,21 +33,21 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
       path: '/v1/events/{topic}/{partition}/{offset}/reveal',
       scope: 'events:reveal',
       summary: 'See an event with its personal values',
-      input: { place: placeInput, reason: reasonInput },
+      input: { position: positionInput, reason: reasonInput },
       refusals: ['not-in-log'],
-      async handle({ place, reason }, context): Promise<Revealed> {
+      async handle({ position, reason }, context): Promise<Revealed> {
         const by = nameOf(context)
         ledger.record({
           at: now().toISOString(),
           by,
           what: 'PersonalDataViewed',
-          place,
+          position,
           reason,
           as: null,
           edited: null,
         })
-        serviceLog.warn({ place, by }, 'personal values are shown')
-        const record = await log.read((reader) => recordAt(reader, place))
+        serviceLog.warn({ position, by }, 'personal values are shown')
+        const record = await log.read((reader) => recordAt(reader, position))
         if (!record) throw new MonitorError('not-in-log', 'The log has dropped it, or never had it.')
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)

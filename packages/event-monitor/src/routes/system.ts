@@ -29,7 +29,7 @@ const pasted = eventBody(
   },
 )
 
-export function systemRoutes({ index, services, reactions, standingOf, see, now }: Monitor): Route[] {
+export function systemRoutes({ index, services, reactions, trustOf, status, now }: Monitor): Route[] {
   return [
     answer({
       path: '/v1/missing',
@@ -40,25 +40,26 @@ export function systemRoutes({ index, services, reactions, standingOf, see, now 
       },
       async handle({ seconds, limit }): Promise<MissingReactions> {
         const moment = now().getTime()
-        const [seen, { found, total, isAtLeast }, letters] = await Promise.all([
-          see(),
+        const [systemStatus, { events, total, isAtLeast }, deadLetters] = await Promise.all([
+          status(),
           index.ask('missing', moment, seconds, limit),
           index.ask('deadLetterEntries', undefined, undefined),
         ])
-        const byPlace = new Map(
-          letters.flatMap(({ id, attempts }) =>
-            attempts.flatMap(({ place, rejections }) =>
-              rejections.map(({ app }) => [`${app} ${JSON.stringify(place)}`, id] as const),
+        const byPosition = new Map(
+          deadLetters.flatMap(({ id, attempts }) =>
+            attempts.flatMap(({ position, rejections }) =>
+              rejections.map(({ app }) => [`${app} ${JSON.stringify(position)}`, id] as const),
             ),
           ),
         )
         const around = {
-          services: seen.services,
-          groups: seen.groups,
+          services: systemStatus.services,
+          groups: systemStatus.groups,
           indexLag: index.truth().indexLag,
-          letterOf: (row: { place: object }, app: string) => byPlace.get(`${app} ${JSON.stringify(row.place)}`),
+          deadLetterOf: (row: { position: object }, app: string) =>
+            byPosition.get(`${app} ${JSON.stringify(row.position)}`),
         }
-        const items = found.map(({ row: cause, reaction: { answers, by } }) => {
+        const items = events.map(({ row: cause, reaction: { answers, by } }) => {
           const waiting = Math.round((moment - Date.parse(cause.at)) / 1_000)
           return { cause, waiting, expected: [...answers], by, likely: likelyReason(cause, by, around) }
         })
@@ -81,7 +82,7 @@ export function systemRoutes({ index, services, reactions, standingOf, see, now 
       summary: 'List who publishes what',
       input: {},
       handle: async (): Promise<Publishers> => ({
-        items: publishersOf(await index.ask('kinds'), standingOf),
+        items: publishersOf(await index.ask('kinds'), trustOf),
         complete: index.truth(),
       }),
     }),
@@ -122,18 +123,18 @@ function typeIn(bytes: Buffer): string | null {
   }
 }
 
-export function healthRoutes({ index, see, latencies, views, now }: Monitor): Route[] {
+export function healthRoutes({ index, status, latencies, views, now }: Monitor): Route[] {
   return [
     answer({
       path: '/v1/health',
       summary: 'See how the system is',
       input: {},
       async handle(): Promise<HealthView> {
-        const seen = await see()
+        const systemStatus = await status()
         const state = index.state()
         const complete = index.truth()
         return {
-          ...seen,
+          ...systemStatus,
           latency: latencies.view(now().getTime()),
           index: {
             events: complete.kept,
@@ -161,16 +162,16 @@ interface Surroundings {
   groups: readonly GroupLag[]
   indexLag: number | null
   /** The dead letter of an event in an app, if there is one. */
-  letterOf: (row: EventRow, app: string) => string | undefined
+  deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
 /** Why nobody has reacted, as likely as can be told from outside: what stands in the way first. */
 export function likelyReason(
   row: EventRow,
   by: string,
-  { services, groups, indexLag, letterOf }: Surroundings,
+  { services, groups, indexLag, deadLetterOf }: Surroundings,
 ): MissingReaction['likely'] {
-  const entry = letterOf(row, by)
+  const entry = deadLetterOf(row, by)
   if (entry) return { why: 'dead-letter', text: `${by} could not handle it, and put it aside`, entry }
   const service = services.find(({ name }) => name === by)
   if (service && service.state !== 'ready') {
@@ -178,7 +179,7 @@ export function likelyReason(
       service.state === 'unreachable' ? 'is not reached' : `is not ready (${service.reason ?? 'it does not say why'})`
     return { why: 'service-down', text: `${by} ${how}`, entry: null }
   }
-  const { topic, partition, offset } = row.place
+  const { topic, partition, offset } = row.position
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
     // None, where it was looked at before the event came.

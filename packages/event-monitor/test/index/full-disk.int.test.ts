@@ -39,7 +39,7 @@ describe('the index on a full disk', () => {
     return {
       total,
       kinds: kinds.sort(),
-      events: items.map(({ place, name, id }) => `${place.topic}/${place.offset} ${name} ${id}`),
+      events: items.map(({ position, name, id }) => `${position.topic}/${position.offset} ${name} ${id}`),
     }
   }
 

@@ -28,8 +28,8 @@ describe('what GUIDs lead to', () => {
           const expected = new Map<string, number[]>(guids.map((guid) => [guid, []]))
           let seq = 0
           for (const batch of batches) {
-            const numbers = batch.map((place) => {
-              const guid = guids[place] as string
+            const numbers = batch.map((position) => {
+              const guid = guids[position] as string
               expected.get(guid)?.push(seq)
               seq += 1
               return guidNumber(guid, seq - 1)

@@ -21,7 +21,7 @@ describe('an index whose log cannot be read', () => {
   })
 
   it('says why, and answers what it has', async () => {
-    const told: (string | null)[] = []
+    const troubles: (string | null)[] = []
     const { port } = kafka.address() as { port: number }
     const heard = Promise.withResolvers<void>()
     const index = openIndex(
@@ -45,7 +45,7 @@ describe('an index whose log cannot be read', () => {
         onFailure: heard.reject,
         onPartition() {},
         onTrouble(reason) {
-          told.push(reason)
+          troubles.push(reason)
           heard.resolve()
         },
       },
@@ -53,8 +53,8 @@ describe('an index whose log cannot be read', () => {
     await index.start()
     try {
       await heard.promise
-      expect(told).to.have.length(1)
-      expect(told[0]).to.be.a('string').and.not.be.empty
+      expect(troubles).to.have.length(1)
+      expect(troubles[0]).to.be.a('string').and.not.be.empty
       expect(index.truth()).to.include({ isConnected: false, indexLag: null, kept: 0 })
     } finally {
       await index.close()

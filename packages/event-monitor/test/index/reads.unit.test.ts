@@ -12,21 +12,21 @@ describe('what the index is asked', () => {
   })
   afterEach(() => index.close())
 
-  const offsets = (found: { items: { place: { offset: string } }[] }) =>
-    found.items.map(({ place }) => Number(place.offset))
+  const offsets = (page: { items: { position: { offset: string } }[] }) =>
+    page.items.map(({ position }) => Number(position.offset))
 
   it('answers pages that have each event once, newest first, also over segments', () => {
     for (let offset = 0; offset < 70; offset += 7) {
       index.add(...Array.from({ length: 7 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
     }
-    const seen: number[] = []
+    const offsetsRead: number[] = []
     for (let cursor: number | undefined; ; ) {
       const page = index.reads.events({}, 9, cursor)
-      seen.push(...offsets(page))
+      offsetsRead.push(...offsets(page))
       if (page.next === null) break
       cursor = page.next
     }
-    expect(seen).to.deep.equal(Array.from({ length: 70 }, (_, step) => 69 - step))
+    expect(offsetsRead).to.deep.equal(Array.from({ length: 70 }, (_, step) => 69 - step))
   })
 
   it('finds an event by each of its ids, in any case, and by no other', () => {
@@ -50,7 +50,7 @@ describe('what the index is asked', () => {
       expect(offsets(index.reads.events({ q: guid.toUpperCase() }, 10, undefined)), guid).to.deep.equal([1])
     }
     expect(index.reads.events({ guid: randomUUID() }, 10, undefined).items).to.be.empty
-    expect(index.reads.places(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
+    expect(index.reads.positions(id)).to.deep.equal([{ topic: 'orderevents', partition: 0, offset: '1' }])
   })
 
   it('finds an event by an id in every usual spelling, however the event and its key spell it', () => {
@@ -100,9 +100,9 @@ describe('what the index is asked', () => {
       [{ topic: ['paymentevents'] }, []],
     ]
     for (const [filter, expected] of cases) {
-      const found = index.reads.events(filter, 10, undefined)
-      expect(offsets(found), JSON.stringify(filter)).to.deep.equal(expected)
-      expect(found.total, JSON.stringify(filter)).to.equal(expected.length)
+      const page = index.reads.events(filter, 10, undefined)
+      expect(offsets(page), JSON.stringify(filter)).to.deep.equal(expected)
+      expect(page.total, JSON.stringify(filter)).to.equal(expected.length)
     }
   })
 
@@ -154,12 +154,13 @@ describe('what the index is asked', () => {
 
   it('lists what nobody has reacted to, until somebody has, in whatever order both come', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
-    const idOf = (place: number) => ((orders[place] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
-    const paid = (place: number) => full('PaymentApproved', { OrderId: idOf(place) })
+    const idOf = (position: number) =>
+      ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
+    const paid = (position: number) => full('PaymentApproved', { OrderId: idOf(position) })
     index.add(indexRecord(paid(1), { topic: 'paymentevents', offset: 0, at: start }))
     index.add(...orders.map((order, offset) => indexRecord(order, { offset, at: start + offset })))
     const missing = () =>
-      index.reads.missing(start + 10 * second, 0, 10).found.map(({ row }) => Number(row.place.offset))
+      index.reads.missing(start + 10 * second, 0, 10).events.map(({ row }) => Number(row.position.offset))
     expect(missing()).to.deep.equal([0, 2])
     index.add(indexRecord(paid(0), { topic: 'paymentevents', offset: 1, at: start }))
     expect(missing()).to.deep.equal([2])
@@ -178,7 +179,7 @@ describe('what the index is asked', () => {
     const missing = (seconds: number) =>
       chained.reads
         .missing(start + seconds * second, undefined, 10)
-        .found.map(({ row, reaction }) => [row.name, reaction.within])
+        .events.map(({ row, reaction }) => [row.name, reaction.within])
     try {
       chained.add(indexRecord(order, { offset: 0, at: start }))
       expect([missing(5), missing(6)]).to.deep.equal([[], [['OrderCreated', 5]]])
@@ -225,14 +226,14 @@ describe('what the index is asked', () => {
       name: 'OrderCreated',
     })
     expect(index.reads.deadLetterEntries(groups[0]?.id, 'open')).to.have.length(2)
-    const [resent] = index.reads.deadLetterEntries(undefined, 'resent')
-    expect(resent?.attempts[0]?.resent?.as.offset).to.equal('9')
-    const letter = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' })
-    expect(letter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[resent?.id, 'resent']])
+    const [replayed] = index.reads.deadLetterEntries(undefined, 'replayed')
+    expect(replayed?.attempts[0]?.replayed?.as.offset).to.equal('9')
+    const deadLetter = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' })
+    expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
   it('tells events and dead letters at one position apart, when the topic was created again', () => {
-    const letterOf = (at: number, reason: string, record: string) => ({
+    const deadLetterOf = (at: number, reason: string, record: string) => ({
       topic: 'orderevents.dead',
       headers: {
         'deadletter-app': 'order-service',
@@ -248,29 +249,29 @@ describe('what the index is asked', () => {
     const note = { 'replay-of': 'orderevents/0/0', 'replay-of-record': first, 'replayed-as': 'orderevents/0/9' }
     index.add(
       indexRecord('{', { at: start }),
-      indexRecord('{', { ...letterOf(start, 'not-json', first), at: start + 5, offset: 0 }),
+      indexRecord('{', { ...deadLetterOf(start, 'not-json', first), at: start + 5, offset: 0 }),
       indexRecord('', { topic: 'orderevents.dead', headers: note, at: start + 10, offset: 1 }),
       indexRecord('[', { at: start + 20 }),
-      indexRecord('[', { ...letterOf(start + 20, 'untrusted', second), at: start + 25, offset: 2 }),
+      indexRecord('[', { ...deadLetterOf(start + 20, 'untrusted', second), at: start + 25, offset: 2 }),
     )
     const entries = index.reads.deadLetterEntries(undefined, undefined)
     expect(entries.map(({ state, reason }) => [state, reason])).to.deep.equal([
       ['open', 'untrusted'],
-      ['resent', 'not-json'],
+      ['replayed', 'not-json'],
     ])
-    const place = { topic: 'orderevents', partition: 0, offset: '0' }
-    const reasonsAt = (at?: number) => index.reads.event(place, at)?.entries.map(({ reason }) => reason)
+    const position = { topic: 'orderevents', partition: 0, offset: '0' }
+    const reasonsAt = (at?: number) => index.reads.event(position, at)?.entries.map(({ reason }) => reason)
     expect([reasonsAt(start), reasonsAt(start + 20), reasonsAt()]).to.deep.equal([
       ['not-json'],
       ['untrusted'],
       ['untrusted'],
     ])
-    const letter = index.reads.event({ ...place, topic: 'orderevents.dead' })
-    expect(letter?.cause?.at).to.equal(new Date(start).toISOString())
+    const deadLetter = index.reads.event({ ...position, topic: 'orderevents.dead' })
+    expect(deadLetter?.cause?.at).to.equal(new Date(start).toISOString())
   })
 
   it('says how far the dead-letter topics were read, with rows that the writer has not told of yet', () => {
-    const letter = (offset: number) =>
+    const deadLetter = (offset: number) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
         offset,
@@ -287,17 +288,17 @@ describe('what the index is asked', () => {
       offset: 2,
       headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
     })
-    index.add(letter(0), letter(1))
+    index.add(deadLetter(0), deadLetter(1))
     const ids = index.reads.deadLetterEntries(undefined, undefined).map(({ id }) => id)
     // Committed, and not followed.
     index.writer.write([note], positionAfter([note]))
-    const { found, readUpTo } = index.reads.rawEntries(ids)
+    const { entries, readUpTo } = index.reads.rawEntries(ids)
     expect([...readUpTo]).to.deep.equal([['orderevents.dead/0', 3n]])
-    expect(found.map(({ entry }) => entry.attempts[0]?.resent?.as.offset)).to.deep.equal([undefined, '9'])
+    expect(entries.map(({ entry }) => entry.attempts[0]?.resent?.as.offset)).to.deep.equal([undefined, '9'])
   })
 
   it('chooses entries with their newest open attempts, by ids or all that are open in a group', () => {
-    const letter = (offset: number, at: number, over: Record<string, string> = {}) =>
+    const deadLetter = (offset: number, at: number, over: Record<string, string> = {}) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
         offset: at,
@@ -315,7 +316,7 @@ describe('what the index is asked', () => {
       offset: 2,
       headers: { 'replay-of': 'orderevents/0/1', 'replayed-as': 'orderevents/0/9' },
     })
-    index.add(letter(0, 0), letter(1, 1), note)
+    index.add(deadLetter(0, 0), deadLetter(1, 1), note)
     const entries = index.reads.deadLetterEntries(undefined, undefined)
     const [replayed, open] = entries
     const chosen = { id: open?.id, attempt: 'orderevents/0/0' }
@@ -325,7 +326,7 @@ describe('what the index is asked', () => {
       chosen: [chosen, { id: replayed?.id, attempt: 'orderevents/0/1' }],
       unknown: 'none',
     })
-    index.add(letter(1, 3, { 'deadletter-replay': 'orderevents/0/9' }))
+    index.add(deadLetter(1, 3, { 'deadletter-replay': 'orderevents/0/9' }))
     expect(index.reads.chosenEntries({ ids: [replayed?.id ?? ''] }).chosen).to.deep.equal([
       { id: replayed?.id, attempt: 'orderevents/0/9' },
     ])
@@ -333,7 +334,7 @@ describe('what the index is asked', () => {
 
   describe('of a record that two services rejected', () => {
     const record = randomUUID()
-    const letter = (app: string, at: number, over: Record<string, string> = {}, reason = 'invalid-payload') =>
+    const deadLetter = (app: string, at: number, over: Record<string, string> = {}, reason = 'invalid-payload') =>
       indexRecord(orderCreated({}, { Total: 'x' }), {
         topic: 'orderevents.dead',
         offset: at,
@@ -363,7 +364,7 @@ describe('what the index is asked', () => {
     const all = () => index.reads.deadLetterEntries(undefined, undefined)
 
     it('lists it once, with both services, each with its own dead letter', () => {
-      index.add(letter('payment-service', 0), letter('order-service', 1))
+      index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))
       const [entry, ...others] = all()
       expect(others).to.deep.equal([])
       expect(entry?.services.map(({ app, reason, problem }) => [app, reason, problem?.message])).to.deep.equal([
@@ -379,27 +380,27 @@ describe('what the index is asked', () => {
         { entries: 1, open: 1, services: ['order-service', 'payment-service'] },
       ])
       const { entries } = index.reads.event({ topic: 'orderevents.dead', partition: 0, offset: '1' }) ?? {}
-      expect(entries?.map(({ id, letters }) => [id, letters.length])).to.deep.equal([[entry?.id, 2]])
+      expect(entries?.map(({ id, deadLetters }) => [id, deadLetters.length])).to.deep.equal([[entry?.id, 2]])
     })
 
     it('finds it by the id of each dead letter, and chooses it once', () => {
-      index.add(letter('payment-service', 0), letter('order-service', 1))
+      index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))
       const [entry] = all()
       const ids = entry?.services.map(({ id }) => id) ?? []
-      for (const id of ids) expect(index.reads.rawEntries([id]).found.map(({ view }) => view)).to.deep.equal([entry])
+      for (const id of ids) expect(index.reads.rawEntries([id]).entries.map(({ view }) => view)).to.deep.equal([entry])
       const chosen = [{ id: entry?.id, attempt: 'orderevents/0/0' }]
       expect(index.reads.chosenEntries({ ids })).to.deep.equal({ chosen, unknown: undefined })
       expect(index.reads.chosenEntries({ group: entry?.group })).to.deep.equal({ chosen, unknown: undefined })
       // A job of an earlier version has both.
-      const { found } = index.reads.rawEntries(ids)
-      expect(found.map(({ entry }) => entry.id)).to.have.members(ids)
+      const { entries } = index.reads.rawEntries(ids)
+      expect(entries.map(({ entry }) => entry.id)).to.have.members(ids)
     })
 
     it('counts it as one that was replayed, and as open when one of them rejects it again', () => {
-      index.add(letter('payment-service', 0), letter('order-service', 1), note(2))
-      expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['resent', 1]])
+      index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1), note(2))
+      expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['replayed', 1]])
       const [{ id } = { id: '' }] = all()
-      index.add(letter('order-service', 3, again))
+      index.add(deadLetter('order-service', 3, again))
       const [entry, ...others] = all()
       expect(others).to.deep.equal([])
       expect(entry?.id).to.equal(id)
@@ -413,18 +414,21 @@ describe('what the index is asked', () => {
     })
 
     it('joins the dead letter of a service that rejects it after it was replayed', () => {
-      index.add(letter('payment-service', 0), note(1), letter('order-service', 2))
-      expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['resent', 2]])
+      index.add(deadLetter('payment-service', 0), note(1), deadLetter('order-service', 2))
+      expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['replayed', 2]])
     })
 
     it('replays it for the service that can handle it, where another one never will', () => {
-      index.add(letter('order-service', 0, {}, 'conflicting-order'), letter('payment-service', 1, {}, 'handler-error'))
-      const [found] = index.reads.rawEntries(all().map(({ id }) => id)).found
-      expect(found?.entry.attempts.map(({ reason }) => reason)).to.deep.equal(['handler-error'])
+      index.add(
+        deadLetter('order-service', 0, {}, 'conflicting-order'),
+        deadLetter('payment-service', 1, {}, 'handler-error'),
+      )
+      const [entry] = index.reads.rawEntries(all().map(({ id }) => id)).entries
+      expect(entry?.entry.attempts.map(({ reason }) => reason)).to.deep.equal(['handler-error'])
     })
 
     it('keeps the records of two dead letters apart', () => {
-      index.add(letter('payment-service', 0), letter('order-service', 1, { 'deadletter-record': randomUUID() }))
+      index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1, { 'deadletter-record': randomUUID() }))
       expect(all()).to.have.length(2)
     })
   })

@@ -7,10 +7,10 @@ describe('the index', () => {
   let index: TestIndex
   afterEach(() => index.close())
 
-  const places = () =>
+  const positions = () =>
     index.reads
       .events({}, 100_000, undefined)
-      .items.map(({ place }) => `${place.topic}/${place.partition}/${place.offset}`)
+      .items.map(({ position }) => `${position.topic}/${position.partition}/${position.offset}`)
 
   it('goes on where its rows end, whenever it was killed: no gap and no duplicate', () => {
     fc.assert(
@@ -48,8 +48,8 @@ describe('the index', () => {
           const expected = ends.flatMap((end, partition) =>
             Array.from({ length: end }, (_, offset) => `orderevents/${partition}/${offset}`),
           )
-          expect(places()).to.have.members(expected)
-          expect(places()).to.have.length(expected.length)
+          expect(positions()).to.have.members(expected)
+          expect(positions()).to.have.length(expected.length)
           expect(index.reads.events({}, 1, undefined).total).to.equal(expected.length)
           index.close()
         },
@@ -66,7 +66,7 @@ describe('the index', () => {
       index.add(indexRecord(orderCreated(), { topic, offset }))
       index.reopen()
     }
-    expect(places().map((place) => place.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
+    expect(positions().map((position) => position.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
   })
 
   it('drops the oldest segments whole, and keeps as many of the newest events as it says', () => {
@@ -74,7 +74,7 @@ describe('the index', () => {
     for (let offset = 0; offset < 95; offset += 5) {
       index.add(...Array.from({ length: 5 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
     }
-    const kept = places()
+    const kept = positions()
     expect(kept[0]).to.equal('orderevents/0/94')
     expect(kept).to.have.length.within(20, 30)
     expect(readdirSync(index.folder).filter((name) => /^events.*sqlite$/.test(name))).to.have.length.at.most(3)
@@ -93,7 +93,7 @@ describe('the index', () => {
       now += day + 1
       index.add(indexRecord(orderCreated(), { offset: days, at: now }))
     }
-    expect(places()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
+    expect(positions()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
   })
 
   it('tells what it never got, for as long as it keeps what came then', () => {

@@ -7,7 +7,7 @@ import { createLiveViews, type LiveViews } from '../../src/live-views.ts'
 import { indexRecord, orderCreated } from '../support/records.ts'
 
 describe('a live view', () => {
-  let told: (batch: IngestBatch) => void
+  let emit: (batch: IngestBatch) => void
   let views: LiveViews
   const truth = { indexLag: 0, newest: null, oldestKept: null, kept: 0, gaps: [], unreadable: [], isConnected: true }
 
@@ -15,7 +15,7 @@ describe('a live view', () => {
     const index: Pick<MonitorIndex, 'onBatch' | 'watch' | 'truth' | 'requireOpen'> = {
       requireOpen() {},
       onBatch(listener) {
-        told = listener
+        emit = listener
         return () => {}
       },
       watch() {},
@@ -40,14 +40,14 @@ describe('a live view', () => {
       if (event === 'batch') batches.push(data as LiveBatch)
       return true
     })
-    told(batchOf(...Array.from({ length: 500 }, () => orderCreated()), orderCreated({}, { Total: 'x' })))
-    told(batchOf(...Array.from({ length: 30 }, () => orderCreated({ AppName: 'shop' }))))
+    emit(batchOf(...Array.from({ length: 500 }, () => orderCreated()), orderCreated({}, { Total: 'x' })))
+    emit(batchOf(...Array.from({ length: 30 }, () => orderCreated({ AppName: 'shop' }))))
     const sum = (of: (batch: LiveBatch) => number) => batches.reduce((total, batch) => total + of(batch), 0)
     while (sum(({ received }) => received) < 531) await delay(10)
     expect([sum(({ matched }) => matched), sum(({ invalid }) => invalid)]).to.deep.equal([530, 0])
-    const said = (publisher: string) =>
+    const countOf = (publisher: string) =>
       sum(({ added }) => added.publisher.find(({ value }) => value === publisher)?.count ?? 0)
-    expect([said('older-application'), said('shop')]).to.deep.equal([500, 30])
+    expect([countOf('older-application'), countOf('shop')]).to.deep.equal([500, 30])
     for (const { rows } of batches) {
       expect(rows).to.have.length.at.most(20)
       const times = rows.map(({ at }) => at)
@@ -64,10 +64,10 @@ describe('a live view', () => {
       if (!isSlow) batches.push(data as LiveBatch)
       return !isSlow
     })
-    told(batchOf(orderCreated(), orderCreated()))
+    emit(batchOf(orderCreated(), orderCreated()))
     while (views.dropped() === 0) await delay(10)
     isSlow = false
-    told(batchOf(orderCreated()))
+    emit(batchOf(orderCreated()))
     while (batches.length === 0) await delay(10)
     expect(batches[0]?.lost).to.deep.include({ received: 2, matched: 2 })
     expect(batches[0]?.received).to.equal(1)

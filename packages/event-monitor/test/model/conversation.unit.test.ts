@@ -36,20 +36,20 @@ describe('a conversation', () => {
 
   it('has effects after their causes, whatever clocks say, and says how far they are apart', () => {
     index.add(indexRecord(payment(), { topic: 'paymentevents', at: start }), indexRecord(order, { at: start + 50 }))
-    const found = steps()
-    expect(found.map(({ kind, row }) => [kind, row.name])).to.deep.equal([
+    const all = steps()
+    expect(all.map(({ kind, row }) => [kind, row.name])).to.deep.equal([
       ['request', 'OrderCreated'],
       ['event', 'OrderCreated'],
       ['event', 'PaymentApproved'],
     ])
-    expect(found[2]).to.deep.include({
+    expect(all[2]).to.deep.include({
       cause: 1,
       depth: 1,
       skew: { ms: 50, by: 'broker' },
       from: 'service:payment-service',
       to: 'topic:paymentevents',
     })
-    expect(found[1]?.consumers).to.deep.include({ lane: 'service:payment-service', handled: null, reaction: [2] })
+    expect(all[1]?.consumers).to.deep.include({ column: 'service:payment-service', handled: null, reaction: [2] })
   })
 
   it('says by how much a publisher’s clock is wrong', () => {
@@ -62,7 +62,7 @@ describe('a conversation', () => {
 
   it('goes over the dead letter, its edit and its resend', () => {
     const document = { ...order, AppName: 'older-application' }
-    const letter = {
+    const deadLetter = {
       'deadletter-app': 'payment-service',
       'deadletter-reason': 'invalid-payload',
       'deadletter-topic': 'orderevents',
@@ -71,7 +71,7 @@ describe('a conversation', () => {
     }
     index.add(
       indexRecord(document, { offset: 0, at: start }),
-      indexRecord(document, { topic: 'orderevents.dead', offset: 0, at: start + 1, headers: letter }),
+      indexRecord(document, { topic: 'orderevents.dead', offset: 0, at: start + 1, headers: deadLetter }),
       indexRecord(document, { offset: 1, at: start + 2, headers: { 'replayed-from': 'orderevents/0/0' } }),
       indexRecord('', {
         topic: 'orderevents.dead',
@@ -80,17 +80,17 @@ describe('a conversation', () => {
         headers: { 'replay-of': 'orderevents/0/0', 'replayed-as': 'orderevents/0/1', 'replay-edited': 'true' },
       }),
     )
-    const { lanes, steps: found } = index.reads.conversation(correlation, roles)
-    expect(found.map(({ kind, from, to, cause, isEdited }) => [kind, from, to, cause, isEdited])).to.deep.equal([
+    const { columns, steps } = index.reads.conversation(correlation, roles)
+    expect(steps.map(({ kind, from, to, cause, isEdited }) => [kind, from, to, cause, isEdited])).to.deep.equal([
       ['event', 'app:older-application', 'topic:orderevents', null, false],
       ['dead-letter', 'topic:orderevents', 'dead:orderevents', 0, false],
-      ['resend', 'dead:orderevents', 'topic:orderevents', 1, true],
+      ['replay', 'dead:orderevents', 'topic:orderevents', 1, true],
     ])
-    expect(found[0]?.consumers.map(({ lane, isSetAside = false }) => [lane, isSetAside])).to.deep.include.members([
+    expect(steps[0]?.consumers.map(({ column, isRejected = false }) => [column, isRejected])).to.deep.include.members([
       ['service:order-service', false],
       ['service:payment-service', true],
     ])
-    expect(lanes.map(({ id }) => id)).to.include.members([
+    expect(columns.map(({ id }) => id)).to.include.members([
       'app:older-application',
       'topic:orderevents',
       'dead:orderevents',
@@ -99,14 +99,14 @@ describe('a conversation', () => {
   })
 
   describe('beside the log', () => {
-    const way = (positions: Record<string, Record<string, string>>) => {
-      const { lanes, steps: found } = index.reads.conversation(correlation, rolesAt(positions))
+    const arrowsAt = (positions: Record<string, Record<string, string>>) => {
+      const { columns, steps } = index.reads.conversation(correlation, rolesAt(positions))
       return {
-        lanes: lanes.map(({ id }) => id),
-        way: found.map(({ kind, from, to, cause }) => [kind, from, to, cause]),
+        columns: columns.map(({ id }) => id),
+        arrows: steps.map(({ kind, from, to, cause }) => [kind, from, to, cause]),
       }
     }
-    const letterOf = (offset: number, app: string) => ({
+    const deadLetterOf = (offset: number, app: string) => ({
       'deadletter-app': app,
       'deadletter-reason': 'total-too-odd',
       'deadletter-topic': 'orderevents',
@@ -120,8 +120,8 @@ describe('a conversation', () => {
         indexRecord(payment(), { topic: 'paymentevents', at: start + 5, offset: 3 }),
       )
       const reached = { 'orderevents/0': '8', 'paymentevents/0': '3' }
-      expect(way({ 'order-service': reached, 'payment-service': reached })).to.deep.equal({
-        lanes: [
+      expect(arrowsAt({ 'order-service': reached, 'payment-service': reached })).to.deep.equal({
+        columns: [
           'client',
           'service:order-service',
           'state:order-service',
@@ -130,7 +130,7 @@ describe('a conversation', () => {
           'service:payment-service',
           'state:payment-service',
         ],
-        way: [
+        arrows: [
           ['request', 'client', 'service:order-service', null],
           ['event', 'service:order-service', 'topic:orderevents', null],
           ['handled', 'service:order-service', 'state:order-service', 1],
@@ -142,9 +142,9 @@ describe('a conversation', () => {
 
     it('says nothing of a service whose position is not known, or not behind the event', () => {
       index.add(indexRecord(order, { offset: 7 }))
-      const { lanes, way: found } = way({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
-      expect(found.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
-      expect(lanes.filter((id) => id.startsWith('state:'))).to.deep.equal([])
+      const { columns, arrows } = arrowsAt({ 'order-service': { 'orderevents/0': '7', 'orderevents/1': '9' } })
+      expect(arrows.map(([kind]) => kind)).to.deep.equal(['request', 'event'])
+      expect(columns.filter((id) => id.startsWith('state:'))).to.deep.equal([])
     })
 
     it('has nothing of what a service set aside in its store, and the resend that it took', () => {
@@ -156,28 +156,28 @@ describe('a conversation', () => {
           topic: 'orderevents.dead',
           offset: 0,
           at: start + 1,
-          headers: letterOf(0, 'payment-service'),
+          headers: deadLetterOf(0, 'payment-service'),
         }),
         indexRecord(foreign, { offset: 1, at: start + 2, headers: { 'replayed-from': 'orderevents/0/0' } }),
       )
-      const { lanes, way: found } = way({ 'order-service': all, 'payment-service': all })
-      expect(found).to.deep.equal([
+      const { columns, arrows } = arrowsAt({ 'order-service': all, 'payment-service': all })
+      expect(arrows).to.deep.equal([
         ['event', 'app:older-application', 'topic:orderevents', null],
         ['handled', 'service:order-service', 'state:order-service', 0],
         ['dead-letter', 'topic:orderevents', 'dead:orderevents', 0],
-        ['resend', 'dead:orderevents', 'topic:orderevents', 2],
+        ['replay', 'dead:orderevents', 'topic:orderevents', 2],
         ['handled', 'service:payment-service', 'state:payment-service', 3],
       ])
-      expect(lanes).not.to.include('client')
+      expect(columns).not.to.include('client')
     })
 
     it('says of nobody that he handled what somebody set aside who is not named', () => {
       index.add(
         indexRecord(order, { offset: 0 }),
-        indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: letterOf(0, 'no name of ours') }),
+        indexRecord(order, { topic: 'orderevents.dead', offset: 0, headers: deadLetterOf(0, 'no name of ours') }),
       )
       const all = { 'orderevents/0': '10' }
-      const kinds = way({ 'order-service': all, 'payment-service': all }).way.map(([kind]) => kind)
+      const kinds = arrowsAt({ 'order-service': all, 'payment-service': all }).arrows.map(([kind]) => kind)
       expect(kinds).not.to.include('handled')
     })
 
@@ -190,7 +190,7 @@ describe('a conversation', () => {
         indexRecord(lost, { topic: 'paymentevents', offset: 0 }),
       )
       const all = { 'orderevents/0': '10', 'paymentevents/0': '10' }
-      const kinds = way({ 'order-service': all, 'payment-service': {} }).way.map(([kind]) => kind)
+      const kinds = arrowsAt({ 'order-service': all, 'payment-service': {} }).arrows.map(([kind]) => kind)
       expect(kinds.filter((kind) => kind === 'handled')).to.have.length(1)
       expect(kinds.filter((kind) => kind === 'request')).to.have.length(1)
     })
@@ -203,9 +203,9 @@ describe('a conversation', () => {
       indexRecord(order, { offset: 1 }),
       indexRecord(lost, { topic: 'paymentevents' }),
     )
-    const found = steps()
-    expect(found.find(({ row }) => row.place.offset === '1')?.duplicateOf).to.equal(1)
-    expect(found.find(({ row }) => row.name === 'PaymentApproved')?.missingCause).to.equal(lost.Headers.CausationId)
+    const all = steps()
+    expect(all.find(({ row }) => row.position.offset === '1')?.duplicateOf).to.equal(1)
+    expect(all.find(({ row }) => row.name === 'PaymentApproved')?.missingCause).to.equal(lost.Headers.CausationId)
   })
 })
 
@@ -213,14 +213,14 @@ describe('the order of cause and effect', () => {
   interface Thing {
     id: number
     cause: number | undefined
-    lane: string
+    partition: string
     offset: number
     time: number
   }
   const order = (things: Thing[]) =>
     causalOrder(things, {
       cause: ({ cause }) => (cause === undefined ? undefined : things[cause]),
-      lane: ({ lane }) => lane,
+      partition: ({ partition }) => partition,
       offset: ({ offset }) => offset,
       time: ({ time }) => time,
     })
@@ -228,7 +228,7 @@ describe('the order of cause and effect', () => {
   it('has everything once, causes first and each lane in its order, whatever clocks say', () => {
     const thing = fc.record({
       cause: fc.option(fc.nat(30), { nil: undefined }),
-      lane: fc.constantFrom('a', 'b'),
+      partition: fc.constantFrom('a', 'b'),
       time: fc.nat(100),
     })
     fc.assert(
@@ -247,8 +247,8 @@ describe('the order of cause and effect', () => {
           if (one.cause !== undefined)
             expect(ordered.indexOf(one)).to.be.above(ordered.indexOf(things[one.cause] as Thing))
         }
-        for (const lane of ['a', 'b']) {
-          const own = ordered.filter((one) => one.lane === lane).map(({ offset }) => offset)
+        for (const partition of ['a', 'b']) {
+          const own = ordered.filter((one) => one.partition === partition).map(({ offset }) => offset)
           expect(own).to.deep.equal(own.toSorted((one, other) => one - other))
         }
       }),
@@ -256,7 +256,9 @@ describe('the order of cause and effect', () => {
   })
 
   it('ends where causes go round in a circle', () => {
-    const things = [0, 1, 2].map((id): Thing => ({ id, cause: (id + 1) % 3, lane: String(id), offset: 0, time: id }))
+    const things = [0, 1, 2].map(
+      (id): Thing => ({ id, cause: (id + 1) % 3, partition: String(id), offset: 0, time: id }),
+    )
     expect(order(things)).to.have.members(things)
   })
 })

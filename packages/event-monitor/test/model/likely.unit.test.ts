@@ -4,7 +4,7 @@ import type { GroupLag, ServiceHealth } from '../../src/api/system.ts'
 import { likelyReason } from '../../src/routes/system.ts'
 
 describe('why nobody has reacted to an event', () => {
-  const row = { place: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow
+  const row = { position: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow
   const ready: ServiceHealth = {
     name: 'payment-service',
     url: 'http://127.0.0.1:5003',
@@ -19,12 +19,12 @@ describe('why nobody has reacted to an event', () => {
   }
   const likely = (over: Partial<Parameters<typeof likelyReason>[2]>) =>
     likelyReason(row, 'payment-service', {
-      ...{ services: [ready], groups: [group('8', '8')], indexLag: 0, letterOf: () => undefined },
+      ...{ services: [ready], groups: [group('8', '8')], indexLag: 0, deadLetterOf: () => undefined },
       ...over,
     })
 
   it('is its dead letter before all else', () => {
-    expect(likely({ letterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
+    expect(likely({ deadLetterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
   })
 
   it('is that its service does not answer, or says what it lacks', () => {

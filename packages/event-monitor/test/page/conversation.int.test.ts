@@ -12,12 +12,12 @@ describe('the view of a conversation', () => {
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.equal(7)
     expect(await page.locator('.step.dead-letter .words-bad').textContent()).to.equal('dead letter: invalid-payload')
-    expect(await page.locator('.step.resend .words').textContent()).to.equal('edited and resent: OrderCreated@1')
-    expect(await page.locator('.step').first().locator('.set-aside').count()).to.equal(1)
+    expect(await page.locator('.step.replay .words').textContent()).to.equal('edited and resent: OrderCreated@1')
+    expect(await page.locator('.step').first().locator('.rejected').count()).to.equal(1)
     expect(await page.locator('.step').first().locator('circle.handled').count()).to.equal(1)
     const notes = await page.locator('.notes').allTextContents()
     expect(notes.join()).to.match(/is not here.*again, first as step 4.*120 ms before its cause/)
-    expect(await page.locator('.lane-head').allTextContents()).to.include('outsidelegacy-shop')
+    expect(await page.locator('.column-head').allTextContents()).to.include('outsidelegacy-shop')
     expect(await page.locator('.idle').allTextContents()).to.deep.equal(['⋯ 4 min of nothing ⋯', '⋯ 1 d of nothing ⋯'])
   })
 
@@ -25,11 +25,11 @@ describe('the view of a conversation', () => {
     tests.monitor.answers.conversation = aroundConversation()
     const page = await tests.open(path)
     await page.locator('.step.handled').waitFor()
-    expect(await page.locator('.lane-head').allTextContents()).to.include.members([
+    expect(await page.locator('.column-head').allTextContents()).to.include.members([
       'clientclient',
       'storeorder-service',
     ])
-    expect(await page.locator('.lane.state, .lane.client').count()).to.equal(2)
+    expect(await page.locator('.column.state, .column.client').count()).to.equal(2)
     expect(await page.locator('.step .words').allTextContents()).to.deep.equal([
       'request',
       'OrderCreated@1',
@@ -96,8 +96,8 @@ describe('the view of a conversation', () => {
   it('leads on from a GUID that stands in one conversation only', async () => {
     tests.monitor.problems.set(`/v1/conversations/${guid(7, 4)}`, { type: 'x', title: 'None', status: 404 })
     const first = { topic: 'orderevents', partition: 1, offset: '1204' }
-    const found = { correlationId: guid(2, 1), events: 7, from: isoAt(0), to: isoAt(1000), first }
-    tests.monitor.answers.conversations.items = [found]
+    const conversations = { correlationId: guid(2, 1), events: 7, from: isoAt(0), to: isoAt(1000), first }
+    tests.monitor.answers.conversations.items = [conversations]
     const page = await tests.open(`/c/${guid(7, 4)}`)
     await page.waitForURL(`**/c/${guid(2, 1)}`)
     await page.locator('.step').first().waitFor()

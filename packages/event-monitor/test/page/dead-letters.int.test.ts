@@ -9,7 +9,7 @@ import { guid } from './support/sample.ts'
 describe('the dead letters', () => {
   const tests = pageTests()
   const path = `/dead/${guid(9, 4)}`
-  const checks = () => tests.monitor.asked.filter((each) => each.path.endsWith('/check'))
+  const checks = () => tests.monitor.requests.filter((each) => each.path.endsWith('/check'))
 
   /** As somebody does: the quotes around the total go. */
   async function mend(page: Page): Promise<void> {
@@ -71,11 +71,11 @@ describe('the dead letters', () => {
     await page.locator('.cm-deletedChunk').waitFor()
     await page.locator('.changes', { hasText: '/Payload/Total' }).waitFor()
     await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
-    tests.monitor.answers.resends.items = []
+    tests.monitor.answers.replays.items = []
     tests.monitor.answers.started = job({
       id: 'job-9',
       total: 1,
-      resent: 0,
+      replayed: 0,
       refused: 0,
       done: 0,
       state: 'running',
@@ -84,20 +84,20 @@ describe('the dead letters', () => {
     })
     await page.getByRole('button', { name: 'Resend as edited' }).click()
     await page.locator('.job', { hasText: 'running' }).first().waitFor()
-    const [sent, ...others] = tests.monitor.asked.filter(
-      ({ path, method }) => path === '/v1/resends' && method === 'POST',
+    const [sent, ...others] = tests.monitor.requests.filter(
+      ({ path, method }) => path === '/v1/replays' && method === 'POST',
     )
     expect(others).to.deep.equal([])
     expect(sent?.headers['idempotency-key']).to.match(/^[0-9a-f]{32}$/)
     expect(sent?.body).to.deep.include({ entries: [guid(9, 4)], attempt: entry(4).origin })
     const as = { topic: 'orderevents', partition: 1, offset: '2301' }
-    const outcomes = [{ entry: guid(9, 4), result: 'resent' as const, as, why: [] }]
-    tests.monitor.send('job', job({ id: 'job-9', total: 1, resent: 1, refused: 0, done: 0, outcomes, edited: true }))
+    const outcomes = [{ entry: guid(9, 4), result: 'replayed' as const, as, why: [] }]
+    tests.monitor.send('job', job({ id: 'job-9', total: 1, replayed: 1, refused: 0, done: 0, outcomes, edited: true }))
     await page.locator('.job a[href="/e/orderevents/1/2301"]').waitFor()
     // The index learns of it later than the job.
     const [attempt] = entry(4).attempts
-    const attempts = attempt ? [{ ...attempt, resent: { as, at: attempt.at, edited: true } }] : []
-    tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'resent', attempts }) })
+    const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []
+    tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
     await page.getByText('resent, and has not failed since').waitFor()
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
     expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
@@ -110,8 +110,8 @@ describe('the dead letters', () => {
     const [first] = entry(4).attempts
     const attempts = first
       ? [
-          { ...first, resent: { as: attempt, at: first.at, edited: false } },
-          { ...first, place: attempt, resent: null },
+          { ...first, replayed: { as: attempt, at: first.at, edited: false } },
+          { ...first, position: attempt, replayed: null },
         ]
       : []
     const { editable } = entryDetail()
@@ -122,7 +122,7 @@ describe('the dead letters', () => {
     })
     return attempt
   }
-  const sent = () => tests.monitor.asked.filter(({ path, method }) => path === '/v1/resends' && method === 'POST')
+  const sent = () => tests.monitor.requests.filter(({ path, method }) => path === '/v1/replays' && method === 'POST')
 
   it('keep an edit for its attempt, and send it for a newer one only when the user says so', async () => {
     const page = await tests.open(path)
@@ -173,7 +173,7 @@ describe('the dead letters', () => {
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
     await page.getByText('ready: every receiver would take it').waitFor()
-    tests.monitor.problems.set('/v1/resends', {
+    tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
       title: 'The dead letter has changed since you looked at it',
       status: 409,
@@ -216,7 +216,7 @@ describe('the dead letters', () => {
       state: 'running',
       group: 'g1',
       total: 42,
-      resent: 3,
+      replayed: 3,
       refused: 0,
       done: 0,
       outcomes: [],
@@ -229,13 +229,13 @@ describe('the dead letters', () => {
     tests.monitor.answers.started = running
     await page.getByRole('dialog').getByRole('button', { name: 'Resend 42 events' }).click()
     await page.locator('.own-job', { hasText: '3 of 42' }).waitFor()
-    const sent = tests.monitor.asked.find(({ path, method }) => path === '/v1/resends' && method === 'POST')
+    const sent = tests.monitor.requests.find(({ path, method }) => path === '/v1/replays' && method === 'POST')
     expect(sent?.body).to.deep.equal({ group: 'g1', perSecond: 10 })
-    tests.monitor.send('job', { ...running, resent: 30 })
+    tests.monitor.send('job', { ...running, replayed: 30 })
     await page.locator('.own-job', { hasText: '30 of 42' }).waitFor()
-    tests.monitor.answers.resends = { items: [{ ...running, resent: 31 }] }
+    tests.monitor.answers.replays = { items: [{ ...running, replayed: 31 }] }
     await tests.reload(page, page.locator('.job', { hasText: '31 of 42' }))
-    tests.monitor.answers.resend = { ...running, state: 'stopped', resent: 32 }
+    tests.monitor.answers.replay = { ...running, state: 'stopped', replayed: 32 }
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.locator('.job', { hasText: 'stopped' }).waitFor()
   })
@@ -246,10 +246,10 @@ describe('the dead letters', () => {
     await page.getByRole('button', { name: 'Resend 2 chosen' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Resend 2 events' }).click()
     await eventually(
-      () => tests.monitor.asked.some(({ method, path }) => method === 'POST' && path === '/v1/resends'),
+      () => tests.monitor.requests.some(({ method, path }) => method === 'POST' && path === '/v1/replays'),
       'it to be sent',
     )
-    const sent = tests.monitor.asked.find(({ method, path }) => method === 'POST' && path === '/v1/resends')
+    const sent = tests.monitor.requests.find(({ method, path }) => method === 'POST' && path === '/v1/replays')
     expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
   })
 

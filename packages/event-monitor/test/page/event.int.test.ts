@@ -41,8 +41,8 @@ describe('the view of an event', () => {
     expect(await page.locator('.before-after pre').allTextContents()).to.deep.equal([
       JSON.stringify({ status: 'Created', customerName: '***' }, null, 2),
     ])
-    expect(tests.monitor.asked.find(({ method }) => method === 'POST')?.body).to.deep.equal({
-      place: eventDetail().row.place,
+    expect(tests.monitor.requests.find(({ method }) => method === 'POST')?.body).to.deep.equal({
+      position: eventDetail().row.position,
     })
   })
 
@@ -64,7 +64,7 @@ describe('the view of an event', () => {
     await dialog.getByRole('textbox').fill('the customer asked')
     await dialog.getByRole('button', { name: 'Record and show' }).click()
     await page.locator('.revealed').getByText('GB-123456789').waitFor()
-    expect(tests.monitor.asked.find(({ path }) => path.endsWith('/reveal'))?.body).to.deep.equal({
+    expect(tests.monitor.requests.find(({ path }) => path.endsWith('/reveal'))?.body).to.deep.equal({
       reason: 'the customer asked',
     })
     const kept = await page.evaluate(() =>
@@ -88,7 +88,7 @@ describe('the view of an event', () => {
   })
 
   it('leads from an Id to the one record that has it, and lists them when there are more', async () => {
-    tests.monitor.answers.id.places.splice(1)
+    tests.monitor.answers.id.positions.splice(1)
     const page = await tests.open('/id/00000001-0000-4000-8000-000000000004')
     await page.waitForURL('**/e/orderevents/1/1204')
   })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { bytes, clock, counted, duration, moment, rate, shortId, shownOf, since } from '../../page/lib/format.ts'
 
 describe('numbers and times on the page', () => {
-  const said: [string, string, string][] = [
+  const cases: [string, string, string][] = [
     ['a short time', duration(349.6), '350 ms'],
     ['seconds', duration(2400), '2.4 s'],
     ['nearly a minute', duration(59_990), '1 min'],
@@ -25,7 +25,7 @@ describe('numbers and times on the page', () => {
     ['another id', shortId('order-7'), 'order-7'],
     ['a moment that is none', moment('soon'), 'soon'],
   ]
-  for (const [what, text, expected] of said) it(`say ${what} as ${expected}`, () => expect(text).to.equal(expected))
+  for (const [what, text, expected] of cases) it(`say ${what} as ${expected}`, () => expect(text).to.equal(expected))
 
   it('say when something was to the millisecond', () => {
     const date = new Date(2026, 10, 21, 9, 5, 3, 7)

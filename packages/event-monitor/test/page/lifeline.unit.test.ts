@@ -29,7 +29,7 @@ describe('the lifeline', () => {
   })
 
   it('keeps room for the names of many lanes in little room', () => {
-    expect(lifelineOf(short, 300, true).laneWidth).to.equal(140)
+    expect(lifelineOf(short, 300, true).columnWidth).to.equal(140)
     expect(lifelineOf(short, 300, true).width).to.be.above(300)
   })
 
@@ -44,8 +44,8 @@ describe('the lifeline', () => {
   it('draws what crosses the sight, also when it begins and ends outside', () => {
     const bars = barsAcross(short.steps, 3, 4)
     expect(bars).to.deep.equal([
-      { lane: 'service:payment-service', from: 2, to: 3 },
-      { lane: 'service:payment-service', from: 2, to: 4 },
+      { column: 'service:payment-service', from: 2, to: 3 },
+      { column: 'service:payment-service', from: 2, to: 4 },
     ])
   })
 
@@ -63,10 +63,10 @@ describe('the lifeline', () => {
 
 describe('a lifeline with client and stores', () => {
   it('draws a request, and what a service handled, as steps that are no records', () => {
-    const { steps, lanes } = aroundConversation()
+    const { steps, columns } = aroundConversation()
     expect(steps.map(titleOf)).to.deep.equal(['request', 'OrderCreated@1', 'handled: OrderCreated@1'])
     expect(steps.map(isRecord)).to.deep.equal([false, true, false])
-    const drawn = lifelineOf({ ...conversation(), steps, lanes }, 1000, true).lanes.map(({ id }) => id)
+    const drawn = lifelineOf({ ...conversation(), steps, columns }, 1000, true).columns.map(({ id }) => id)
     for (const { from, to } of steps) expect(drawn).to.include.members([from, to])
   })
 })

@@ -44,17 +44,17 @@ describe('the live view', () => {
     tests.monitor.batch({ matched: 30, rows: rowsOf(5000, 20) })
     await page.getByRole('button', { name: '30 new: go on' }).waitFor()
     expect(await page.locator('.event-row', { hasText: '/6000' }).count()).to.equal(0)
-    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/events').length
-    const before = asked()
+    const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
+    const before = requests()
     await page.keyboard.press('Space')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
-    await eventually(() => asked() > before, 'the newest to be asked for')
+    await eventually(() => requests() > before, 'the newest to be asked for')
   })
 
   it('stops when somebody scrolls down, and goes back in time, each row once', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
-    const pages = () => tests.monitor.asked.filter(({ path }) => path === '/v1/events')
+    const pages = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events')
     for (const count of [2, 3]) {
       // While one is on its way nothing more is asked for: whoever scrolls goes on scrolling.
       await eventually(async () => {
@@ -64,8 +64,8 @@ describe('the live view', () => {
     }
     await page.getByRole('button', { name: /0 new: go on/ }).waitFor()
     expect(pages().at(-1)?.query.get('cursor')).to.match(/^\d+$/)
-    const places = await page.locator('.event-row .place').allTextContents()
-    expect(new Set(places)).to.have.length(places.length)
+    const positions = await page.locator('.event-row .position').allTextContents()
+    expect(new Set(positions)).to.have.length(positions.length)
     expect(await page.locator('.event-row').count()).to.be.below(80)
   })
 
@@ -77,7 +77,8 @@ describe('the live view', () => {
     await page.waitForURL(/why=%2FPayload%2FTotal/)
     await page.locator('.facets button[aria-pressed=true]', { hasText: 'invalid-payload /Payload/Total' }).waitFor()
     await eventually(
-      () => tests.monitor.asked.some(({ path, query }) => path === '/v1/live' && query.get('why') === '/Payload/Total'),
+      () =>
+        tests.monitor.requests.some(({ path, query }) => path === '/v1/live' && query.get('why') === '/Payload/Total'),
       'the stream to be asked for these alone',
     )
     await page.getByRole('link', { name: 'Take away name: OrderCreated' }).click()
@@ -140,11 +141,11 @@ describe('the live view', () => {
     tests.monitor.problems.set('/v1/live', { type: 'about:blank', title: 'not now', status: 503 })
     tests.monitor.cutStreams()
     await page.getByText('connection lost, trying again').waitFor()
-    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/events').length
-    const before = asked()
+    const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
+    const before = requests()
     tests.monitor.problems.clear()
     await page.locator('.truth', { hasText: '● live' }).waitFor()
-    await eventually(() => asked() > before, 'the newest to be asked for')
+    await eventually(() => requests() > before, 'the newest to be asked for')
   })
 
   it('says how complete it is: gaps, lag, and Kafka that does not answer', async () => {

@@ -51,14 +51,14 @@ describe('the first view', () => {
     const { page } = await tests.tab('/')
     await page.locator('.event-row .what').first().waitFor()
     await tests.reload(page, page.locator('.event-row .what').first())
-    const seen = await page.evaluate(() => {
+    const usage = await page.evaluate(() => {
       const [paint] = performance.getEntriesByName('first-contentful-paint')
       return {
         paint: paint?.startTime ?? 0,
         files: performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
       }
     })
-    console.log(`      first contentful paint of a second visit: ${seen.paint.toFixed(0)} ms`)
-    expect(seen.files.filter((path) => path.includes('code-editor'))).to.deep.equal([])
+    console.log(`      first contentful paint of a second visit: ${usage.paint.toFixed(0)} ms`)
+    expect(usage.files.filter((path) => path.includes('code-editor'))).to.deep.equal([])
   })
 })

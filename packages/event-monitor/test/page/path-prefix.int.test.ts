@@ -6,7 +6,7 @@ import { pageTests } from './support/page-tests.ts'
 describe('the page below a path prefix at a proxy', () => {
   const tests = pageTests('/watch/events')
   const { row } = sampleAnswers().event
-  const deep = `/e/${row.place.topic}/${row.place.partition}/${row.place.offset}`
+  const deep = `/e/${row.position.topic}/${row.position.partition}/${row.position.offset}`
   const pathOf = (page: { url(): string }) => new URL(page.url()).pathname
 
   for (const path of ['/', '/dead', '/health', deep, `/c/${row.correlationId}`, '/nowhere/at/all/for/sure/here']) {

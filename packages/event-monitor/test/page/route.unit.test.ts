@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { hrefs, placeIn, placeText, routeOf } from '../../page/lib/route.ts'
+import { hrefs, positionIn, positionText, routeOf } from '../../page/lib/route.ts'
 
 describe('the paths of the page', () => {
-  const place = { topic: 'order events/ä', partition: 2, offset: '9007199254740993' }
+  const position = { topic: 'order events/ä', partition: 2, offset: '9007199254740993' }
 
   it('lead back to what they were made of', () => {
-    expect(routeOf(hrefs.event(place))).to.deep.equal({ view: 'event', place })
+    expect(routeOf(hrefs.event(position))).to.deep.equal({ view: 'event', position })
     expect(routeOf(hrefs.conversation('a/b'))).to.deep.equal({ view: 'conversation', correlationId: 'a/b' })
     expect(routeOf(hrefs.entry('x y'))).to.deep.equal({ view: 'dead-entry', entry: 'x y' })
     expect(routeOf(hrefs.id('1%2'))).to.deep.equal({ view: 'id', id: '1%2' })
@@ -31,8 +31,8 @@ describe('the paths of the page', () => {
   }
 
   it('are read from what somebody types', () => {
-    expect(placeIn(' orderevents/2/12 ')).to.deep.equal({ topic: 'orderevents', partition: 2, offset: '12' })
-    expect(placeText(placeIn('/e/orderevents.dead/0/7') ?? place)).to.equal('orderevents.dead/0/7')
-    expect(placeIn('some/words')).to.equal(undefined)
+    expect(positionIn(' orderevents/2/12 ')).to.deep.equal({ topic: 'orderevents', partition: 2, offset: '12' })
+    expect(positionText(positionIn('/e/orderevents.dead/0/7') ?? position)).to.equal('orderevents.dead/0/7')
+    expect(positionIn('some/words')).to.equal(undefined)
   })
 })

@@ -4,7 +4,7 @@ import { rowOf } from './support/sample.ts'
 
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
 const shown = (lines: readonly Line[]) =>
-  lines.map((line) => ('row' in line ? Number(line.row.place.offset) - 1000 : `+${line.leftOut}`))
+  lines.map((line) => ('row' in line ? Number(line.row.position.offset) - 1000 : `+${line.leftOut}`))
 
 describe('the rows of the live view', () => {
   let buffer: RowBuffer
@@ -28,7 +28,7 @@ describe('the rows of the live view', () => {
     buffer.addNewer(rows(9, 3), 0)
     buffer.addOlder(rows(7, 3))
     expect(shown(buffer.lines)).to.deep.equal([9, 8, 7, 6, 5])
-    expect(buffer.oldest?.place.offset).to.equal('1005')
+    expect(buffer.oldest?.position.offset).to.equal('1005')
   })
 
   it('are never more than 2,000: the oldest go as newer come', () => {

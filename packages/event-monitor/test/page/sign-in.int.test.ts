@@ -30,7 +30,7 @@ describe('the page of a stack that is closed', () => {
     await page.locator('.event-row .what').first().waitFor()
     await page.locator('.truth', { hasText: '● live' }).waitFor()
     expect(new URL(page.url()).search).to.equal('?topic=orderevents')
-    const streams = tests.monitor.asked.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
+    const streams = tests.monitor.requests.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
     expect(streams.map(({ query }) => query.get('topic'))).to.deep.equal(['orderevents'])
     tests.monitor.batch({ matched: 4 })
     await page.getByText('4 since opened').waitFor()
@@ -39,10 +39,10 @@ describe('the page of a stack that is closed', () => {
 
   it('says what is wrong with a key: that it is none, is not known, or lacks a scope', async () => {
     const page = await tests.open('/dead')
-    const asked = () => tests.monitor.asked.filter(({ headers }) => headers.authorization).length
+    const requests = () => tests.monitor.requests.filter(({ headers }) => headers.authorization).length
     await signIn(page, 'not a key “at all”')
     await page.getByText('That is no key or token').waitFor()
-    expect(asked()).to.equal(0)
+    expect(requests()).to.equal(0)
     await signIn(page, stranger)
     await page.getByText('The key is not known here. It may have been revoked.').waitFor()
     await signIn(page, 'ofk_orders')
@@ -85,12 +85,12 @@ describe('the page of a stack that is closed', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    for (const path of [paths.me, paths.deadLetters, paths.resends, paths.live]) {
-      await eventually(() => tests.monitor.asked.some((each) => each.path === path), `${path} to be asked`)
+    for (const path of [paths.me, paths.deadLetters, paths.replays, paths.live]) {
+      await eventually(() => tests.monitor.requests.some((each) => each.path === path), `${path} to be asked`)
     }
-    const before = tests.monitor.asked.length
+    const before = tests.monitor.requests.length
     await page.waitForTimeout(4000)
-    expect(tests.monitor.asked.length).to.equal(before)
+    expect(tests.monitor.requests.length).to.equal(before)
     await page.getByRole('alert').getByRole('button', { name: 'Sign in' }).click()
     await signIn(page)
     await page.locator('main td').first().waitFor()

@@ -32,9 +32,9 @@ describe('the views of the system', () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
     expect(await page.getByRole('link', { name: 'mend it' }).getAttribute('href')).to.match(/^\/dead\//)
-    const asked = page.waitForRequest(/\/v1\/missing\?seconds=300&/)
+    const request = page.waitForRequest(/\/v1\/missing\?seconds=300&/)
     await page.getByRole('button', { name: '5 min' }).click()
-    await asked
+    await request
     await page.waitForURL('**/missing?seconds=300')
   })
 
@@ -62,9 +62,9 @@ describe('the views of the system', () => {
     await page.getByText('not valid').waitFor()
     await page.locator('.cm-lint-marker-error').waitFor()
     await page.getByRole('button', { name: 'As a publisher' }).click()
-    const asked = () => tests.monitor.asked.filter(({ path }) => path === '/v1/validate').map(({ body }) => body)
-    await eventually(() => (asked().at(-1) as { as?: string })?.as === 'full', 'it to be checked as a publisher')
-    expect(asked().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
+    const bodies = () => tests.monitor.requests.filter(({ path }) => path === '/v1/validate').map(({ body }) => body)
+    await eventually(() => (bodies().at(-1) as { as?: string })?.as === 'full', 'it to be checked as a publisher')
+    expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
   it('say who looked at personal values and who resent what', async () => {
@@ -98,8 +98,8 @@ describe('the views of the system', () => {
       const script = document.createElement('script')
       script.textContent = 'globalThis.ran = true'
       document.body.append(script)
-      const asked = await fetch('http://127.0.0.1:1/').catch((error: Error) => error.message)
-      return [(globalThis as { ran?: boolean }).ran, asked]
+      const failure = await fetch('http://127.0.0.1:1/').catch((error: Error) => error.message)
+      return [(globalThis as { ran?: boolean }).ran, failure]
     })
     expect(blocked).to.deep.equal([undefined, 'Failed to fetch'])
   })

@@ -5,8 +5,8 @@ import {
   type Conversation,
   type ConversationsOf,
   type EventDetail,
-  type Place,
   paths,
+  type RecordPosition,
   type Step,
 } from '../../../src/api/index.ts'
 import { useTitle } from '../../data/announce.ts'
@@ -15,9 +15,9 @@ import { useLoad } from '../../data/load.ts'
 import { go, path, search } from '../../data/location.ts'
 import { count, counted, duration, since } from '../../lib/format.ts'
 import { isRecord, notesOf, titleOf } from '../../lib/lifeline.ts'
-import { hrefs, placeText } from '../../lib/route.ts'
+import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
-import { PlaceLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
+import { PositionLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Columns } from '../../parts/tables.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
@@ -43,7 +43,7 @@ export const ConversationView: View<'conversation'> = ({ route: { correlationId 
         <OtherConversations guid={correlationId} />
       ) : (
         <Answer of={state.value} again={again}>
-          {(found) => <Steps conversation={found} />}
+          {(conversation) => <Steps conversation={conversation} />}
         </Answer>
       )}
     </article>
@@ -142,7 +142,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
         ) : (
           <LifelineView conversation={conversation} isCompact={!isWide} active={active.value} open={open} />
         )}
-        {shown && <SidePanel place={shown.row.place} close={() => (opened.value = null)} />}
+        {shown && <SidePanel position={shown.row.position} close={() => (opened.value = null)} />}
       </div>
     </>
   )
@@ -176,7 +176,7 @@ function OtherConversations({ guid }: { guid: string }) {
                   <a class="id" href={hrefs.conversation(correlationId)}>
                     {correlationId}
                   </a>
-                  : {counted(events, 'event')} since <Time iso={from} />, first <PlaceLink place={first} />
+                  : {counted(events, 'event')} since <Time iso={from} />, first <PositionLink position={first} />
                 </li>
               ))}
             </ul>
@@ -188,14 +188,14 @@ function OtherConversations({ guid }: { guid: string }) {
 }
 
 /** An event beside what it is a step of. */
-function SidePanel({ place, close }: { place: Place; close: () => void }) {
-  const { state, again } = useLoad<EventDetail>(paths.event(place))
+function SidePanel({ position, close }: { position: RecordPosition; close: () => void }) {
+  const { state, again } = useLoad<EventDetail>(paths.event(position))
   const element = useRef<HTMLElement>(null)
   useEffect(() => element.current?.focus({ preventScroll: true }), [])
   return (
-    <section class="side-panel" aria-label={`Event ${placeText(place)}`} ref={element} tabIndex={-1}>
+    <section class="side-panel" aria-label={`Event ${positionText(position)}`} ref={element} tabIndex={-1}>
       <header>
-        <a href={hrefs.event(place)}>{placeText(place)}</a>
+        <a href={hrefs.event(position)}>{positionText(position)}</a>
         <button type="button" class="plain" aria-label="Close" title="Esc" onClick={close}>
           ✕
         </button>
@@ -224,10 +224,10 @@ interface Props {
 const page = 300
 
 /** The lifeline in words. */
-function StepTable({ conversation: { steps, lanes }, active, open }: Props) {
+function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   const shown = useSignal(page)
   const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
-  const title = (lane: string) => lanes.find(({ id }) => id === lane)?.title ?? lane
+  const title = (column: string) => columns.find(({ id }) => id === column)?.title ?? column
   return (
     <div class="table-box">
       <table class="stacked">
@@ -255,7 +255,7 @@ function StepTable({ conversation: { steps, lanes }, active, open }: Props) {
               <td data-name="Because of">{step.cause === null ? 'begins' : `step ${step.cause + 1}`}</td>
               <td data-name="Taken by">{isRecord(step) && <Takers step={step} title={title} />}</td>
               <td data-name="Record">
-                <PlaceLink place={step.row.place} />
+                <PositionLink position={step.row.position} />
               </td>
             </tr>
           ))}
@@ -273,13 +273,13 @@ function StepTable({ conversation: { steps, lanes }, active, open }: Props) {
   )
 }
 
-function Takers({ step: { consumers }, title }: { step: Step; title: (lane: string) => string }) {
+function Takers({ step: { consumers }, title }: { step: Step; title: (column: string) => string }) {
   if (consumers.length === 0) return <span class="quiet">nobody</span>
   return (
     <>
-      {consumers.map(({ lane, handled, isSetAside, reaction }) => (
-        <div key={lane}>
-          {title(lane)}: {isSetAside ? 'set aside' : handled === null ? 'not known' : handled ? 'handled' : 'not yet'}
+      {consumers.map(({ column, handled, isRejected, reaction }) => (
+        <div key={column}>
+          {title(column)}: {isRejected ? 'set aside' : handled === null ? 'not known' : handled ? 'handled' : 'not yet'}
           {reaction.length > 0 && `, then step ${reaction.map((index) => index + 1).join(', ')}`}
         </div>
       ))}

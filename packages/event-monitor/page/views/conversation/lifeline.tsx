@@ -68,12 +68,12 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
       role="region"
       aria-label="Lifeline. The table says the same in words; j and k move, Enter opens."
     >
-      <div class="lane-heads" aria-hidden="true" style={{ width: `${life.width}px` }}>
-        {life.lanes.map(({ id, title, kind, x }) => (
+      <div class="column-heads" aria-hidden="true" style={{ width: `${life.width}px` }}>
+        {life.columns.map(({ id, title, kind, x }) => (
           <span
             key={id}
-            class={`lane-head ${kind}`}
-            style={{ left: `${x - life.laneWidth / 2}px`, width: `${life.laneWidth}px` }}
+            class={`column-head ${kind}`}
+            style={{ left: `${x - life.columnWidth / 2}px`, width: `${life.columnWidth}px` }}
           >
             <small>{kinds[kind]}</small>
             <Breakable text={title} />
@@ -96,11 +96,11 @@ interface DrawingProps {
 }
 
 /** Of a step's height: where its words and its line are, and the lines to who takes it. */
-const [wordsAt, lineAt, takenAt] = [14, 21, 32]
+const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
-  const xOf = new Map(life.lanes.map(({ id, x }) => [id, x]))
-  const x = (lane: string) => xOf.get(lane) ?? gutter
+  const xOf = new Map(life.columns.map(({ id, x }) => [id, x]))
+  const x = (column: string) => xOf.get(column) ?? gutter
   const shown = steps.slice(first, end)
   return (
     <svg aria-hidden="true" width={life.width} height={life.height} class="drawing">
@@ -122,16 +122,16 @@ function Drawing({ conversation: { steps }, life, first, end, active, open }: Dr
           </marker>
         ))}
       </defs>
-      {life.lanes.map((lane) => (
-        <line key={lane.id} class={`lane ${lane.kind}`} x1={lane.x} x2={lane.x} y1={0} y2={life.height} />
+      {life.columns.map((column) => (
+        <line key={column.id} class={`column ${column.kind}`} x1={column.x} x2={column.x} y1={0} y2={life.height} />
       ))}
-      {barsAcross(steps, first, end).map(({ lane, from, to }) => (
+      {barsAcross(steps, first, end).map(({ column, from, to }) => (
         <line
           key={`${from}-${to}`}
           class="bar-line"
-          x1={x(lane)}
-          x2={x(lane)}
-          y1={(life.tops[from] ?? 0) + takenAt}
+          x1={x(column)}
+          x2={x(column)}
+          y1={(life.tops[from] ?? 0) + consumersAt}
           y2={(life.tops[to] ?? 0) + lineAt}
         />
       ))}
@@ -154,7 +154,7 @@ interface StepProps {
   step: Step
   index: number
   life: Lifeline
-  x: (lane: string) => number
+  x: (column: string) => number
   isActive: boolean
   open: (index: number) => void
 }
@@ -202,7 +202,13 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
         {titleOf(step)}
       </text>
       {step.consumers.map((consumer) => (
-        <Taken key={consumer.lane} topic={to} at={x(consumer.lane)} taken={consumer} y={top + takenAt} />
+        <ConsumerMark
+          key={consumer.column}
+          topic={to}
+          at={x(consumer.column)}
+          consumer={consumer}
+          y={top + consumersAt}
+        />
       ))}
       {notes.length > 0 && (
         <text class="notes" x={gutter - 20} y={top + 43}>
@@ -213,24 +219,24 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
   )
 }
 
-interface TakenProps {
+interface ConsumerMarkProps {
   topic: number
   at: number
-  taken: Step['consumers'][number]
+  consumer: Step['consumers'][number]
   y: number
 }
 
 /** From the topic to who consumes it: a full dot when it was handled, an empty one when not yet, a question when nobody knows. */
-function Taken({ topic, at, taken: { handled, isSetAside }, y }: TakenProps) {
+function ConsumerMark({ topic, at, consumer: { handled, isRejected }, y }: ConsumerMarkProps) {
   const end = at + (at < topic ? 6 : -6)
-  const sign = isSetAside ? '✕' : handled === null ? '?' : null
+  const sign = isRejected ? '✕' : handled === null ? '?' : null
   return (
     <>
       <line class="arrow-quiet" x1={topic} x2={end} y1={y} y2={y} />
       {sign === null ? (
         <circle class={handled ? 'handled' : 'waiting'} cx={at} cy={y} r={4.5} />
       ) : (
-        <text class={isSetAside ? 'set-aside' : 'unknown'} x={at} y={y + 4} text-anchor="middle">
+        <text class={isRejected ? 'rejected' : 'unknown'} x={at} y={y + 4} text-anchor="middle">
           {sign}
         </text>
       )}

@@ -1,13 +1,13 @@
 import { type DeadLetterDetail, paths } from '../../../src/api/index.ts'
 import { useTitle } from '../../data/announce.ts'
 import { useLoad } from '../../data/load.ts'
-import { hrefs, placeText } from '../../lib/route.ts'
+import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer } from '../../parts/answers.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
-import { PlaceLink, State, Time } from '../../parts/marks.tsx'
+import { PositionLink, State, Time } from '../../parts/marks.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
-import { Mend } from './edit.tsx'
+import { EditForm } from './edit.tsx'
 
 /** One dead letter: what failed and why, to be mended and sent again. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {
@@ -28,7 +28,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
         {(detail) => (
           <>
             <Story detail={detail} />
-            {detail.entry.state === 'resent' ? (
+            {detail.entry.state === 'replayed' ? (
               <Done detail={detail} />
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
@@ -38,7 +38,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
                 Its publisher must send it again.
               </p>
             ) : (
-              <Mend detail={detail} editable={detail.editable ?? ''} again={again} />
+              <EditForm detail={detail} editable={detail.editable ?? ''} again={again} />
             )}
             {detail.event && (
               <details class="whole-event">
@@ -76,18 +76,18 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
     <section class="card story" aria-label="What happened">
       <ol>
         {entry.attempts.map((attempt) => (
-          <li key={placeText(attempt.place) + attempt.at}>
-            <Time iso={attempt.at} />: <PlaceLink place={attempt.place} /> was rejected by{' '}
-            {attempt.rejections.map(({ app, reason, letter }, index) => (
-              <span key={placeText(letter)}>
+          <li key={positionText(attempt.position) + attempt.at}>
+            <Time iso={attempt.at} />: <PositionLink position={attempt.position} /> was rejected by{' '}
+            {attempt.rejections.map(({ app, reason, deadLetter }, index) => (
+              <span key={positionText(deadLetter)}>
                 {index > 0 && ' and '}
-                <strong>{app}</strong>: {reason} (dead letter <PlaceLink place={letter} />)
+                <strong>{app}</strong>: {reason} (dead letter <PositionLink position={deadLetter} />)
               </span>
             ))}
-            {attempt.resent && (
+            {attempt.replayed && (
               <>
-                ; {attempt.resent.edited ? 'edited and resent' : 'resent'} <Time iso={attempt.resent.at} /> as{' '}
-                <PlaceLink place={attempt.resent.as} />
+                ; {attempt.replayed.edited ? 'edited and resent' : 'replayed'} <Time iso={attempt.replayed.at} /> as{' '}
+                <PositionLink position={attempt.replayed.as} />
               </>
             )}
           </li>

@@ -17,10 +17,10 @@ import { jobs } from '../../data/stream.ts'
 import { count, counted } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { Answer, Empty, ProblemBox } from '../../parts/answers.tsx'
-import { PlaceLink, RejectedBy, State, Time } from '../../parts/marks.tsx'
+import { PositionLink, RejectedBy, State, Time } from '../../parts/marks.tsx'
 import { Columns, useActiveRow } from '../../parts/tables.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
-import { JobView, ResendMany } from './replay.tsx'
+import { JobView, ReplayMany } from './replay.tsx'
 
 /** What could not be handled: by group, a group's entries, and the jobs that mend them. */
 export const DeadLetters: View<'dead'> = () => {
@@ -58,7 +58,7 @@ export const DeadLetters: View<'dead'> = () => {
             )}
             {id !== null && !group && groups.length > 0 && <p>The group of this address is not there any more.</p>}
             {group && (
-              <Entries group={group} state={params.get('state') === 'resent' ? 'resent' : 'open'} key={group.id} />
+              <Entries group={group} state={params.get('state') === 'replayed' ? 'replayed' : 'open'} key={group.id} />
             )}
           </>
         )}
@@ -119,7 +119,7 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
 }
 
 /** The entries of one group, to be opened one by one or resent together. */
-function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'resent' }) {
+function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'replayed' }) {
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
   const more = useSignal<{ items: DeadLetterEntry[]; next: string | null } | null>(null)
@@ -158,13 +158,13 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           Open {count(group.open)}
         </a>
         <a
-          href={`${hrefs.group(group.id)}&state=resent`}
+          href={`${hrefs.group(group.id)}&state=replayed`}
           class="tab"
-          aria-current={state === 'resent' ? 'true' : undefined}
+          aria-current={state === 'replayed' ? 'true' : undefined}
         >
           Resent {count(group.entries - group.open)}
         </a>
-        {state === 'open' && <ResendMany group={group} chosen={[...chosen.value]} />}
+        {state === 'open' && <ReplayMany group={group} chosen={[...chosen.value]} />}
       </div>
       <Answer of={loaded.value} again={again}>
         {(page) => {
@@ -235,7 +235,7 @@ function EntryTable({ items, chosen, choose }: Props) {
                 </a>
               </td>
               <td data-name="Event stands at">
-                <PlaceLink place={entry.origin} />
+                <PositionLink position={entry.origin} />
               </td>
               <td data-name="Rejected by">
                 <RejectedBy services={entry.services} />

@@ -5,21 +5,21 @@ import {
   type DeadLetterDetail,
   type DryRunResult,
   type Job,
-  type Place,
   paths,
+  type RecordPosition,
 } from '../../../src/api/index.ts'
 import { may, post } from '../../data/api.ts'
 import { asProblem, useTask } from '../../data/load.ts'
-import { resend } from '../../data/replay.ts'
+import { replay } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
 import { draftOf, keepDraft } from '../../lib/drafts.ts'
 import { counted } from '../../lib/format.ts'
-import { placeIn, placeText } from '../../lib/route.ts'
+import { positionIn, positionText } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { Editor } from '../../parts/editor.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
-import { PlaceLink, State } from '../../parts/marks.tsx'
+import { PositionLink, State } from '../../parts/marks.tsx'
 import { JobView } from './replay.tsx'
 
 interface Props {
@@ -32,11 +32,11 @@ interface Props {
 const pause = 400
 
 /** The event to be edited, checked while somebody writes, tried out, and sent. */
-export function Mend({ detail: { entry, attempt, refusals }, editable, again }: Props) {
-  const newest = placeText(attempt)
+export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
+  const newest = positionText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
   /** The attempt that is edited, and its event as it failed. The newest attempt may be another one by now. */
-  const base = useSignal({ attempt: draft ? (placeIn(draft.attempt) ?? attempt) : attempt, editable })
+  const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
   const { busy, problem, run } = useTask<'checking' | 'dry-run' | 'sending'>()
@@ -44,11 +44,11 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
   const started = useSignal<Job | null>(null)
   const isKept = useSignal(true)
   const resets = useSignal(0)
-  const isStale = placeText(base.value.attempt) !== newest
+  const isStale = positionText(base.value.attempt) !== newest
   const isEdited = text.value !== base.value.editable
   const isReadable = !isEdited || isJson(text.value)
   const edited = isEdited ? { edited: { text: text.value } } : {}
-  const asked = { attempt: base.value.attempt, ...edited }
+  const request = { attempt: base.value.attempt, ...edited }
 
   useEffect(() => {
     if (isStale && !isEdited) startOver()
@@ -64,7 +64,7 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
     const timer = setTimeout(
       async () => {
         try {
-          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), asked, { signal: controller.signal })
+          check.value = await post<CheckResult>(paths.deadLetterCheck(entry.id), request, { signal: controller.signal })
         } catch (error) {
           if (!controller.signal.aborted) problem.value = asProblem(error)
         } finally {
@@ -83,14 +83,14 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
   const isOver = job !== null && job.state !== 'running'
   useEffect(() => {
     if (!isOver) return
-    if (job?.resent) keepDraft(sessionStorage, entry.id, null)
+    if (job?.replayed) keepDraft(sessionStorage, entry.id, null)
     again()
   }, [isOver])
 
   const change = (next: string) => {
     text.value = next
     dryRun.value = null
-    const made = next === base.value.editable ? null : { attempt: placeText(base.value.attempt), text: next }
+    const made = next === base.value.editable ? null : { attempt: positionText(base.value.attempt), text: next }
     isKept.value = keepDraft(sessionStorage, entry.id, made)
   }
   /** The newest attempt as it failed, without an edit. */
@@ -107,7 +107,7 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
   const send = () =>
     run('sending', async () => {
       try {
-        started.value = await resend({ entries: [entry.id], ...asked })
+        started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
         // What has changed is shown beside the refusal.
         if (asProblem(error).status === 409) again()
@@ -116,9 +116,9 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
     })
   const origin = base.value.attempt
   const isReady = check.value?.isReady === true
-  const tried = dryRun.value ?? check.value?.dryRun
+  const result = dryRun.value ?? check.value?.dryRun
   return (
-    <section class="mend" aria-label="Mend it">
+    <section class="edit" aria-label="Mend it">
       <h2>Mend it</h2>
       <p class="quiet">
         {editable ? (
@@ -136,7 +136,7 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
       {isStale && isEdited && (
         <StaleEdit edited={base.value.attempt} newest={attempt} discard={startOver} useForNewest={useForNewest} />
       )}
-      <div class="mend-columns">
+      <div class="edit-columns">
         <div>
           <Editor
             label="The event, to be edited"
@@ -175,7 +175,7 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
               disabled={busy.value !== null || !isReadable || !may('events:operate')}
               onClick={() =>
                 run('dry-run', async () => {
-                  dryRun.value = await post<DryRunResult>(paths.dryRun, { place: origin, ...edited })
+                  dryRun.value = await post<DryRunResult>(paths.dryRun, { position: origin, ...edited })
                 })
               }
             >
@@ -194,10 +194,10 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
           {job && <JobView job={job} />}
         </div>
       </div>
-      {tried && (
+      {result && (
         <section aria-label="Dry run">
           <h3>What each service would do</h3>
-          <DryRunView result={tried} />
+          <DryRunView result={result} />
         </section>
       )}
     </section>
@@ -205,8 +205,8 @@ export function Mend({ detail: { entry, attempt, refusals }, editable, again }: 
 }
 
 interface StaleProps {
-  edited: Place
-  newest: Place
+  edited: RecordPosition
+  newest: RecordPosition
   discard: () => void
   useForNewest: () => void
 }
@@ -218,8 +218,8 @@ const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
       <span aria-hidden="true">✕</span> This event was replayed and failed again since you edited it
     </h2>
     <p>
-      Your edit is for the attempt at <PlaceLink place={edited} />. The newest attempt is at{' '}
-      <PlaceLink place={newest} />, and may have failed for another reason.
+      Your edit is for the attempt at <PositionLink position={edited} />. The newest attempt is at{' '}
+      <PositionLink position={newest} />, and may have failed for another reason.
     </p>
     <div class="actions">
       <button type="button" onClick={useForNewest}>

@@ -2,16 +2,16 @@ import { useSignal } from '@preact/signals'
 import type { DeadLetterGroup, Job, Problem } from '../../../src/api/index.ts'
 import { may } from '../../data/api.ts'
 import { asProblem, useTask } from '../../data/load.ts'
-import { resend, stop } from '../../data/replay.ts'
+import { replay, stop } from '../../data/replay.ts'
 import { jobs } from '../../data/stream.ts'
 import { count, counted, duration } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { PlaceLink, State, Time } from '../../parts/marks.tsx'
+import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
 /** Resends a group, or those that were chosen of it, as fast as somebody says. */
-export function ResendMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
+export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
   const { busy, problem, run } = useTask<'beginning'>()
@@ -21,7 +21,7 @@ export function ResendMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
     event.preventDefault()
     void run('beginning', async () => {
       const what = chosen.length > 0 ? { entries: chosen } : { group: group.id }
-      started.value = await resend({ ...what, perSecond: perSecond.value })
+      started.value = await replay({ ...what, perSecond: perSecond.value })
       isAsking.value = false
     })
   }
@@ -87,7 +87,7 @@ const states = {
 export function JobView({ job }: { job: Job }) {
   const problem = useSignal<Problem | null>(null)
   const [kind, text] = states[job.state]
-  const handled = job.resent + job.refused + job.done
+  const handled = job.replayed + job.refused + job.done
   const end = () => stop(job.id).catch((error) => (problem.value = asProblem(error)))
   return (
     <section class="card job" aria-label={`Job of ${job.startedAt}`}>
@@ -109,7 +109,7 @@ export function JobView({ job }: { job: Job }) {
         )}
       </div>
       <p role="status">
-        {count(job.resent)} resent, {count(job.refused)} refused, {count(job.done)} already replayed
+        {count(job.replayed)} resent, {count(job.refused)} refused, {count(job.done)} already replayed
       </p>
       {job.error && <p class="mark bad">{job.error}</p>}
       {problem.value && <ProblemBox problem={problem.value} />}
@@ -127,14 +127,14 @@ function Outcomes({ job: { outcomes, total } }: { job: Job }) {
           <a class="id" href={hrefs.entry(entry)}>
             {entry.slice(0, 8)}
           </a>{' '}
-          {result === 'resent' && as && (
+          {result === 'replayed' && as && (
             <>
-              resent as <PlaceLink place={as} />
+              resent as <PositionLink position={as} />
             </>
           )}
           {result === 'done' && as && (
             <>
-              already replayed as <PlaceLink place={as} />
+              already replayed as <PositionLink position={as} />
             </>
           )}
           {result === 'refused' && <span class="mark bad">refused: {why.join('; ')}</span>}

@@ -4,8 +4,8 @@ import {
   type DryRunResult,
   type EventDetail,
   type Fixture,
-  type Place,
   paths,
+  type RecordPosition,
   type Revealed,
 } from '../../../src/api/index.ts'
 import { get, may, me, post } from '../../data/api.ts'
@@ -17,7 +17,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 
 /** What somebody may do with a record; what they may not says so. */
 export function Actions({ detail }: { detail: EventDetail }) {
-  const { place } = detail.row
+  const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
   const dryRun = useSignal<DryRunResult | null>(null)
   const isAsking = useSignal(false)
@@ -31,7 +31,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
           title={may('events:operate') ? 'Nothing is published, nothing changes' : 'Needs the scope events:operate'}
           onClick={() =>
             run('dry-run', async () => {
-              dryRun.value = await post<DryRunResult>(paths.dryRun, { place })
+              dryRun.value = await post<DryRunResult>(paths.dryRun, { position })
             })
           }
         >
@@ -40,7 +40,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
         <button
           type="button"
           disabled={busy.value !== null}
-          onClick={() => run('fixture', async () => save(await get<Fixture>(paths.fixture(place))))}
+          onClick={() => run('fixture', async () => save(await get<Fixture>(paths.fixture(position))))}
         >
           Save as fixture
         </button>
@@ -64,9 +64,9 @@ export function Actions({ detail }: { detail: EventDetail }) {
       )}
       {isAsking.value && (
         <Reveal
-          place={place}
+          position={position}
           close={() => (isAsking.value = false)}
-          took={(value) => {
+          onRevealed={(value) => {
             isAsking.value = false
             revealed.value = value
           }}
@@ -86,18 +86,20 @@ function save({ fileName, document }: Fixture): void {
 }
 
 interface Props {
-  place: Place
+  position: RecordPosition
   close: () => void
-  took: (revealed: Revealed) => void
+  onRevealed: (revealed: Revealed) => void
 }
 
 /** Asks why somebody wants to see what is personal; that is recorded before it is shown. */
-function Reveal({ place, close, took }: Props) {
+function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
   const { busy, problem, run } = useTask<'recording'>()
   const submit = (event: Event) => {
     event.preventDefault()
-    void run('recording', async () => took(await post<Revealed>(paths.reveal(place), { reason: reason.value.trim() })))
+    void run('recording', async () =>
+      onRevealed(await post<Revealed>(paths.reveal(position), { reason: reason.value.trim() })),
+    )
   }
   const isShort = reason.value.trim().length < 3
   return (

@@ -1,21 +1,21 @@
 import { useEffect } from 'preact/hooks'
-import { type EventDetail, type Places, paths } from '../../../src/api/index.ts'
+import { type EventDetail, paths, type RecordPositions } from '../../../src/api/index.ts'
 import { useTitle } from '../../data/announce.ts'
 import { useKeys } from '../../data/commands.ts'
 import { useLoad } from '../../data/load.ts'
 import { go } from '../../data/location.ts'
 import { counted } from '../../lib/format.ts'
-import { hrefs, placeText } from '../../lib/route.ts'
+import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
-import { PlaceLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
+import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from './panel.tsx'
 
 /** One record, whole. */
-export const EventView: View<'event'> = ({ route: { place } }) => {
-  const { state, again } = useLoad<EventDetail>(paths.event(place))
+export const EventView: View<'event'> = ({ route: { position } }) => {
+  const { state, again } = useLoad<EventDetail>(paths.event(position))
   const { data } = state.value
-  useTitle(data?.row.name ? `${data.row.name} ${placeText(place)}` : placeText(place))
+  useTitle(data?.row.name ? `${data.row.name} ${positionText(position)}` : positionText(position))
   const to = (other: EventDetail['previous'] | undefined) => () => {
     if (other) go(hrefs.event(other))
     return Boolean(other)
@@ -33,12 +33,12 @@ export const EventView: View<'event'> = ({ route: { place } }) => {
       <TruthLine complete={data?.complete} shown="one record" />
       <header class="event-title">
         <h1>
-          {data ? <TypeName row={data.row} /> : 'Event'} <span class="place">{placeText(place)}</span>
+          {data ? <TypeName row={data.row} /> : 'Event'} <span class="position">{positionText(position)}</span>
         </h1>
         {data && <ValidityMark validity={data.row.validity} />}
         <nav aria-label="In its partition">
-          <Neighbour place={data?.previous} text="← before" hint="k" />
-          <Neighbour place={data?.following} text="after →" hint="j" />
+          <Neighbour position={data?.previous} text="← before" hint="k" />
+          <Neighbour position={data?.following} text="after →" hint="j" />
         </nav>
       </header>
       <Answer of={state.value} again={again}>
@@ -48,10 +48,18 @@ export const EventView: View<'event'> = ({ route: { place } }) => {
   )
 }
 
-function Neighbour({ place, text, hint }: { place: EventDetail['previous'] | undefined; text: string; hint: string }) {
-  if (!place) return <span class="quiet">{text}</span>
+function Neighbour({
+  position,
+  text,
+  hint,
+}: {
+  position: EventDetail['previous'] | undefined
+  text: string
+  hint: string
+}) {
+  if (!position) return <span class="quiet">{text}</span>
   return (
-    <a href={hrefs.event(place)} title={`${placeText(place)} (${hint})`}>
+    <a href={hrefs.event(position)} title={`${positionText(position)} (${hint})`}>
       {text}
     </a>
   )
@@ -59,16 +67,16 @@ function Neighbour({ place, text, hint }: { place: EventDetail['previous'] | und
 
 /** Where events with an Id stand: of one alone, that event. */
 export const IdView: View<'id'> = ({ route: { id } }) => {
-  const { state, again } = useLoad<Places>(paths.id(id), 5000)
+  const { state, again } = useLoad<RecordPositions>(paths.id(id), 5000)
   const { data } = state.value
   useTitle(`Id ${id}`)
   useEffect(() => {
-    const [only, second] = data?.places ?? []
+    const [only, second] = data?.positions ?? []
     if (only && !second) go(hrefs.event(only), 'replace')
   }, [data])
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} shown={data ? counted(data.places.length, 'record') : undefined} />
+      <TruthLine complete={data?.complete} shown={data ? counted(data.positions.length, 'record') : undefined} />
       <h1>
         Id <span class="id">{id}</span>
       </h1>
@@ -81,13 +89,13 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
         </Empty>
       ) : (
         <Answer of={state.value} again={again}>
-          {({ places }) => (
+          {({ positions }) => (
             <>
-              <p>It was published or delivered {places.length} times: whoever receives it takes it in once.</p>
+              <p>It was published or delivered {positions.length} times: whoever receives it takes it in once.</p>
               <ul>
-                {places.map((place) => (
-                  <li key={placeText(place)}>
-                    <PlaceLink place={place} />
+                {positions.map((position) => (
+                  <li key={positionText(position)}>
+                    <PositionLink position={position} />
                   </li>
                 ))}
               </ul>

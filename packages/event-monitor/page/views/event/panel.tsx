@@ -2,7 +2,7 @@ import type { EventDetail, EventRow } from '../../../src/api/index.ts'
 import { bytes, duration } from '../../lib/format.ts'
 import { hrefs } from '../../lib/route.ts'
 import { FaultList, JsonView } from '../../parts/json-view.tsx'
-import { PlaceLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
+import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
 /** All that is known of one record; in its own view, and beside others. */
@@ -12,7 +12,7 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
     <div class="event-panel">
       <div class="event-main">
         <Facts row={row} detail={detail} />
-        <Actions detail={detail} key={`${row.place.topic}/${row.place.partition}/${row.place.offset}`} />
+        <Actions detail={detail} key={`${row.position.topic}/${row.position.partition}/${row.position.offset}`} />
         <h2>Document</h2>
         {documentNote !== null && <p>{documentNote}</p>}
         {document !== null ? (
@@ -77,7 +77,7 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
       </Fact>
       {row.of && (
         <Fact name="Is about">
-          <PlaceLink place={row.of} />
+          <PositionLink position={row.of} />
         </Fact>
       )}
       {detail.traceUrl && (
@@ -116,11 +116,11 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
       <h2>Dead letters of it</h2>
       {entries.length === 0 && <p class="quiet">none</p>}
       <ul class="event-lines">
-        {entries.map(({ id, services, state, letters }) => (
+        {entries.map(({ id, services, state, deadLetters }) => (
           <li key={id}>
             Rejected by <RejectedBy services={services} />{' '}
-            {letters.map((letter) => (
-              <PlaceLink key={letter.offset} place={letter} />
+            {deadLetters.map((deadLetter) => (
+              <PositionLink key={deadLetter.offset} position={deadLetter} />
             ))}{' '}
             <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
             <a href={hrefs.entry(id)}>{state === 'open' ? 'mend it' : 'what was done'}</a>
@@ -170,13 +170,13 @@ function EventLines({ rows }: { rows: EventRow[] }) {
   return (
     <ul class="event-lines">
       {rows.map((row) => (
-        <li key={`${row.place.topic}/${row.place.partition}/${row.place.offset}`}>
+        <li key={`${row.position.topic}/${row.position.partition}/${row.position.offset}`}>
           <Time iso={row.at} isClock />{' '}
           <strong>
             <TypeName row={row} />
           </strong>{' '}
           <ValidityMark validity={row.validity} /> <span class="quiet">{publisherOf(row)}</span>{' '}
-          <PlaceLink place={row.place} />
+          <PositionLink position={row.position} />
         </li>
       ))}
     </ul>

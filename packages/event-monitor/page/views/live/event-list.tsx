@@ -5,10 +5,10 @@ import { useKeys } from '../../data/commands.ts'
 import { go } from '../../data/location.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { count } from '../../lib/format.ts'
-import { hrefs, placeText } from '../../lib/route.ts'
+import { hrefs, positionText } from '../../lib/route.ts'
 import type { Line } from '../../lib/rows.ts'
 import { Empty, TryDemo } from '../../parts/answers.tsx'
-import { ConversationLink, PlaceLink, publisherOf, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
+import { ConversationLink, PositionLink, publisherOf, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { VirtualRows } from '../../parts/tables.tsx'
 import { useMedia } from '../../parts/view.tsx'
 import type { LiveSession } from './session.ts'
@@ -26,7 +26,7 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
     const wanted = chosen.value
     return wanted === null
       ? -1
-      : session.lines.value.findIndex((line) => 'row' in line && placeText(line.row.place) === wanted)
+      : session.lines.value.findIndex((line) => 'row' in line && positionText(line.row.position) === wanted)
   })
   const wasStoppedByPointer = useRef(false)
   const rowAt = (index: number): EventRow | undefined => {
@@ -40,7 +40,7 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
       if (!row) continue
       session.stop()
       wasStoppedByPointer.current = false
-      chosen.value = placeText(row.place)
+      chosen.value = positionText(row.position)
       if (index > count - 10) void session.goBack()
       break
     }
@@ -54,7 +54,7 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
-    open: onActive((row) => go(hrefs.event(row.place))),
+    open: onActive((row) => go(hrefs.event(row.position))),
     conversation: onActive((row) => go(hrefs.conversation(row.correlationId))),
     back: () => {
       if (chosen.value === null) return false
@@ -137,11 +137,11 @@ interface Props {
 
 /** A row of the list; a click anywhere on it opens its event. */
 function LineRow({ line, index, isActive, filter }: Props) {
-  const place = { 'aria-rowindex': index + 2, id: `row-${index}` }
+  const attributes = { 'aria-rowindex': index + 2, id: `row-${index}` }
   if (!('row' in line)) {
     const to = new Date(Date.parse(line.to) + 1).toISOString()
     return (
-      <div class="event-row note" role="row" {...place}>
+      <div class="event-row note" role="row" {...attributes}>
         <span role="gridcell">
           {count(line.leftOut)} more came in this time:{' '}
           <a href={`/${searchOf({ ...filter, from: line.from, to })}`}>see all of them</a>
@@ -152,14 +152,14 @@ function LineRow({ line, index, isActive, filter }: Props) {
   const { row } = line
   const open = (event: MouseEvent) => {
     if ((event.target as Element).closest('a') || getSelection()?.type === 'Range') return
-    go(hrefs.event(row.place))
+    go(hrefs.event(row.position))
   }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the active row; each has a link, too
     <div
       class={`event-row${isActive ? ' is-active' : ''}`}
       role="row"
-      {...place}
+      {...attributes}
       aria-selected={isActive}
       onClick={open}
     >
@@ -182,7 +182,7 @@ function LineRow({ line, index, isActive, filter }: Props) {
         {publisherOf(row)}
       </span>
       <span role="gridcell" class="where">
-        <PlaceLink place={row.place} />
+        <PositionLink position={row.position} />
       </span>
       <span role="gridcell" class="conversation">
         <ConversationLink id={row.correlationId} />

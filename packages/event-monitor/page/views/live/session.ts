@@ -17,7 +17,7 @@ import { listen } from '../../data/stream.ts'
 import { searchOf } from '../../lib/filters.ts'
 import { counted } from '../../lib/format.ts'
 import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
-import { placeText } from '../../lib/route.ts'
+import { positionText } from '../../lib/route.ts'
 import { type Line, RowBuffer } from '../../lib/rows.ts'
 
 /** Exact, since the view was opened. */
@@ -66,10 +66,10 @@ export class LiveSession {
   }
 
   start(): void {
-    const { from: _, to: __, ...standing } = this.#filter
+    const { from: _, to: __, ...untimed } = this.#filter
     listen(
       this.isLive
-        ? { search: searchOf(standing), onHello: () => this.#onHello(), onBatch: (each) => this.#onBatch(each) }
+        ? { search: searchOf(untimed), onHello: () => this.#onHello(), onBatch: (each) => this.#onBatch(each) }
         : null,
     )
     void this.newest()
@@ -100,7 +100,7 @@ export class LiveSession {
       batch(() => {
         this.#buffer.clear()
         this.#buffer.addNewer(page.items, 0)
-        this.#took(page)
+        this.#showPage(page)
         const { total, isAtLeast } = page.complete
         this.total.value = { total, isAtLeast, complete: page.complete }
         this.isReady.value = true
@@ -118,7 +118,7 @@ export class LiveSession {
     this.older.value = 'loading'
     const before = this.#buffer.oldest
     try {
-      const isNext = before && this.#cursor?.after === placeText(before.place)
+      const isNext = before && this.#cursor?.after === positionText(before.position)
       // Events of the same millisecond may stand on both sides: what is known is not taken twice.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
@@ -127,7 +127,7 @@ export class LiveSession {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize, ...where })
       batch(() => {
         this.#buffer.addOlder(page.items)
-        this.#took(page)
+        this.#showPage(page)
       })
     } catch (error) {
       this.older.value = 'more'
@@ -135,9 +135,9 @@ export class LiveSession {
     }
   }
 
-  #took({ items, next }: Page<EventRow>): void {
+  #showPage({ items, next }: Page<EventRow>): void {
     const last = items.at(-1)
-    this.#cursor = last && next ? { after: placeText((this.#buffer.oldest ?? last).place), next } : null
+    this.#cursor = last && next ? { after: positionText((this.#buffer.oldest ?? last).position), next } : null
     this.lines.value = this.#buffer.lines
     this.older.value = next === null ? 'end' : 'more'
   }
@@ -211,11 +211,11 @@ export class LiveSession {
     }
   }
 
-  #whysAsked = 0
+  #reasonsLoadedAt = 0
   /** Batches do not say why: that is asked for, not too often. */
   async #whys(): Promise<void> {
-    if (Date.now() - this.#whysAsked < 5000) return
-    this.#whysAsked = Date.now()
+    if (Date.now() - this.#reasonsLoadedAt < 5000) return
+    this.#reasonsLoadedAt = Date.now()
     try {
       const facets = await this.#ask<Facets>(paths.facets, {})
       this.facets.value = facets

@@ -7,15 +7,15 @@ import {
   type ResendNote,
   readRecord,
 } from '@orderflow/service-kit/log'
-import { type Cause, causesOf, type LetterFacts } from '../../model/dead-letters.ts'
+import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-letters.ts'
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
 /** So many of the newest letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
-const maxLetters = 50_000
+const maxDeadLetters = 50_000
 
 /** A letter is known by its record, too: its topic may have been created again. */
-const letterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
+const deadLetterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
   `${placeText(stands)} ${record}`
 
 /** The dead letters of the index, oldest first, as `make dead-letters` would read them from the log (`readDeadLetters`), by the record that failed, and what is known of each. */
@@ -23,8 +23,8 @@ export class DeadLetterBook {
   #seq = 0
   /** In the order in which they were written. */
   #ours: (Letter | ResendNote)[] = []
-  #letters = 0
-  #facts = new Map<string, LetterFacts>()
+  #deadLetterCount = 0
+  #facts = new Map<string, DeadLetterFacts>()
   #others = 0
   #causes: Cause[] | undefined
 
@@ -44,12 +44,12 @@ export class DeadLetterBook {
         this.#causes = undefined
       }
     }
-    this.#forget(this.#letters - maxLetters)
+    this.#forget(this.#deadLetterCount - maxDeadLetters)
     this.#causes ??= causesOf(entriesOf(this.#ours))
     return { causes: this.#causes, others: this.#others, readUpTo }
   }
 
-  readonly factsOf = (attempt: Attempt): LetterFacts | undefined => this.#facts.get(letterKey(attempt))
+  readonly factsOf = (attempt: Attempt): DeadLetterFacts | undefined => this.#facts.get(deadLetterKey(attempt))
 
   /** Drops so many of the oldest letters. */
   #forget(count: number): void {
@@ -58,17 +58,17 @@ export class DeadLetterBook {
     this.#ours = this.#ours.filter((one) => {
       if (one.kind === 'note' || left === 0) return true
       left -= 1
-      this.#facts.delete(letterKey(one))
+      this.#facts.delete(deadLetterKey(one))
       return false
     })
-    this.#letters -= count
+    this.#deadLetterCount -= count
   }
 
-  #add({ place, at, kind, body }: Indexed): void {
+  #add({ position, at, kind, body }: Indexed): void {
     const record = readRecord({
-      topic: place.topic,
-      partition: place.partition,
-      offset: BigInt(place.offset),
+      topic: position.topic,
+      partition: position.partition,
+      offset: BigInt(position.offset),
       timestamp: at,
       appendedAt: Number.NaN,
       key: undefined,
@@ -77,8 +77,8 @@ export class DeadLetterBook {
     })
     if (record.kind === 'letter') {
       this.#ours.push(record)
-      this.#letters += 1
-      this.#facts.set(letterKey(record), { kind, faults: body.faults ?? [] })
+      this.#deadLetterCount += 1
+      this.#facts.set(deadLetterKey(record), { kind, faults: body.faults ?? [] })
     } else if (record.kind === 'note') this.#ours.push(record)
     else this.#others += 1
   }

@@ -2,7 +2,7 @@ import type { Reaction } from '@orderflow/service-kit/application'
 import { currentAttempt, openAttempt, placeText } from '@orderflow/service-kit/log'
 import type { Conversation, ConversationsOf } from '../../api/conversation.ts'
 import type { DeadLetterEntry, DeadLetterGroup } from '../../api/dead-letters.ts'
-import type { EventDetail, EventFilter, EventRow, Facets, Gap, Place } from '../../api/events.ts'
+import type { EventDetail, EventFilter, EventRow, Facets, Gap, RecordPosition } from '../../api/events.ts'
 import type { ChosenEntry } from '../../jobs/ledger.ts'
 import { conversationOf, type ServiceRole } from '../../model/conversation.ts'
 import { facetsOf } from '../../model/counts.ts'
@@ -24,7 +24,7 @@ export type Reads = ReturnType<typeof createReads>
 /** What can be asked of the index. All of it is synchronous: a thread of its own does nothing else. */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
-  const letters = new DeadLetterBook()
+  const book = new DeadLetterBook()
   const unanswered = new Unanswered(reactions)
 
   const countOf = (kinds: readonly KindCount[]) => kinds.reduce((sum, { count }) => sum + count, 0)
@@ -34,16 +34,16 @@ export function createReads(reactions: readonly Reaction[]) {
 
     events(filter: EventFilter, limit: number, cursor: number = newest) {
       const query = queryOf(filter)
-      const found = findRows(segments, query, cursor, limit + 1)
-      const items = found.slice(0, limit)
+      const rows = findRows(segments, query, cursor, limit + 1)
+      const items = rows.slice(0, limit)
       const last = items.at(-1)
       // Whatever has a GUID or a place is found by looking for it, so all that was found is all there is.
-      const isAll = query.place || (query.guid && cursor === newest && found.length <= limit)
+      const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
       const { kinds, isAtLeast } = countKinds(segments, query)
       return {
         items: items.map(rowOf),
-        next: found.length > limit && last ? last.seq : null,
+        next: rows.length > limit && last ? last.seq : null,
         total: Math.max(countOf(kinds), items.length),
         isAtLeast,
       }
@@ -63,78 +63,78 @@ export function createReads(reactions: readonly Reaction[]) {
      * All that the index has of one record; undefined when it does not have it.
      * @param at when it reached the log, to tell it from others at its place after its topic was created again; the newest without it
      */
-    event(place: Place, at?: number) {
-      const there = eventsAt(segments, place)
-      const found = at === undefined ? there[0] : there.find((one) => one.at === at)
-      if (!found) return undefined
-      const row = rowOf(found)
+    event(position: RecordPosition, at?: number) {
+      const there = eventsAt(segments, position)
+      const record = at === undefined ? there[0] : there.find((one) => one.at === at)
+      if (!record) return undefined
+      const row = rowOf(record)
       const causeOf = (id: string) =>
         withGuid(segments, id, { limit: 50 })
           .map(rowOf)
           .find((one) => one.id === id && !one.of)
       const related = withGuid(segments, row.id, { limit: 1_000, ascending: true }).map(rowOf)
-      const about = withGuid(segments, placeText(place), { limit: maxEffects })
+      const about = withGuid(segments, placeText(position), { limit: maxEffects })
         .filter(
-          (one) => one.kind.validity !== 'dead-letter' || eventAbout(segments, one.body, one.at)?.seq === found.seq,
+          (one) => one.kind.validity !== 'dead-letter' || eventAbout(segments, one.body, one.at)?.seq === record.seq,
         )
         .map(rowOf)
-      const failed = eventAbout(segments, found.body, found.at)
-      const beside = (step: number): Place | null => {
-        const offset = String(BigInt(place.offset) + BigInt(step))
-        return eventsAt(segments, { ...place, offset }).length > 0 ? { ...place, offset } : null
+      const failed = eventAbout(segments, record.body, record.at)
+      const neighbour = (step: number): RecordPosition | null => {
+        const offset = String(BigInt(position.offset) + BigInt(step))
+        return eventsAt(segments, { ...position, offset }).length > 0 ? { ...position, offset } : null
       }
       const deadLetters = about.filter(({ validity }) => validity === 'dead-letter')
       return {
         row,
-        body: found.body,
-        at: found.at,
+        body: record.body,
+        at: record.at,
         cause: row.of ? (failed ? rowOf(failed) : null) : row.causationId ? (causeOf(row.causationId) ?? null) : null,
         effects: related.filter(({ causationId, id }) => causationId === row.id && id !== row.id).slice(0, maxEffects),
         deadLetters,
         entries: this.entriesAt([row, ...deadLetters].filter(({ validity }) => validity === 'dead-letter')),
-        previous: beside(-1),
-        following: beside(1),
+        previous: neighbour(-1),
+        following: neighbour(1),
       }
     },
 
     /** What dead letters at these places are to whoever mends them. */
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
-      const places = new Set(rows.map(({ place }) => placeText(place)))
-      return letters
+      const positions = new Set(rows.map(({ position }) => placeText(position)))
+      return book
         .read(segments)
         .causes.filter(({ rejections }) =>
-          rejections.flat().some(({ attempt }) => places.has(placeText(attempt.stands))),
+          rejections.flat().some(({ attempt }) => positions.has(placeText(attempt.stands))),
         )
         .map((cause) => {
-          const { id, services, reason, state, attempts } = entryView(cause, letters.factsOf)
-          const all = attempts.flatMap(({ rejections }) => rejections.map(({ letter }) => letter))
-          return { id, services, reason, state, letters: all }
+          const { id, services, reason, state, attempts } = entryView(cause, book.factsOf)
+          const all = attempts.flatMap(({ rejections }) => rejections.map(({ deadLetter }) => deadLetter))
+          return { id, services, reason, state, deadLetters: all }
         })
     },
 
-    row(place: Place): EventRow | undefined {
-      const [found] = eventsAt(segments, place)
-      return found && rowOf(found)
+    row(position: RecordPosition): EventRow | undefined {
+      const [record] = eventsAt(segments, position)
+      return record && rowOf(record)
     },
 
-    body(place: Place): Body | undefined {
-      return eventsAt(segments, place)[0]?.body
+    body(position: RecordPosition): Body | undefined {
+      return eventsAt(segments, position)[0]?.body
     },
 
-    places(id: string): Place[] {
-      const found = withGuid(segments, id, { limit: 200 }).map(rowOf)
-      return found.filter((row) => row.id === id && row.of === null).map(({ place }) => place)
+    positions(id: string): RecordPosition[] {
+      const rows = withGuid(segments, id, { limit: 200 }).map(rowOf)
+      return rows.filter((row) => row.id === id && row.of === null).map(({ position }) => position)
     },
 
     conversation(correlationId: string, services: readonly ServiceRole[]): Omit<Conversation, 'complete'> {
-      const found = withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
+      const records = withGuid(segments, correlationId, { limit: maxConversation + 1, ascending: true }).filter(
         ({ body }) => indexedIds(body).correlationId === correlationId,
       )
-      const kept = found.slice(0, maxConversation)
+      const kept = records.slice(0, maxConversation)
       const notes = kept.flatMap((one) => notesAbout(segments, one))
-      const isWhole = found.length === kept.length
-      return { ...conversationOf(correlationId, [...kept, ...notes], services, isWhole), total: found.length }
+      const isWhole = records.length === kept.length
+      return { ...conversationOf(correlationId, [...kept, ...notes], services, isWhole), total: records.length }
     },
 
     conversationsOf(guid: string): ConversationsOf['items'] {
@@ -144,7 +144,7 @@ export function createReads(reactions: readonly Reaction[]) {
         events: own.length,
         from: own[0]?.at ?? '',
         to: own.at(-1)?.at ?? '',
-        first: own[0]?.place as Place,
+        first: own[0]?.position as RecordPosition,
       }))
     },
 
@@ -154,24 +154,24 @@ export function createReads(reactions: readonly Reaction[]) {
     missing(moment: number, seconds: number | undefined, limit: number) {
       unanswered.read(segments)
       const waiting = unanswered.at(moment, seconds)
-      const found = waiting.slice(0, limit).flatMap(({ seq, reaction }) => {
+      const events = waiting.slice(0, limit).flatMap(({ seq, reaction }) => {
         const event = eventOf(segments, seq)
         return event ? { row: rowOf(event), reaction } : []
       })
-      return { found, total: waiting.length, isAtLeast: unanswered.isFull }
+      return { events, total: waiting.length, isAtLeast: unanswered.isFull }
     },
 
     deadLetterGroups(): { groups: DeadLetterGroup[]; others: number } {
-      const { causes, others } = letters.read(segments)
-      return { groups: groupsOf(causes, letters.factsOf), others }
+      const { causes, others } = book.read(segments)
+      return { groups: groupsOf(causes, book.factsOf), others }
     },
 
     /** Entries of a group, or of all, the newest first. */
     deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
-      const { causes } = letters.read(segments)
+      const { causes } = book.read(segments)
       return causes
-        .filter((cause) => group === undefined || groupId(cause, letters.factsOf) === group)
-        .map((cause) => entryView(cause, letters.factsOf))
+        .filter((cause) => group === undefined || groupId(cause, book.factsOf) === group)
+        .map((cause) => entryView(cause, book.factsOf))
         .filter((entry) => state === undefined || entry.state === state)
         .reverse()
     },
@@ -181,16 +181,16 @@ export function createReads(reactions: readonly Reaction[]) {
      * each service's dead letter finds the entry, under that id.
      */
     rawEntries(ids: readonly string[]) {
-      const { causes, readUpTo } = letters.read(segments)
+      const { causes, readUpTo } = book.read(segments)
       const wanted = new Set(ids)
       return {
-        found: causes.flatMap((cause) =>
+        entries: causes.flatMap((cause) =>
           cause.entries
             .filter(({ id }) => wanted.has(id))
             .map(({ id }) => ({
               entry: { ...cause.entry, id },
-              faults: faultsOf(cause, letters.factsOf),
-              view: entryView(cause, letters.factsOf),
+              faults: faultsOf(cause, book.factsOf),
+              view: entryView(cause, book.factsOf),
             })),
         ),
         readUpTo,
@@ -204,11 +204,11 @@ export function createReads(reactions: readonly Reaction[]) {
       chosen: ChosenEntry[]
       unknown: string | undefined
     } {
-      const { causes } = letters.read(segments)
+      const { causes } = book.read(segments)
       const byId = ids && causesById(causes)
       const wanted = new Set(ids?.map((id) => byId?.get(id)))
       const isChosen = (cause: Cause) =>
-        ids ? wanted.has(cause) : openAttempt(cause.entry) && groupId(cause, letters.factsOf) === group
+        ids ? wanted.has(cause) : openAttempt(cause.entry) && groupId(cause, book.factsOf) === group
       return {
         chosen: causes
           .filter(isChosen)
@@ -249,5 +249,5 @@ const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
 /** The notes of resends of a dead letter, which say whether somebody edited it. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
-  return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'resend-note')
+  return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')
 }

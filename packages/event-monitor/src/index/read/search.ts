@@ -1,6 +1,6 @@
 import { parseGuid } from '@orderflow/envelope-schema'
 import { parsePlace, placeText } from '@orderflow/service-kit/log'
-import type { EventFilter, Place } from '../../api/events.ts'
+import type { EventFilter, RecordPosition } from '../../api/events.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'
 import { type Indexed, indexedIds, payloadGuids, spelledIds } from '../../model/row.ts'
 import { seqsOf } from '../guid-runs.ts'
@@ -16,7 +16,7 @@ interface Query {
   to: number
   partition: number | undefined
   guid: string | undefined
-  place: Place | undefined
+  position: RecordPosition | undefined
   /** Whether only kinds matter, whose counts are known. */
   isOfKinds: boolean
 }
@@ -24,7 +24,7 @@ interface Query {
 /** What a filter asks. Of the words of `q` a GUID and a place are looked up as such. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
-  const place = words.map(parsePlace).find((one) => one !== undefined)
+  const position = words.map(parsePlace).find((one) => one !== undefined)
   const guids = words.map(parseGuid)
   const guid: string | undefined = filter.guid ?? guids.find((each) => each !== undefined)
   const rest = words
@@ -37,9 +37,9 @@ export function queryOf(filter: EventFilter): Query {
     to: filter.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.to),
     partition: filter.partition,
     guid,
-    place,
+    position,
     isOfKinds:
-      filter.from === undefined && filter.to === undefined && filter.partition === undefined && !guid && !place,
+      filter.from === undefined && filter.to === undefined && filter.partition === undefined && !guid && !position,
   }
 }
 
@@ -57,21 +57,22 @@ const newestOfKind = `SELECT * FROM events INDEXED BY byKind WHERE kind = ?6 AND
 
 /** The newest rows below a number that a query lets through, at most `limit`. */
 export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
-  if (query.place) return eventsAt(segments, query.place).filter((one) => one.seq < before && query.test(one.kind))
+  if (query.position)
+    return eventsAt(segments, query.position).filter((one) => one.seq < before && query.test(one.kind))
   if (query.guid) return withGuid(segments, query.guid, { query, before, limit })
-  const found = (['events', 'dead'] as const).flatMap((series) => ofSeries(segments.of(series), query, before, limit))
-  return found.sort((one, other) => other.seq - one.seq).slice(0, limit)
+  const rows = (['events', 'dead'] as const).flatMap((series) => ofSeries(segments.of(series), query, before, limit))
+  return rows.sort((one, other) => other.seq - one.seq).slice(0, limit)
 }
 
 function ofSeries(segments: ReadSegment[], query: Query, before: number, limit: number): Indexed[] {
-  const found: Indexed[] = []
+  const rows: Indexed[] = []
   for (const segment of segments) {
     const { facts } = segment
     if (facts.firstSeq >= before || facts.count === 0 || facts.last < query.from || facts.first >= query.to) continue
-    for (const row of ofSegment(segment, query, before, limit - found.length)) found.push(row)
-    if (found.length >= limit) break
+    for (const row of ofSegment(segment, query, before, limit - rows.length)) rows.push(row)
+    if (rows.length >= limit) break
   }
-  return found
+  return rows
 }
 
 function ofSegment(segment: ReadSegment, query: Query, before: number, limit: number): Indexed[] {
@@ -98,13 +99,13 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
 }
 
 /** What stands at a place, the newest first: more than one where a topic was made anew. */
-export function eventsAt(segments: Segments, { topic, partition, offset }: Place): Indexed[] {
+export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
       .partsOf(topic, partition)
       .flatMap((part) =>
         segment.all<EventTuple>(
-          'SELECT * FROM events WHERE part = ? AND place = ? ORDER BY seq DESC',
+          'SELECT * FROM events WHERE part = ? AND offset = ? ORDER BY seq DESC',
           part,
           Number(offset),
         ),
@@ -120,11 +121,11 @@ const maxSkewMs = 60_000
  * Returns the record that a dead letter is about: at its place, where another one can be since the topic was created again.
  * A letter that does not say when that one reached the log is about the newest record that came before it.
  */
-export function eventAbout(segments: Segments, { of, ofAt }: Body, letterAt: number): Indexed | undefined {
+export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
   const there = eventsAt(segments, of)
   if (ofAt !== undefined) return there.find(({ at }) => at === ofAt)
-  return there.find(({ at }) => at <= letterAt + maxSkewMs)
+  return there.find(({ at }) => at <= deadLetterAt + maxSkewMs)
 }
 
 interface GuidOptions {
@@ -141,23 +142,23 @@ export function withGuid(
   guid: string,
   { query, before, limit, ascending = false }: GuidOptions,
 ): Indexed[] {
-  const found: Indexed[] = []
+  const records: Indexed[] = []
   const newestFirst = segments.all()
   for (const segment of ascending ? newestFirst.reverse() : newestFirst) {
     const { firstSeq } = segment.facts
     if (before !== undefined && firstSeq >= before) continue
-    const known = seqsOf(guid, (sql, ...values) => segment.all(sql, ...values)).map((seq) => firstSeq + seq)
-    const seqs = known.filter((seq) => before === undefined || seq < before)
+    const all = seqsOf(guid, (sql, ...values) => segment.all(sql, ...values)).map((seq) => firstSeq + seq)
+    const seqs = all.filter((seq) => before === undefined || seq < before)
     for (const row of rowsOf(segment, ascending ? seqs : seqs.reverse(), limit)) {
       if (query && (row.at < query.from || row.at >= query.to || !query.test(segment.kind(row.kind)))) continue
       const indexed = segment.indexed(row)
-      if (query?.partition !== undefined && indexed.place.partition !== query.partition) continue
+      if (query?.partition !== undefined && indexed.position.partition !== query.partition) continue
       if (!isFoundBy(indexed, guid)) continue
-      found.push(indexed)
-      if (found.length === limit) return found
+      records.push(indexed)
+      if (records.length === limit) return records
     }
   }
-  return found
+  return records
 }
 
 /** Rows in the order of their numbers, as many at a time as are wanted: each question takes as long as ten rows. */
@@ -196,9 +197,9 @@ const maxOfGuid = 5_000
 /** How many kept events a query lets through, by kind. `isAtLeast` when there may be more. */
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
   if (query.guid) {
-    const found = withGuid(segments, query.guid, { query, limit: maxOfGuid })
-    const kinds = found.map(({ kind, at }) => ({ kind, count: 1, first: at, last: at }))
-    return { kinds, isAtLeast: found.length === maxOfGuid }
+    const records = withGuid(segments, query.guid, { query, limit: maxOfGuid })
+    const kinds = records.map(({ kind, at }) => ({ kind, count: 1, first: at, last: at }))
+    return { kinds, isAtLeast: records.length === maxOfGuid }
   }
   const kinds = segments.all().flatMap((segment): KindCount[] => {
     const { facts } = segment
@@ -215,8 +216,8 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
           )
         : segment.countsOf(query.partition, query.from, query.to)
     return rows.flatMap(({ kind: id, count }) => {
-      const known = byId.get(id)
-      return known ? [{ ...known, count }] : []
+      const counted = byId.get(id)
+      return counted ? [{ ...counted, count }] : []
     })
   })
   // Whole buckets are counted, so that a count takes as long as there are buckets.
@@ -238,7 +239,7 @@ export function countByTime(
     count[step] = (count[step] ?? 0) + some
     if (isFaulty) invalid[step] = (invalid[step] ?? 0) + some
   }
-  const faulty = ({ validity }: Kind) => !['valid', 'foreign', 'resend-note'].includes(validity)
+  const faulty = ({ validity }: Kind) => !['valid', 'foreign', 'replay-note'].includes(validity)
   if (query.guid) {
     for (const { at, kind } of withGuid(segments, query.guid, { query, limit: maxOfGuid })) add(at, 1, faulty(kind))
     return { count, invalid }
@@ -257,8 +258,8 @@ export function countByTime(
       to,
     )
     for (const { bucket, kind, count: some } of rows) {
-      const known = wanted.get(kind)
-      if (known) add(bucket, some, faulty(known))
+      const counted = wanted.get(kind)
+      if (counted) add(bucket, some, faulty(counted))
     }
   }
   return { count, invalid }

@@ -24,7 +24,7 @@ interface KindOfPartition {
 export interface EventTuple {
   seq: number
   part: number
-  place: number
+  offset: number
   at: number
   kind: number
   block: number
@@ -63,10 +63,10 @@ export class ReadSegment {
   /** Its kinds and how many events each has, read again whenever the segment has grown. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
-    const known = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
+    const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
     this.#kinds = this.all<{ id: number; body: string; count: number; first: number; last: number }>(
       'SELECT * FROM kinds',
-    ).map(({ body, ...rest }) => ({ ...rest, kind: known.get(rest.id) ?? (JSON.parse(body) as Kind) }))
+    ).map(({ body, ...rest }) => ({ ...rest, kind: previous.get(rest.id) ?? (JSON.parse(body) as Kind) }))
     this.#kindsOf = this.facts.count
     return this.#kinds
   }
@@ -75,8 +75,8 @@ export class ReadSegment {
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
-    const known = this.#countsOf.get(partition)
-    if (isWhole && known?.of === count) return known.rows
+    const cached = this.#countsOf.get(partition)
+    if (isWhole && cached?.of === count) return cached.rows
     const rows = this.all<KindOfPartition>(
       `SELECT kind, count(*) AS count FROM events WHERE at >= ? AND at < ?
         AND part IN (SELECT id FROM parts WHERE partition = ?) GROUP BY kind`,
@@ -89,11 +89,11 @@ export class ReadSegment {
   }
 
   kind(id: number): Kind {
-    const known = () => this.kinds().find((one) => one.id === id)?.kind
-    const found = known()
-    if (found) return found
+    const lookUp = () => this.kinds().find((one) => one.id === id)?.kind
+    const kind = lookUp()
+    if (kind) return kind
     this.#kindsOf = -1
-    return known() as Kind
+    return lookUp() as Kind
   }
 
   /** The first offset of each partition that is not in the index, by `topic/partition`, as of now. */
@@ -112,8 +112,8 @@ export class ReadSegment {
   }
 
   #part(id: number): Part {
-    const known = this.#parts.get(id)
-    if (known) return known
+    const cached = this.#parts.get(id)
+    if (cached) return cached
     this.#parts = new Map(
       this.all<Part & { id: number }>('SELECT id, topic, partition FROM parts').map(({ id: of, topic, partition }) => [
         of,
@@ -123,10 +123,10 @@ export class ReadSegment {
     return this.#parts.get(id) as Part
   }
 
-  indexed({ seq, part, place, at, kind, block, slot, bytes }: EventTuple): Indexed {
+  indexed({ seq, part, offset, at, kind, block, slot, bytes }: EventTuple): Indexed {
     const { topic, partition } = this.#part(part)
     const body = JSON.parse(this.#texts(block)[slot] as string) as Body
-    return { seq, place: { topic, partition, offset: String(place) }, at, bytes, kind: this.kind(kind), body }
+    return { seq, position: { topic, partition, offset: String(offset) }, at, bytes, kind: this.kind(kind), body }
   }
 
   all<Row>(sql: string, ...values: (string | number | null)[]): Row[] {
@@ -143,8 +143,8 @@ export class ReadSegment {
   }
 
   #texts(block: number): string[] {
-    const known = this.#blocks.get(block)
-    if (known) return known
+    const cached = this.#blocks.get(block)
+    if (cached) return cached
     const [row] = this.all<{ body: Uint8Array }>('SELECT body FROM blocks WHERE id = ?', block)
     const texts = blockTexts(row?.body as Uint8Array)
     if (this.#blocks.size >= maxBlocks) this.#blocks.delete(this.#blocks.keys().next().value as number)

@@ -16,10 +16,10 @@ import {
   type Me,
   type MissingReactions,
   type Page,
-  type Places,
   type Publishers,
   paths,
   type Rates,
+  type RecordPositions,
   type Revealed,
   type Schemas,
   type Truth,
@@ -41,16 +41,16 @@ export interface Answers {
   event: EventDetail
   reveal: Revealed
   fixture: Fixture
-  id: Places
+  id: RecordPositions
   dryRun: DryRunResult
   conversation: Conversation
   deadLetters: DeadLetterGroups
   deadLetterEntries: (query: URLSearchParams) => Page<DeadLetterEntry>
   deadLetterEntry: DeadLetterDetail
   deadLetterCheck: (query: URLSearchParams, body: unknown) => CheckResult
-  resends: { items: Job[] }
-  resend: Job
-  /** What POST /v1/resends begins. */
+  replays: { items: Job[] }
+  replay: Job
+  /** What POST /v1/replays begins. */
   started: Job
   conversations: ConversationsOf
   audit: Audit
@@ -132,7 +132,7 @@ export function sampleAnswers(): Answers {
       folder: 'invalid',
       document: { Name: 'OrderCreated' },
     },
-    id: { places: [detail.row.place, { ...detail.row.place, offset: '99' }], complete: truthOf() },
+    id: { positions: [detail.row.position, { ...detail.row.position, offset: '99' }], complete: truthOf() },
     dryRun: {
       services: [
         {
@@ -162,8 +162,8 @@ export function sampleAnswers(): Answers {
     },
     deadLetterEntry: entryDetail(),
     deadLetterCheck: (_, body) => checked((body as { edited?: { text: string } }).edited?.text),
-    resends: { items: [job()] },
-    resend: job(),
+    replays: { items: [job()] },
+    replay: job(),
     started: job(),
     conversations: { items: [], complete: truthOf() },
     audit: audit(),
@@ -199,7 +199,7 @@ function checked(text = ''): CheckResult {
 
 /** Which answer is for a path; its method and what is in it do not matter here. */
 export function answerTo(answers: Answers, path: string, query: URLSearchParams, body: unknown): unknown {
-  if (path === paths.resends && body !== undefined) return answers.started
+  if (path === paths.replays && body !== undefined) return answers.started
   const fixed = Object.entries(paths).find(([, each]) => each === path)?.[0] as keyof Answers | undefined
   const name = fixed ?? dynamic.find(([pattern]) => pattern.test(path))?.[1]
   const answer = name && answers[name]
@@ -214,7 +214,7 @@ const dynamic: [RegExp, keyof Answers][] = [
   [/^\/v1\/conversations\//, 'conversation'],
   [/^\/v1\/dead-letters\/entries\/[^/]+$/, 'deadLetterEntry'],
   [/\/check$/, 'deadLetterCheck'],
-  [/^\/v1\/resends\//, 'resend'],
+  [/^\/v1\/replays\//, 'replay'],
 ]
 
 export { isoAt, start }

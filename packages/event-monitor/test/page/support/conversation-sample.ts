@@ -1,7 +1,7 @@
 import type { Conversation, Step } from '../../../src/api/index.ts'
 import { guid, isoAt, rowOf, truthOf } from './sample.ts'
 
-const lanes: Conversation['lanes'] = [
+const columns: Conversation['columns'] = [
   { id: 'client', kind: 'client', title: 'client' },
   { id: 'app:legacy-shop', kind: 'foreign', title: 'legacy-shop' },
   { id: 'service:order-service', kind: 'service', title: 'order-service' },
@@ -33,35 +33,35 @@ const at = (
     at: isoAt(ms),
     name,
     validity,
-    place: { topic, partition: 1, offset: String(offset) },
+    position: { topic, partition: 1, offset: String(offset) },
     id: guid(1, offset),
   })
 
 /** An order that came wrong, was mended, paid, and cancelled the day after. */
 export function conversation(): Conversation {
   const orders = 'topic:orderevents'
-  const setAside = [
-    { lane: 'service:order-service', handled: true, reaction: [] },
-    { lane: 'service:payment-service', handled: true, isSetAside: true as const, reaction: [] },
+  const rejected = [
+    { column: 'service:order-service', handled: true, reaction: [] },
+    { column: 'service:payment-service', handled: true, isRejected: true as const, reaction: [] },
   ]
   const toBoth = (handled: boolean | null, ...reaction: number[]) => [
-    { lane: 'service:order-service', handled: true, reaction: [] },
-    { lane: 'service:payment-service', handled, reaction },
+    { column: 'service:order-service', handled: true, reaction: [] },
+    { column: 'service:payment-service', handled, reaction },
   ]
   const wrong = rowOf(4, {
     at: isoAt(0),
     appName: 'legacy-shop',
-    place: { topic: 'orderevents', partition: 1, offset: '1204' },
+    position: { topic: 'orderevents', partition: 1, offset: '1204' },
   })
-  const letter = {
+  const deadLetter = {
     ...at(45, 'OrderCreated', 'orderevents.dead', 7, 'dead-letter'),
     problem: { pointer: '/Payload/Total', message: 'invalid-payload' },
   }
   const steps: Step[] = [
-    step({ from: 'app:legacy-shop', to: orders, row: wrong, consumers: setAside, missingCause: guid(1, 999) }),
-    step({ kind: 'dead-letter', from: orders, to: 'dead:orderevents', row: letter, cause: 0, depth: 1 }),
+    step({ from: 'app:legacy-shop', to: orders, row: wrong, consumers: rejected, missingCause: guid(1, 999) }),
+    step({ kind: 'dead-letter', from: orders, to: 'dead:orderevents', row: deadLetter, cause: 0, depth: 1 }),
     step({
-      kind: 'resend',
+      kind: 'replay',
       from: 'dead:orderevents',
       to: orders,
       row: at(240_000, 'OrderCreated', 'orderevents', 1300),
@@ -76,7 +76,7 @@ export function conversation(): Conversation {
       row: at(240_080, 'PaymentApproved', 'paymentevents', 88),
       cause: 2,
       depth: 3,
-      consumers: [{ lane: 'service:order-service', handled: true, reaction: [] }],
+      consumers: [{ column: 'service:order-service', handled: true, reaction: [] }],
     }),
     step({
       from: 'service:payment-service',
@@ -85,7 +85,7 @@ export function conversation(): Conversation {
       cause: 2,
       depth: 3,
       duplicateOf: 3,
-      consumers: [{ lane: 'service:order-service', handled: true, reaction: [] }],
+      consumers: [{ column: 'service:order-service', handled: true, reaction: [] }],
     }),
     step({
       from: 'service:order-service',
@@ -100,10 +100,10 @@ export function conversation(): Conversation {
       cause: 5,
       depth: 1,
       skew: { ms: 120, by: 'publisher' },
-      consumers: [{ lane: 'service:order-service', handled: null, reaction: [] }],
+      consumers: [{ column: 'service:order-service', handled: null, reaction: [] }],
     }),
   ]
-  return { correlationId: guid(2, 1), lanes, steps, total: steps.length, complete: truthOf() }
+  return { correlationId: guid(2, 1), columns, steps, total: steps.length, complete: truthOf() }
 }
 
 /** An order that a client asked for, and that a service is done with. */
@@ -112,15 +112,15 @@ export function aroundConversation(): Conversation {
   const [own, topic, state] = ['service:order-service', 'topic:orderevents', 'state:order-service'] as const
   const steps = [
     step({ kind: 'request', from: 'client', to: own, row }),
-    step({ from: own, to: topic, row, consumers: [{ lane: own, handled: true, reaction: [] }] }),
+    step({ from: own, to: topic, row, consumers: [{ column: own, handled: true, reaction: [] }] }),
     step({ kind: 'handled', from: own, to: state, row, cause: 1, depth: 1 }),
   ]
   const stored = [
-    ...lanes.slice(0, 3),
+    ...columns.slice(0, 3),
     { id: state, kind: 'state' as const, title: 'order-service' },
-    ...lanes.slice(3),
+    ...columns.slice(3),
   ]
-  return { correlationId: guid(2, 3), lanes: stored, steps, total: 1, complete: truthOf() }
+  return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: truthOf() }
 }
 
 /** Orders and their payments, one after the other. */
@@ -140,14 +140,14 @@ export function longConversation(count: number): Conversation {
           row,
           cause: index - 1,
           depth: 1,
-          consumers: [{ lane: 'service:order-service', handled: true, reaction: [] }],
+          consumers: [{ column: 'service:order-service', handled: true, reaction: [] }],
         })
       : step({
           from: 'service:order-service',
           to: 'topic:orderevents',
           row,
-          consumers: [{ lane: 'service:payment-service', handled: true, reaction: [index + 1] }],
+          consumers: [{ column: 'service:payment-service', handled: true, reaction: [index + 1] }],
         })
   })
-  return { correlationId: guid(2, 2), lanes, steps, total: count + 12, complete: truthOf() }
+  return { correlationId: guid(2, 2), columns, steps, total: count + 12, complete: truthOf() }
 }

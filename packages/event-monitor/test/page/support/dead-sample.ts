@@ -64,14 +64,14 @@ export const entry = (number: number, some: Partial<DeadLetterEntry> = {}): Dead
   state: 'open',
   attempts: [
     {
-      place: { topic: 'orderevents', partition: 1, offset: String(1200 + number) },
+      position: { topic: 'orderevents', partition: 1, offset: String(1200 + number) },
       at: isoAt(number * 60_000),
       rejections: ['order-service', 'payment-service'].map((app, index) => ({
         app,
         reason: 'invalid-payload',
-        letter: { topic: 'orderevents.dead', partition: 0, offset: String(2 * number + index) },
+        deadLetter: { topic: 'orderevents.dead', partition: 0, offset: String(2 * number + index) },
       })),
-      resent: null,
+      replayed: null,
     },
   ],
   name: 'OrderCreated',
@@ -107,11 +107,11 @@ export const job = (some: Partial<Job> = {}): Job => ({
   group: 'g2',
   edited: false,
   total: 120,
-  resent: 117,
+  replayed: 117,
   refused: 2,
   done: 1,
   outcomes: [
-    { entry: guid(9, 1), result: 'resent', as: { topic: 'orderevents', partition: 0, offset: '2300' }, why: [] },
+    { entry: guid(9, 1), result: 'replayed', as: { topic: 'orderevents', partition: 0, offset: '2300' }, why: [] },
     { entry: guid(9, 2), result: 'refused', as: null, why: ['/Payload/Total must be number'] },
   ],
   error: null,

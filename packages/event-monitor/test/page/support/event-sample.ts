@@ -3,8 +3,8 @@ import { guid, isoAt, rowOf, truthOf } from './sample.ts'
 
 /** An order whose total is text. */
 export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
-  const place = { topic: 'orderevents', partition: 1, offset: '1204' }
-  const row = rowOf(4, { place, id: guid(1, 4), correlationId: guid(2, 1), appName: 'shop' })
+  const position = { topic: 'orderevents', partition: 1, offset: '1204' }
+  const row = rowOf(4, { position, id: guid(1, 4), correlationId: guid(2, 1), appName: 'shop' })
   return {
     row,
     document: {
@@ -41,11 +41,11 @@ export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
         services: [{ app: 'payment-service', id: guid(9, 4), reason: 'invalid-payload', problem: null }],
         reason: 'invalid-payload',
         state: 'open',
-        letters: [{ topic: 'orderevents.dead', partition: 0, offset: '4' }],
+        deadLetters: [{ topic: 'orderevents.dead', partition: 0, offset: '4' }],
       },
     ],
-    previous: { ...place, offset: '1203' },
-    following: { ...place, offset: '1205' },
+    previous: { ...position, offset: '1203' },
+    following: { ...position, offset: '1205' },
     traceUrl: 'http://localhost:16686/trace/00000002',
     complete: truthOf({ newest: isoAt(400) }),
     ...some,

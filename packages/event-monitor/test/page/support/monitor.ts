@@ -6,7 +6,7 @@ import { type PageFile, pagePolicy, type readPage } from '../../../src/page-file
 import { type Answers, answerTo, sampleAnswers } from './answers.ts'
 
 /** What a page asked a monitor for, but for its files. */
-export interface Asked {
+export interface ReceivedRequest {
   method: string
   path: string
   query: URLSearchParams
@@ -17,7 +17,7 @@ export interface Asked {
 /** A monitor without Kafka or index: it serves a page that was built, and answers as a test has it. */
 export class FakeMonitor {
   answers: Answers = sampleAnswers()
-  asked: Asked[] = []
+  requests: ReceivedRequest[] = []
   /** Answered in place of what else would be, by the beginning of a path. */
   problems = new Map<string, Problem>()
   /** Keys by their scopes, where it asks who somebody is; null where it asks nobody. */
@@ -52,7 +52,7 @@ export class FakeMonitor {
   /** As before every test. */
   reset(): void {
     this.answers = sampleAnswers()
-    this.asked = []
+    this.requests = []
     this.problems.clear()
     this.keys = null
   }
@@ -94,7 +94,7 @@ export class FakeMonitor {
     if (!url.pathname.startsWith('/v1/')) return this.#file(url.pathname, response)
     const body = request.method === 'POST' ? JSON.parse((await text(request)) || 'null') : undefined
     const { method = 'GET', headers } = request
-    this.asked.push({ method, path: url.pathname, query: url.searchParams, body, headers })
+    this.requests.push({ method, path: url.pathname, query: url.searchParams, body, headers })
     const problem =
       this.#denial(headers.authorization) ?? [...this.problems].find(([start]) => url.pathname.startsWith(start))?.[1]
     if (problem) return json(response, problem.status, problem)
@@ -108,9 +108,9 @@ export class FakeMonitor {
   #denial(authorization = ''): Problem | undefined {
     if (this.keys === null) return undefined
     const scopes = this.keys[authorization.replace('Bearer ', '')]
-    const known = { type: 'unauthenticated', title: 'Nobody is known by this request', status: 401 }
-    if (!authorization) return { ...known, detail: 'Send Authorization: Bearer with a token or a key.' }
-    if (!scopes) return { ...known, detail: 'The key is not known here. It may have been revoked.' }
+    const problem = { type: 'unauthenticated', title: 'Nobody is known by this request', status: 401 }
+    if (!authorization) return { ...problem, detail: 'Send Authorization: Bearer with a token or a key.' }
+    if (!scopes) return { ...problem, detail: 'The key is not known here. It may have been revoked.' }
     if (scopes.includes('events:read')) return undefined
     const detail = `It needs the scope events:read, and has ${scopes.join(' ')}.`
     return { type: 'insufficient-scope', title: 'The token or key may not do this', status: 403, detail }
@@ -126,9 +126,9 @@ export class FakeMonitor {
   }
 
   #file(path: string, response: ServerResponse): void {
-    const found = this.#page(path)
-    if (!found) json(response, 404, {})
-    else response.writeHead(found.status, headersOf(found.file)).end(found.file.br ?? found.file.bytes)
+    const file = this.#page(path)
+    if (!file) json(response, 404, {})
+    else response.writeHead(file.status, headersOf(file.file)).end(file.file.br ?? file.file.bytes)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EventRow, Place, Truth, Validity } from '../../../src/api/index.ts'
+import type { EventRow, RecordPosition, Truth, Validity } from '../../../src/api/index.ts'
 
 /** GUIDs that count up. */
 export const guid = (part: number, number: number) =>
@@ -54,9 +54,9 @@ const kinds: { name: string; topic: string; app: string; validity: Validity; poi
 export function rowOf(number: number, some: Partial<EventRow> = {}): EventRow {
   const kind = kinds[number % kinds.length] ?? kinds[0]
   if (!kind) throw new Error('no kinds')
-  const place: Place = { topic: kind.topic, partition: number % 3, offset: String(1000 + number) }
+  const position: RecordPosition = { topic: kind.topic, partition: number % 3, offset: String(1000 + number) }
   return {
-    place,
+    position,
     at: isoAt(number * 100),
     createdAt: isoAt(number * 100 - 12),
     name: kind.name,

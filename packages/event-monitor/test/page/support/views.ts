@@ -6,7 +6,7 @@ export const views: Record<string, { path: string; ready: string; before?: (page
   live: { path: '/', ready: '.event-row .what' },
   filtered: { path: '/?topic=orderevents&validity=invalid-payload&q=total', ready: '.chips a' },
   event: { path: '/e/orderevents/1/1204', ready: '.json-line' },
-  id: { path: `/id/${guid(1, 4)}`, ready: 'main li .place' },
+  id: { path: `/id/${guid(1, 4)}`, ready: 'main li .position' },
   conversation: { path: `/c/${guid(2, 1)}`, ready: '.step' },
   'conversation-table': { path: `/c/${guid(2, 1)}?as=table`, ready: 'main td' },
   'conversation-panel': {

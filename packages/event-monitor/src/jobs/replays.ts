@@ -15,7 +15,7 @@ import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'
 import type { Reads } from '../index/read/reads.ts'
 import { MonitorError } from '../monitor-error.ts'
-import type { AuditItem, ChosenEntry, KeptJob, Ledger, Settled } from './ledger.ts'
+import type { AuditItem, ChosenEntry, KeptJob, Ledger, ReplayResults } from './ledger.ts'
 import type { LogAccess } from './log-access.ts'
 
 const maxOutcomes = 100
@@ -41,7 +41,7 @@ export interface NewJob {
 }
 
 /** Jobs that resend dead letters, as `make dead-letters` does it. One runs at a time, and goes on after a restart. */
-export interface Resends {
+export interface Replays {
   /**
    * Starts a job, or returns the job that an earlier request with the same key started.
    * @param prepare checks the request and makes its job, unless there is one of its key
@@ -57,7 +57,7 @@ export interface Resends {
   close(): Promise<void>
 }
 
-export interface ResendsOptions {
+export interface ReplaysOptions {
   index: MonitorIndex
   ledger: Ledger
   log: LogAccess
@@ -65,10 +65,10 @@ export interface ResendsOptions {
   now: () => Date
   newId: () => string
   /** Told whenever a job moved on. */
-  tell: (job: Job) => void
+  report: (job: Job) => void
 }
 
-export function createResends({ index, ledger, log, trust, now, newId, tell }: ResendsOptions): Resends {
+export function createReplays({ index, ledger, log, trust, now, newId, report }: ReplaysOptions): Replays {
   const queue: KeptJob[] = []
   const stopped = new Set<string>()
   /** Requests with a key whose job is being prepared. */
@@ -78,9 +78,9 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
   let running: Promise<void> | undefined
   let isClosing = false
 
-  function save(kept: KeptJob, settled?: Settled): void {
-    ledger.save(kept, settled)
-    tell(kept.job)
+  function save(kept: KeptJob, results?: ReplayResults): void {
+    ledger.save(kept, results)
+    report(kept.job)
   }
 
   /**
@@ -95,7 +95,7 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       } catch (error) {
         if (!(error instanceof HttpProblem) || isClosing) throw error
         job.error = error.options.detail
-        tell(job)
+        report(job)
         await delay(retryMs)
       }
     }
@@ -148,7 +148,7 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     } catch (error) {
       if (!(error instanceof HttpProblem) || isClosing) throw error
       kept.job.error = error.options.detail
-      tell(kept.job)
+      report(kept.job)
       await delay(retryMs)
       return false
     }
@@ -160,7 +160,7 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       // Asked first: an answer from before the index was complete may lack entries.
       const isComplete = index.truth().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
-      if (isComplete || answer.found.length === ids.length) return answer
+      if (isComplete || answer.entries.length === ids.length) return answer
       await delay(stepMs)
     }
     return undefined
@@ -171,39 +171,39 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
     const ids = chosen.map(({ id }) => id)
     const answer = await entriesOf(job.id, ids)
     if (!answer) return
-    const entries = answer.found.map(({ entry }) => entry)
+    const entries = answer.entries.map(({ entry }) => entry)
     const attempts = new Map(entries.map((entry) => [entry.id, placeText(currentAttempt(entry).place)]))
     for (const { id, attempt } of chosen) if (attempt !== null) attempts.set(id, attempt)
     const interrupted = new Map([...attempts].map(([id, of]) => [id, ledger.begun(of)]))
     const edited = kept.edited === null ? undefined : Buffer.from(kept.edited, 'base64')
-    const settled: Settled = { audit: [], ofs: [] }
+    const results: ReplayResults = { audit: [], positions: [] }
     const missing = new Set(ids)
     try {
       const options = { trust, edited, attempts, readUpTo: answer.readUpTo, journal: ledger }
-      for await (const outcome of log.resend(entries, options)) {
+      for await (const outcome of log.replay(entries, options)) {
         const { entry } = outcome
         missing.delete(entry.id)
-        settled.ofs.push(attempts.get(entry.id) as string)
+        results.positions.push(attempts.get(entry.id) as string)
         const as = 'as' in outcome ? (parsePlace(outcome.as) ?? null) : null
-        const result = isOwn(interrupted.get(entry.id), outcome, as) ? 'resent' : outcome.result
+        const result = isOwn(interrupted.get(entry.id), outcome, as) ? 'replayed' : resultOf(outcome)
         if (result === 'ready') continue
         add(job, { entry: entry.id, result, as, why: whyOf(outcome, result) })
-        if (result === 'resent') settled.audit.push(auditOf(job, entry, as))
+        if (result === 'replayed') results.audit.push(auditOf(job, entry, as))
       }
       for (const entry of missing) {
         add(job, { entry, result: 'refused', as: null, why: ['there is no such dead letter any more'] })
       }
       kept.next += ids.length
     } finally {
-      await written(kept, () => save(kept, settled))
+      await written(kept, () => save(kept, results))
     }
   }
 
   const auditOf = (job: Job, { origin: place }: Entry, as: Place | null): AuditItem => ({
     at: now().toISOString(),
     by: job.by,
-    what: 'DeadLetterResent',
-    place,
+    what: 'DeadLetterReplayed',
+    position: place,
     reason: null,
     as,
     edited: job.edited,
@@ -220,7 +220,7 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       group,
       edited: edited !== null,
       total: entries.length,
-      ...{ resent: 0, refused: 0, done: 0, outcomes: [], error: null },
+      ...{ replayed: 0, refused: 0, done: 0, outcomes: [], error: null },
     }
     const kept = { job, entries, next: 0, edited, fingerprint }
     save(kept)
@@ -239,8 +239,8 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       const { by, key, fingerprint } = request
       if (key === undefined) return begin(newId(), request, await prepare())
       const id = deterministicId('resend', by, key)
-      const known = ledger.find(id)
-      const earlier = known ?? starting.get(id)
+      const stored = ledger.find(id)
+      const earlier = stored ?? starting.get(id)
       if (earlier && (earlier.fingerprint ?? fingerprint) !== fingerprint) throw keyReused()
       if (earlier) return await earlier.job
       const job = prepare().then((made) => begin(id, request, made))
@@ -252,9 +252,9 @@ export function createResends({ index, ledger, log, trust, now, newId, tell }: R
       }
     },
     stop(id) {
-      const known = ledger.find(id)?.job
-      if (known?.state === 'running') stopped.add(id)
-      return known
+      const job = ledger.find(id)?.job
+      if (job?.state === 'running') stopped.add(id)
+      return job
     },
     async resume() {
       while (!isClosing) {
@@ -290,7 +290,9 @@ function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: Place 
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }
 
-function whyOf(outcome: Outcome, result: Outcome['result']): string[] {
+const resultOf = ({ result }: Outcome) => (result === 'resent' ? 'replayed' : result)
+
+function whyOf(outcome: Outcome, result: ReturnType<typeof resultOf>): string[] {
   if ('why' in outcome) return outcome.why
   return result === 'done' && 'as' in outcome ? [`already replayed as ${outcome.as}`] : []
 }

@@ -5,13 +5,22 @@ import type { Job } from '../api/dead-letters.ts'
 import type { ChosenEntry } from '../jobs/ledger.ts'
 import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
-import { attemptIn, attemptSchema, editedIn, editedSchema, entryAt, mended, originalOf, refusalsOf } from './edited.ts'
+import {
+  attemptIn,
+  attemptSchema,
+  corrected,
+  editedIn,
+  editedSchema,
+  entryAt,
+  originalOf,
+  refusalsOf,
+} from './edited.ts'
 import { notKept } from './events.ts'
 import { answer, eventBody, nameOf } from './requests.ts'
 
 const text = { type: 'string' }
 
-const resendInput = eventBody(
+const replayInput = eventBody(
   'ResendRequest',
   {
     entries: {
@@ -25,10 +34,10 @@ const resendInput = eventBody(
     attempt: attemptSchema,
     edited: { ...editedSchema, description: `For one entry, with its \`attempt\`. ${editedSchema.description}` },
   },
-  ({ entries, group, perSecond = 50, attempt: seen, edited }) => {
+  ({ entries, group, perSecond = 50, attempt: position, edited }) => {
     const isRate = typeof perSecond === 'number' && Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= 1_000
     if (!isRate) throw invalid([{ pointer: '/perSecond', detail: 'is a whole number from 1 to 1000' }])
-    const [change, attempt] = [editedIn(edited), attemptIn(seen)]
+    const [change, attempt] = [editedIn(edited), attemptIn(position)]
     const common = { perSecond, edited: change, attempt }
     if (typeof group === 'string' && entries === undefined && change === undefined && attempt === undefined)
       return { ...common, group, entries: undefined }
@@ -52,11 +61,11 @@ const resendInput = eventBody(
 )
 
 /** The same for requests that ask for the same. */
-const fingerprintOf = (asked: object) => createHash('sha256').update(JSON.stringify(asked)).digest('hex')
+const fingerprintOf = (request: object) => createHash('sha256').update(JSON.stringify(request)).digest('hex')
 
 /** Jobs that send dead letters back to where they came from. */
-export function resendRoutes(monitor: Monitor): Route[] {
-  const { index, ledger, resends } = monitor
+export function replayRoutes(monitor: Monitor): Route[] {
+  const { index, ledger, replays } = monitor
 
   /** All that is open in a group, the oldest first. */
   async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
@@ -65,15 +74,15 @@ export function resendRoutes(monitor: Monitor): Route[] {
     return chosen
   }
 
-  async function known(ids: string[]): Promise<ChosenEntry[]> {
+  async function entriesWith(ids: string[]): Promise<ChosenEntry[]> {
     const { chosen, unknown } = await index.ask('chosenEntries', { ids })
     if (unknown !== undefined) throw notKept(`dead letter ${unknown}`)
     return chosen
   }
 
   /** In base64, for the job. @throws {MonitorError} `refused` with why */
-  async function mendedEvent(entry: Entry, edited: string): Promise<string> {
-    const value = mended(edited, await originalOf(monitor, entry))
+  async function correctedEvent(entry: Entry, edited: string): Promise<string> {
+    const value = corrected(edited, await originalOf(monitor, entry))
     const refusals = refusalsOf(monitor, currentAttempt(entry).origin.topic, value, undefined)
     if (refusals.length > 0) throw new MonitorError('refused', refusals.join('; '))
     return value.toString('base64')
@@ -82,7 +91,7 @@ export function resendRoutes(monitor: Monitor): Route[] {
   return [
     answer({
       method: 'post',
-      path: '/v1/resends',
+      path: '/v1/replays',
       scope: 'events:operate',
       status: 202,
       summary: 'Resend dead letters',
@@ -95,31 +104,31 @@ export function resendRoutes(monitor: Monitor): Route[] {
           description:
             'The same key of the same caller is the same job: the answer is that job, also after a restart. With another body it is 422.',
         }),
-        asked: resendInput,
+        request: replayInput,
       },
       refusals: ['not-kept', 'not-in-log', 'other-attempt', 'refused', 'idempotency-key-reused'],
-      async handle({ asked, key }, context): Promise<Job> {
-        const { entries, group, perSecond, edited, attempt } = asked
-        const request = { by: nameOf(context), key, fingerprint: fingerprintOf(asked) }
-        return await resends.start(request, async () => {
-          const chosen = entries === undefined ? await openIn(group) : await known(entries)
+      async handle({ request, key }, context): Promise<Job> {
+        const { entries, group, perSecond, edited, attempt } = request
+        const jobRequest = { by: nameOf(context), key, fingerprint: fingerprintOf(request) }
+        return await replays.start(jobRequest, async () => {
+          const chosen = entries === undefined ? await openIn(group) : await entriesWith(entries)
           const common = { group: group ?? null, perSecond }
           const [first] = chosen
           if (!attempt || !first) return { ...common, entries: chosen, edited: null }
           const entry = await entryAt(monitor, first.id, attempt)
-          const change = edited === undefined ? null : await mendedEvent(entry, edited)
+          const change = edited === undefined ? null : await correctedEvent(entry, edited)
           return { ...common, entries: [{ id: entry.id, attempt: placeText(attempt) }], edited: change }
         })
       },
     }),
     answer({
-      path: '/v1/resends',
+      path: '/v1/replays',
       summary: 'List jobs that resend dead letters',
       input: {},
       handle: () => ({ items: ledger.jobs(50) }),
     }),
     answer({
-      path: '/v1/resends/{id}',
+      path: '/v1/replays/{id}',
       summary: 'Get a job',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
@@ -127,12 +136,12 @@ export function resendRoutes(monitor: Monitor): Route[] {
     }),
     answer({
       method: 'post',
-      path: '/v1/resends/{id}/stop',
+      path: '/v1/replays/{id}/stop',
       scope: 'events:operate',
       summary: 'Stop a job',
       input: { id: pathId('id') },
       refusals: ['not-kept'],
-      handle: ({ id }): Job => jobOr404(id, resends.stop(id)),
+      handle: ({ id }): Job => jobOr404(id, replays.stop(id)),
     }),
   ]
 }
