@@ -46,7 +46,7 @@ export function monitorPage(running: () => RunningStack): void {
       expect(errors).to.deep.equal([])
     })
 
-    it('leads from a broken event to its payment: it is found, mended, tried, resent, and seen to be paid', async () => {
+    it('leads from a broken event to its payment: it is found, edited, tried, replayed, and seen to be paid', async () => {
       const { id, correlationId } = await publishOrder('broken-shop', { Total: '42.5' })
       await open('/dead')
       await page.locator('tr', { hasText: 'broken-shop' }).first().getByRole('link').first().click()
@@ -61,13 +61,13 @@ export function monitorPage(running: () => RunningStack): void {
       await page.keyboard.insertText(text.replace('"42.5"', '42.5'))
       await page.getByText('ready: every receiver would take it').waitFor()
       await page.getByText('would publish PaymentApproved@1 to paymentevents').waitFor()
-      await page.getByRole('button', { name: 'Resend as edited' }).click()
-      await page.getByText('resent, and has not failed since').waitFor()
+      await page.getByRole('button', { name: 'Replay as edited' }).click()
+      await page.getByText('replayed, and has not failed since').waitFor()
       await orderWith(orderUrl(stack), id, 'Paid')
       expect(await paymentsOf(paymentUrl(stack), id)).to.have.length(1)
       expect(await page.content()).not.to.contain(taxId)
       await open(`/c/${correlationId}`)
-      await page.getByText('edited and resent').first().waitFor()
+      await page.getByText('edited and replayed').first().waitFor()
       expect(errors).to.deep.equal([])
     })
   })

@@ -121,7 +121,7 @@ const problems = {
   items: {
     type: 'object',
     properties: { pointer: text, message: text, hint: text },
-    description: 'JSON pointer into the envelope, what is wrong there, and how to mend it.',
+    description: 'JSON pointer into the envelope, what is wrong there, and how to fix it.',
   },
 }
 

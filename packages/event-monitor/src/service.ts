@@ -14,7 +14,7 @@ const root = new URL('..', import.meta.url)
 export const service = defineService<MonitorSettings>({
   root,
   description:
-    'What happens on the stream: every event, how it is seen by whoever receives it, what broke, and how to mend it.',
+    'What happens on the stream: every event, how it is seen by whoever receives it, what broke, and how to fix it.',
   sections: {
     Monitor: section({
       Folder: { type: 'string', minLength: 1 },

@@ -68,7 +68,7 @@ describe('how the monitor sees a record', () => {
     expect(idOf(at)).not.to.equal(deterministicId('event', 'orderevents', '0', '7'))
   })
 
-  it('gives a reduced envelope the ids that its receivers give it, also once it was resent', () => {
+  it('gives a reduced envelope the ids that its receivers give it, also once it was replayed', () => {
     const document = orderCreated()
     const first = examine(logRecord(document, { offset: 3 }), trusting)
     const replayed = examine(

@@ -15,7 +15,7 @@ import { createReplays, type Replays } from '../src/jobs/replays.ts'
 const ids = Array.from({ length: 12 }, (_, number) => `entry-${number}`)
 const position = { topic: 'orderevents', partition: 0, offset: '1' }
 
-describe('a job that resends dead letters, with its ledger on a full disk', function () {
+describe('a job that replays dead letters, with its ledger on a full disk', function () {
   this.timeout(20_000)
   let folder: string
   let disk: Disk
@@ -48,7 +48,7 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
     const log: Pick<LogAccess, 'replay'> = {
       async *replay(entries) {
         for (const entry of entries) {
-          // As the log does, which knows what was resent before.
+          // As the log does, which knows what was replayed before.
           if (sent.includes(entry.id)) yield { entry, result: 'done', as: 'orderevents/0/9' }
           else {
             sent.push(entry.id)
@@ -123,7 +123,7 @@ describe('a job that resends dead letters, with its ledger on a full disk', func
     await delay(300)
     await disk.relieve()
     await until(() => reports.at(-1)?.state === 'done')
-    // The last step before the stop could not be recorded. Its events are known to be resent.
+    // The last step before the stop could not be recorded. Its events are known to be replayed.
     expect({ sent, state: ledger.find('job')?.job.state }).to.deep.equal({ sent: ids, state: 'done' })
   })
 })

@@ -18,7 +18,7 @@ const position = { topic: 'orderevents', partition: 0, offset: '1' }
 const attempt = 'orderevents/0/1'
 const entryOf = (id: string) => ({ id, app: 'a', origin: position, attempts: [{ place: position }] }) as Entry
 
-describe('a job that resends dead letters', () => {
+describe('a job that replays dead letters', () => {
   let folder: string
   let ledger: Ledger
   let sent: string[]
@@ -92,7 +92,7 @@ describe('a job that resends dead letters', () => {
     }
   }
 
-  it('resends each once, counts what came of it, and records who did it', async () => {
+  it('replays each once, counts what came of it, and records who did it', async () => {
     const { id } = await start({ entries: [...ids, 'gone'].map((id) => ({ id, attempt })) })
     const { replayed, refused, total, state, outcomes } = await ended(id)
     expect({ replayed, refused, total, state }).to.deep.equal({ replayed: 11, refused: 2, total: 13, state: 'done' })

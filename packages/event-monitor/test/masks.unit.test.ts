@@ -95,7 +95,7 @@ describe('personal values', () => {
     for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
   })
 
-  it('stay what they are where an event is mended by somebody who does not see them', () => {
+  it('stay what they are where an event is edited by somebody who does not see them', () => {
     const broken = orderCreated({}, { CustomerName: undefined, CustomerNam: 'Ada', CustomerTaxId: 'GB-1', Total: '12' })
     const original = Buffer.from(JSON.stringify(broken))
     const text = editableText(original) ?? ''

@@ -40,14 +40,14 @@ const cases: Record<string, BadRequest> = {
     pointers: ['/reason'],
     tells: /3 to 200 characters/,
   },
-  'a resend of nothing': { ...post('/v1/replays', {}), status: 400, pointers: ['/entries'], tells: /list of ids/ },
-  'a resend too fast': {
+  'a replay of nothing': { ...post('/v1/replays', {}), status: 400, pointers: ['/entries'], tells: /list of ids/ },
+  'a replay too fast': {
     ...post('/v1/replays', { entries: [id], perSecond: 0 }),
     status: 400,
     pointers: ['/perSecond'],
     tells: /1 to 1000/,
   },
-  'a resend of a dead letter that there is not': {
+  'a replay of a dead letter that there is not': {
     ...post('/v1/replays', { entries: [id] }),
     status: 404,
     tells: new RegExp(`no dead letter ${id}`),

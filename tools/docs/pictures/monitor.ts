@@ -16,7 +16,7 @@ interface Options {
 }
 
 /**
- * The monitor of a stack on which orders are placed and events are broken: what comes, what broke, how it is mended, and that it is
+ * The monitor of a stack on which orders are placed and events are broken: what comes, what broke, how it is edited, and that it is
  * paid then.
  */
 export async function takeMonitor({ orders, publish }: Options): Promise<void> {
@@ -36,18 +36,18 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
     const { items } = await ask<{ items: { id: string }[] }>(url, `dead-letters/entries?group=${group}`)
     const entry = items[0]?.id ?? ''
     const { attempt, editable, event } = await ask<DeadLetter>(url, `dead-letters/entries/${entry}`)
-    const { correlationId, place } = event.row
-    const mended = editable.replace('"42.5"', '42.5')
+    const { correlationId, position } = event.row
+    const corrected = editable.replace('"42.5"', '42.5')
     await take(
       { name: 'monitor-health', path: '/health' },
       { name: 'monitor-dead-letters', path: `/dead?group=${group}` },
-      { name: 'monitor-event', path: `/e/${place.topic}/${place.partition}/${place.offset}` },
-      { name: 'monitor-mended', path: `/dead/${entry}`, schemes: ['light', 'dark'], before: mend },
+      { name: 'monitor-event', path: `/e/${position.topic}/${position.partition}/${position.offset}` },
+      { name: 'monitor-edited', path: `/dead/${entry}`, schemes: ['light', 'dark'], before: edit },
     )
-    await ask(url, 'resends', { entries: [entry], attempt, edited: { text: mended } })
+    await ask(url, 'replays', { entries: [entry], attempt, edited: { text: corrected } })
     const isPaid = async () =>
       JSON.stringify(await ask(url, `conversations/${correlationId}`)).includes('PaymentApproved')
-    await eventually(isPaid, 'the mended order to be paid')
+    await eventually(isPaid, 'the edited order to be paid')
     await delay(5_000)
     await take({ name: 'monitor-conversation', path: `/c/${correlationId}`, schemes: ['light', 'dark'] })
   } finally {
@@ -60,10 +60,10 @@ export async function takeMonitor({ orders, publish }: Options): Promise<void> {
 interface DeadLetter {
   attempt: object
   editable: string
-  event: { row: { correlationId: string; place: { topic: string; partition: number; offset: string } } }
+  event: { row: { correlationId: string; position: { topic: string; partition: number; offset: string } } }
 }
 
-const mend: NonNullable<Picture['before']> = async (page) => {
+const edit: NonNullable<Picture['before']> = async (page) => {
   await page.getByText('it would be refused again').waitFor()
   const text = await page.locator('.cm-content').innerText()
   await page.locator('.cm-content').click()

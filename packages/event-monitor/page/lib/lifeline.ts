@@ -100,12 +100,12 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   return notes
 }
 
-/** What a step is called: `Name@1`, `dead letter: invalid-payload`, `edited and resent: ...`, `handled: ...`. */
+/** What a step is called: `Name@1`, `dead letter: invalid-payload`, `edited and replayed: ...`, `handled: ...`. */
 export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`
   if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason is told'}`
-  if (kind === 'replay') return `${isEdited ? 'edited and resent' : 'replayed'}: ${typeName(row)}`
+  if (kind === 'replay') return `${isEdited ? 'edited and replayed' : 'replayed'}: ${typeName(row)}`
   return typeName(row)
 }
 

@@ -49,7 +49,7 @@ export function Editor({ label, text, resets = 0, original, faults, changed }: P
     }
   }, [original])
   useEffect(() => {
-    // Not whenever the text differs: what is drawn may be a letter behind what is written.
+    // Not whenever the text differs: what is drawn may be a character behind what is written.
     if (text === shown.current) return
     shown.current = text
     editor.current?.setText(text)

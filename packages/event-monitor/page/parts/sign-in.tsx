@@ -57,7 +57,7 @@ export function SignIn() {
           <p>Whoever runs the stack makes a key, which is shown once:</p>
           <pre>{command}</pre>
           <p class="quiet">
-            <code>events:read</code> shows events, <code>events:operate</code> mends and resends them,{' '}
+            <code>events:read</code> shows events, <code>events:operate</code> corrects and replays them,{' '}
             <code>events:reveal</code> shows personal values. A token of your identity provider with these scopes will
             do, too (docs/access.md).
           </p>

@@ -7,7 +7,7 @@ import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
-/** Who looked at personal values, and who resent what. */
+/** Who looked at personal values, and who replayed what. */
 export const AuditView: View<'audit'> = () => {
   useTitle('Audit')
   const { state, again } = useLoad<Audit>(paths.audit, 5000)
@@ -22,8 +22,8 @@ export const AuditView: View<'audit'> = () => {
       <Answer of={state.value} again={again}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody looked at personal values or resent anything.">
-              <p>Who reveals a value or resends a dead letter stands here, with the reason.</p>
+            <Empty title="Nobody looked at personal values or replayed anything.">
+              <p>Who reveals a value or replays a dead letter stands here, with the reason.</p>
             </Empty>
           ) : (
             <div class="table-box">
@@ -40,7 +40,7 @@ export const AuditView: View<'audit'> = () => {
                         {item.what === 'PersonalDataViewed'
                           ? 'looked at personal values'
                           : item.edited
-                            ? 'edited and resent'
+                            ? 'edited and replayed'
                             : 'replayed'}
                       </td>
                       <td data-name="Record">

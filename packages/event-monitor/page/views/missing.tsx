@@ -91,7 +91,7 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
                 {likely.entry && (
                   <>
                     {' '}
-                    <a href={hrefs.entry(likely.entry)}>mend it</a>
+                    <a href={hrefs.entry(likely.entry)}>fix it</a>
                   </>
                 )}
               </td>

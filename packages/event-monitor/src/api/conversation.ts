@@ -26,7 +26,7 @@ export interface Step {
     | 'event'
     /** From `topic:` to `dead:`. */
     | 'dead-letter'
-    /** From `dead:` to `topic:`; `isEdited` says whether somebody mended it. */
+    /** From `dead:` to `topic:`; `isEdited` says whether somebody edited it. */
     | 'replay'
     /** From `client` to `service:`, which published `row` without a cause: it was asked to. When is not known; the step stands before it. */
     | 'request'
@@ -35,7 +35,7 @@ export interface Step {
   from: string
   to: string
   row: EventRow
-  /** The step (index) that this one reacts to, or whose record it is a letter, a resend or a handling of; null when unknown. */
+  /** The step (index) that this one reacts to, or whose record it is a dead letter, a replay or a handling of; null when unknown. */
   cause: number | null
   /** 0 for what has no known cause. */
   depth: number

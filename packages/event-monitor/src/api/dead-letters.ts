@@ -68,7 +68,7 @@ export interface DeadLetterDetail {
   editable: string | null
   /** The event that failed; null when its record is not kept. */
   event: EventDetail | null
-  /** Why it would be refused if it were resent as it is; empty when it would not. */
+  /** Why it would be refused if it were replayed as it is; empty when it would not. */
   refusals: string[]
 }
 
@@ -79,7 +79,7 @@ export interface CheckRequest {
   attempt?: RecordPosition
 }
 export interface CheckResult {
-  /** Whether it could be resent. */
+  /** Whether it could be replayed. */
   isReady: boolean
   /** Why not, as any receiver would say it. */
   faults: Fault[]
@@ -126,7 +126,7 @@ export interface Job {
 }
 /** `POST /v1/replays/{id}/stop` answers the `Job`. */
 
-/** `GET /v1/audit`, scope `events:read`: who looked at personal values, and who resent what, newest first, at most 200. */
+/** `GET /v1/audit`, scope `events:read`: who looked at personal values, and who replayed what, newest first, at most 200. */
 export interface Audit {
   items: {
     at: string
@@ -134,7 +134,7 @@ export interface Audit {
     what: 'PersonalDataViewed' | 'DeadLetterReplayed'
     position: RecordPosition
     reason: string | null
-    /** Of a resend. */
+    /** Of a replay. */
     as: RecordPosition | null
     edited: boolean | null
   }[]

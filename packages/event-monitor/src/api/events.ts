@@ -62,7 +62,7 @@ export interface EventRow {
   problem: Fault | null
   /** Bytes of its value. */
   bytes: number
-  /** Of a dead letter and a note of a resend: of which record. */
+  /** Of a dead letter and a note of a replay: of which record. */
   of: RecordPosition | null
 }
 
@@ -162,7 +162,7 @@ export interface EventDetail {
   effects: EventRow[]
   /** Its dead letters, by app. */
   deadLetters: EventRow[]
-  /** What those are to whoever mends it; of a dead letter, what it is. */
+  /** What those are to whoever corrects it; of a dead letter, what it is. */
   entries: {
     id: string
     services: RejectedBy[]

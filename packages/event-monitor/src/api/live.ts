@@ -11,7 +11,7 @@ export interface LiveMessages {
   hello: { truth: Truth; batchMs: number; maxRows: number }
   /** At most ten a second; none while nothing comes but for one each second, with a count of 0. */
   batch: LiveBatch
-  /** A job that resends dead letters moved on, or ended. */
+  /** A job that replays dead letters moved on, or ended. */
   job: Job
 }
 

@@ -54,7 +54,7 @@ export interface Body {
   ids?: [string, string, string]
   /** Where its event first stood, when that is not its own place. */
   origin?: RecordPosition
-  /** Of a dead letter or a note: which record it is about, and when that one reached the log, as far as the letter says so. */
+  /** Of a dead letter or a note: which record it is about, and when that one reached the log, as far as the dead letter says so. */
   of?: RecordPosition
   ofAt?: number
   /** Of a note: where the event stands now, and whether it was edited. */

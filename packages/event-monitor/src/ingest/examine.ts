@@ -128,7 +128,7 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns what missing ids derive from. A dead letter has those of its event, whose value and key it holds. Notes, and letters without their
+ * Returns what missing ids derive from. A dead letter has those of its event, whose value and key it holds. Notes, and dead letters without their
  * event, hold nothing to tell them apart by, so their position stands for them.
  */
 function sourceOf(
@@ -144,7 +144,7 @@ function sourceOf(
   const isCut = headerOf(record, letterHeaders.cut) !== undefined
   if (isCut || (record.value.length === 0 && deadRecord.record === undefined)) return origin
   const key = keyBytes(headerOf(record, letterHeaders.key)) ?? record.key
-  // Letters of 0.1.0 say only when they were written.
+  // Dead letters of 0.1.0 say only when they were written.
   const arrivedAt = deadRecord.arrivedAt ?? record.timestamp
   return idSourceOf({ value: record.value, key, arrivedAt, origin }, positionIdsBefore)
 }

@@ -2,13 +2,13 @@ import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/dead
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
 
-/** Loaded when first needed: most days nobody resends anything, and the client's modules take 55 MB. */
+/** Loaded when first needed: most days nobody replays anything, and the client's modules take 55 MB. */
 const operations = () => import('@orderflow/service-kit/dead-letters')
 
 /** So long a connection waits for the next who needs it. */
 const idleMs = 30_000
 
-/** The log, for the few things that the index does not have: events as they are, and resending them. */
+/** The log, for the few things that the index does not have: events as they are, and replaying them. */
 export interface LogAccess {
   /** Does something with the log. A connection is kept for whoever comes soon after. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>

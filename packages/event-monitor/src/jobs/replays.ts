@@ -40,7 +40,7 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Jobs that resend dead letters, as `make dead-letters` does it. One runs at a time, and goes on after a restart. */
+/** Jobs that replay dead letters, as `make dead-letters` does it. One runs at a time, and goes on after a restart. */
 export interface Replays {
   /**
    * Starts a job, or returns the job that an earlier request with the same key started.
@@ -50,7 +50,7 @@ export interface Replays {
   start(request: JobRequest, prepare: () => Promise<NewJob>): Promise<Job>
   stop(id: string): Job | undefined
   /**
-   * Continues the jobs that a stop interrupted. Each waits until the index has caught up, which then has the events that were resent.
+   * Continues the jobs that a stop interrupted. Each waits until the index has caught up, which then has the events that were replayed.
    * Returns when the ledger could be read.
    */
   resume(): Promise<void>

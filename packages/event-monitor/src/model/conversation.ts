@@ -84,7 +84,7 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/** Notes of resends are told by the records that were resent: what they add is whether somebody edited them. */
+/** Notes of replays are told by the records that were replayed: what they add is whether somebody edited them. */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
@@ -102,7 +102,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const byPosition = new Map<string, LinkedEvent>()
   const deadLetters = new Map<string, LinkedEvent>()
   for (const one of events) {
-    // What was mended and resent is what others reacted to.
+    // What was edited and replayed is what others reacted to.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
     byPosition.set(placeText(one.position), one)

@@ -61,7 +61,7 @@ const firstTime = (rejections: readonly Rejection[]) =>
 
 /**
  * Returns the attempt that is replayed for all services. It is open while one of its dead letters is. It has a reason that permits a replay
- * if there is one, and the newest letter, which the log keeps longest.
+ * if there is one, and the newest dead letter, which the log keeps longest.
  */
 function attemptOf(rejections: Rejection[]): Attempt {
   const attempts = rejections.map(({ attempt }) => attempt)
@@ -75,7 +75,7 @@ function attemptOf(rejections: Rejection[]): Attempt {
 const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
   rejections.at(-1) as [Rejection, ...Rejection[]]
 
-/** A letter's row says who set it aside and why (ingest/examine.ts): where both stand beside it, what is wrong alone. */
+/** A dead letter's row says who set it aside and why (ingest/examine.ts): where both stand beside it, what is wrong alone. */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
   const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
   return message === description ? '' : message.replace(`${description}: `, '')

@@ -124,7 +124,7 @@ export function checkRoutes(monitor: Monitor): Route[] {
       method: 'post',
       path: '/v1/dead-letters/entries/{id}/check',
       scope: 'events:operate',
-      summary: 'Check a dead letter before it is resent',
+      summary: 'Check a dead letter before it is replayed',
       input: { id: pathId('id'), request: checkInput },
       refusals: ['not-kept', 'not-in-log', 'other-attempt'],
       async handle({ id, request: { edited, attempt } }): Promise<CheckResult> {

@@ -68,7 +68,7 @@ export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8A
 export const lost = () => new MonitorError('not-in-log', 'Neither the dead letter nor the log has the event any more.')
 
 /**
- * Why these bytes would end as a dead letter again, resent to a topic by whoever asks, who answers for them; nothing when they would not.
+ * Why these bytes would end as a dead letter again, replayed to a topic by whoever asks, who answers for them; nothing when they would not.
  * @param reason of the dead letter, where the bytes are those that it is about
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {

@@ -94,7 +94,7 @@ export function replayRoutes(monitor: Monitor): Route[] {
       path: '/v1/replays',
       scope: 'events:operate',
       status: 202,
-      summary: 'Resend dead letters',
+      summary: 'Replay dead letters',
       description:
         'Starts a job. The job replays the attempt of each dead letter that is the newest one now. An attempt that was replayed before ' +
         'is not published again: its outcome is `done`, with the position of the earlier replay. An edit counts for the attempt that it ' +
@@ -123,7 +123,7 @@ export function replayRoutes(monitor: Monitor): Route[] {
     }),
     answer({
       path: '/v1/replays',
-      summary: 'List jobs that resend dead letters',
+      summary: 'List jobs that replay dead letters',
       input: {},
       handle: () => ({ items: ledger.jobs(50) }),
     }),

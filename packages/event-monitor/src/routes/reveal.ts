@@ -65,7 +65,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
     }),
     answer({
       path: '/v1/audit',
-      summary: 'List who saw personal values and who resent what',
+      summary: 'List who saw personal values and who replayed what',
       input: {},
       handle: (): Audit => ({ items: ledger.audit(200), complete: index.truth() }),
     }),

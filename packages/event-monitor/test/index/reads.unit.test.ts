@@ -191,7 +191,7 @@ describe('what the index is asked', () => {
     }
   })
 
-  it('groups dead letters by what is wrong, and knows those that were resent', () => {
+  it('groups dead letters by what is wrong, and knows those that were replayed', () => {
     const story = (offset: number, over: Record<string, string> = {}) => ({
       topic: 'orderevents.dead',
       offset,

@@ -60,7 +60,7 @@ describe('a conversation', () => {
     expect(steps()[2]?.skew).to.deep.equal({ ms: 2_000, by: 'publisher' })
   })
 
-  it('goes over the dead letter, its edit and its resend', () => {
+  it('goes over the dead letter, its edit and its replay', () => {
     const document = { ...order, AppName: 'older-application' }
     const deadLetter = {
       'deadletter-app': 'payment-service',
@@ -147,7 +147,7 @@ describe('a conversation', () => {
       expect(columns.filter((id) => id.startsWith('state:'))).to.deep.equal([])
     })
 
-    it('has nothing of what a service set aside in its store, and the resend that it took', () => {
+    it('has nothing of what a service set aside in its store, and the replay that it took', () => {
       const foreign = { ...order, AppName: 'older-application' }
       const all = { 'orderevents/0': '10' }
       index.add(

@@ -7,12 +7,12 @@ describe('the view of a conversation', () => {
   const tests = pageTests()
   const path = `/c/${guid(2, 1)}`
 
-  it('draws its steps in their order, dead letters and resends as such, and says what is odd', async () => {
+  it('draws its steps in their order, dead letters and replays as such, and says what is odd', async () => {
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.equal(7)
     expect(await page.locator('.step.dead-letter .words-bad').textContent()).to.equal('dead letter: invalid-payload')
-    expect(await page.locator('.step.replay .words').textContent()).to.equal('edited and resent: OrderCreated@1')
+    expect(await page.locator('.step.replay .words').textContent()).to.equal('edited and replayed: OrderCreated@1')
     expect(await page.locator('.step').first().locator('.rejected').count()).to.equal(1)
     expect(await page.locator('.step').first().locator('circle.handled').count()).to.equal(1)
     const notes = await page.locator('.notes').allTextContents()
@@ -57,7 +57,7 @@ describe('the view of a conversation', () => {
     const rows = page.locator('tbody tr')
     expect(await rows.count()).to.equal(7)
     expect(await rows.nth(2).textContent())
-      .to.contain('edited and resent')
+      .to.contain('edited and replayed')
       .and.contain('step 2')
       .and.contain('then step 4')
     expect(await rows.nth(6).textContent())

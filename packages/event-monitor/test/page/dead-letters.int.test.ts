@@ -62,7 +62,7 @@ describe('the dead letters', () => {
   it('are edited with what differs shown, checked while somebody writes, and sent once', async () => {
     const page = await tests.open(path)
     await page.getByText('it would be refused again').waitFor()
-    expect(await page.getByRole('button', { name: 'Resend as it is' }).isDisabled()).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Replay as it is' }).isDisabled()).to.equal(true)
     await page.locator('.cm-lint-marker-error').waitFor()
     const before = checks().length
     await mend(page)
@@ -82,7 +82,7 @@ describe('the dead letters', () => {
       outcomes: [],
       edited: true,
     })
-    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    await page.getByRole('button', { name: 'Replay as edited' }).click()
     await page.locator('.job', { hasText: 'running' }).first().waitFor()
     const [sent, ...others] = tests.monitor.requests.filter(
       ({ path, method }) => path === '/v1/replays' && method === 'POST',
@@ -98,7 +98,7 @@ describe('the dead letters', () => {
     const [attempt] = entry(4).attempts
     const attempts = attempt ? [{ ...attempt, replayed: { as, at: attempt.at, edited: true } }] : []
     tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
-    await page.getByText('resent, and has not failed since').waitFor()
+    await page.getByText('replayed, and has not failed since').waitFor()
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
     expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
     expect(await page.getByRole('link', { name: 'What followed' }).getAttribute('href')).to.equal(`/c/${guid(2, 1)}`)
@@ -135,14 +135,14 @@ describe('the dead letters', () => {
     expect(await warning.innerText())
       .to.contain('orderevents/1/1204')
       .and.to.contain('orderevents/1/2301')
-    expect(await page.getByRole('button', { name: 'Resend as edited' }).isDisabled()).to.equal(true)
+    expect(await page.getByRole('button', { name: 'Replay as edited' }).isDisabled()).to.equal(true)
     // The draft stays bound to its attempt over a reload.
     await tests.reload(page, warning)
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
     await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
     await page.getByText('ready: every receiver would take it').waitFor()
     expect(checks().at(-1)?.body).to.have.deep.property('attempt', attempt)
-    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    await page.getByRole('button', { name: 'Replay as edited' }).click()
     await eventually(() => sent().length > 0, 'it to be sent')
     expect(sent()[0]?.body).to.deep.include({ entries: [guid(9, 4)], attempt })
   })
@@ -179,7 +179,7 @@ describe('the dead letters', () => {
       status: 409,
       detail: 'The attempt at orderevents/1/1204 was already replayed as orderevents/1/2301.',
     })
-    await page.getByRole('button', { name: 'Resend as edited' }).click()
+    await page.getByRole('button', { name: 'Replay as edited' }).click()
     const refusal = page.getByRole('alert').filter({ hasText: 'has changed since you looked at it' })
     await refusal.getByText('already replayed as orderevents/1/2301').waitFor()
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
@@ -210,7 +210,7 @@ describe('the dead letters', () => {
     expect(checks().filter(({ body }) => (body as { edited?: unknown }).edited)).to.deep.equal([])
   })
 
-  it('are resent as a group, as fast as somebody says, with progress that survives a reload', async () => {
+  it('are replayed as a group, as fast as somebody says, with progress that survives a reload', async () => {
     const running = job({
       id: 'job-2',
       state: 'running',
@@ -223,11 +223,11 @@ describe('the dead letters', () => {
       perSecond: 10,
     })
     const page = await tests.open('/dead?group=g1')
-    await page.getByRole('button', { name: 'Resend all 42 open' }).click()
+    await page.getByRole('button', { name: 'Replay all 42 open' }).click()
     await page.getByRole('spinbutton').fill('10')
     await page.getByText('Takes about 4.2 s').waitFor()
     tests.monitor.answers.started = running
-    await page.getByRole('dialog').getByRole('button', { name: 'Resend 42 events' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay 42 events' }).click()
     await page.locator('.own-job', { hasText: '3 of 42' }).waitFor()
     const sent = tests.monitor.requests.find(({ path, method }) => path === '/v1/replays' && method === 'POST')
     expect(sent?.body).to.deep.equal({ group: 'g1', perSecond: 10 })
@@ -240,11 +240,11 @@ describe('the dead letters', () => {
     await page.locator('.job', { hasText: 'stopped' }).waitFor()
   })
 
-  it('are resent as chosen', async () => {
+  it('are replayed as chosen', async () => {
     const page = await tests.open('/dead?group=g1')
     for (const index of [0, 2]) await page.locator('input[type=checkbox]').nth(index).check()
-    await page.getByRole('button', { name: 'Resend 2 chosen' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Resend 2 events' }).click()
+    await page.getByRole('button', { name: 'Replay 2 chosen' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay 2 events' }).click()
     await eventually(
       () => tests.monitor.requests.some(({ method, path }) => method === 'POST' && path === '/v1/replays'),
       'it to be sent',

@@ -7,7 +7,7 @@ describe('the view of an event', () => {
   const tests = pageTests()
   const path = '/e/orderevents/1/1204'
 
-  it('shows faults at their lines, with how to mend them, and what is masked as masked', async () => {
+  it('shows faults at their lines, with how to edit them, and what is masked as masked', async () => {
     const page = await tests.open(path)
     const wrong = page.locator('.json-line.is-wrong', { hasText: 'Total' })
     await wrong.waitFor()
@@ -25,7 +25,7 @@ describe('the view of an event', () => {
       expect(await page.locator(`a[href="${href}"]`).count(), href).to.be.at.least(1)
     }
     expect(await page.locator('a[href^="/c/"]').count()).to.equal(1)
-    expect(await page.getByRole('link', { name: 'mend it' }).getAttribute('href')).to.equal(`/dead/${guid(9, 4)}`)
+    expect(await page.getByRole('link', { name: 'fix it' }).getAttribute('href')).to.equal(`/dead/${guid(9, 4)}`)
     expect(await page.locator('a[target=_blank]').getAttribute('href')).to.equal(
       'http://localhost:16686/trace/00000002',
     )

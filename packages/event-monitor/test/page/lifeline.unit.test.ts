@@ -56,7 +56,7 @@ describe('the lifeline', () => {
     expect(notes[6]).to.deep.equal(['its publisher’s clock says 120 ms before its cause'])
     expect(short.steps.map(titleOf).slice(1, 3)).to.deep.equal([
       'dead letter: invalid-payload',
-      'edited and resent: OrderCreated@1',
+      'edited and replayed: OrderCreated@1',
     ])
   })
 })

@@ -28,10 +28,10 @@ describe('the views of the system', () => {
     await page.getByText('Everything that should run does').waitFor()
   })
 
-  it('list what should have followed, why it probably did not, and lead to what mends it', async () => {
+  it('list what should have followed, why it probably did not, and lead to what corrects it', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
-    expect(await page.getByRole('link', { name: 'mend it' }).getAttribute('href')).to.match(/^\/dead\//)
+    expect(await page.getByRole('link', { name: 'fix it' }).getAttribute('href')).to.match(/^\/dead\//)
     const request = page.waitForRequest(/\/v1\/missing\?seconds=300&/)
     await page.getByRole('button', { name: '5 min' }).click()
     await request
@@ -67,10 +67,10 @@ describe('the views of the system', () => {
     expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
-  it('say who looked at personal values and who resent what', async () => {
+  it('say who looked at personal values and who replayed what', async () => {
     const page = await tests.open('/audit')
     await page.getByText('the customer asked by telephone').waitFor()
-    await page.getByText('edited and resent').waitFor()
+    await page.getByText('edited and replayed').waitFor()
   })
 
   it('are light or dark as somebody chose, also after a reload', async () => {

@@ -9,7 +9,7 @@ import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
-/** One dead letter: what failed and why, to be mended and sent again. */
+/** One dead letter: what failed and why, to be edited and sent again. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {
   const { state, again } = useLoad<DeadLetterDetail>(paths.deadLetterEntry(route.entry), 3000)
   const { data } = state.value
@@ -86,7 +86,7 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
             ))}
             {attempt.replayed && (
               <>
-                ; {attempt.replayed.edited ? 'edited and resent' : 'replayed'} <Time iso={attempt.replayed.at} /> as{' '}
+                ; {attempt.replayed.edited ? 'edited and replayed' : 'replayed'} <Time iso={attempt.replayed.at} /> as{' '}
                 <PositionLink position={attempt.replayed.as} />
               </>
             )}
@@ -95,7 +95,7 @@ function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail 
       </ol>
       <p>
         <State kind={entry.state === 'open' ? 'bad' : 'good'}>
-          {entry.state === 'open' ? 'open' : 'resent, and has not failed since'}
+          {entry.state === 'open' ? 'open' : 'replayed, and has not failed since'}
         </State>
         {entry.state === 'open' && event && (
           <>

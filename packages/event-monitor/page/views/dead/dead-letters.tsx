@@ -22,7 +22,7 @@ import { Columns, useActiveRow } from '../../parts/tables.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
-/** What could not be handled: by group, a group's entries, and the jobs that mend them. */
+/** What could not be handled: by group, a group's entries, and the jobs that edit them. */
 export const DeadLetters: View<'dead'> = () => {
   useTitle('Dead letters')
   const params = new URLSearchParams(search.value)
@@ -66,7 +66,7 @@ export const DeadLetters: View<'dead'> = () => {
       <section aria-label="Jobs">
         <h2>Jobs</h2>
         {jobs.value.length === 0 && (
-          <p class="quiet">What is resent shows here how far it is; a job goes on when this page is closed.</p>
+          <p class="quiet">What is replayed shows here how far it is; a job goes on when this page is closed.</p>
         )}
         {jobs.value.slice(0, 10).map((job) => (
           <JobView key={job.id} job={job} />
@@ -118,7 +118,7 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
   )
 }
 
-/** The entries of one group, to be opened one by one or resent together. */
+/** The entries of one group, to be opened one by one or replayed together. */
 function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'replayed' }) {
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
@@ -162,7 +162,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           class="tab"
           aria-current={state === 'replayed' ? 'true' : undefined}
         >
-          Resent {count(group.entries - group.open)}
+          Replayed {count(group.entries - group.open)}
         </a>
         {state === 'open' && <ReplayMany group={group} chosen={[...chosen.value]} />}
       </div>
@@ -171,7 +171,9 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           const items = [...page.items, ...(more.value?.items ?? [])]
           const next = more.value ? more.value.next : page.next
           if (items.length === 0)
-            return <p class="quiet">{state === 'open' ? 'None is open: all were resent.' : 'None was resent yet.'}</p>
+            return (
+              <p class="quiet">{state === 'open' ? 'None is open: all were replayed.' : 'None was replayed yet.'}</p>
+            )
           return (
             <>
               <EntryTable items={items} chosen={chosen.value} choose={state === 'open' ? choose : null} />

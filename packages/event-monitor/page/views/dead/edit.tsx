@@ -118,8 +118,8 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
   const isReady = check.value?.isReady === true
   const result = dryRun.value ?? check.value?.dryRun
   return (
-    <section class="edit" aria-label="Mend it">
-      <h2>Mend it</h2>
+    <section class="edit" aria-label="Edit and replay">
+      <h2>Edit and replay</h2>
       <p class="quiet">
         {editable ? (
           <>
@@ -187,7 +187,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
               disabled={!isReady || isStale || busy.value !== null || (job !== null && !isOver)}
               onClick={send}
             >
-              {busy.value === 'sending' ? 'Sending…' : isEdited ? 'Resend as edited' : 'Resend as it is'}
+              {busy.value === 'sending' ? 'Sending…' : isEdited ? 'Replay as edited' : 'Replay as it is'}
             </button>
             {!may('events:operate') && <span class="quiet">Needs the scope events:operate.</span>}
           </div>

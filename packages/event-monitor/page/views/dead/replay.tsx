@@ -10,7 +10,7 @@ import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
-/** Resends a group, or those that were chosen of it, as fast as somebody says. */
+/** Replays a group, or those that were chosen of it, as fast as somebody says. */
 export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
@@ -34,7 +34,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         title={may('events:operate') ? undefined : 'Needs the scope events:operate'}
         onClick={() => (isAsking.value = true)}
       >
-        {chosen.length > 0 ? `Resend ${chosen.length} chosen…` : `Resend all ${group.open} open…`}
+        {chosen.length > 0 ? `Replay ${chosen.length} chosen…` : `Replay all ${group.open} open…`}
       </button>
       {job && (
         <div class="own-job">
@@ -42,7 +42,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         </div>
       )}
       {isAsking.value && (
-        <Dialog title={`Resend ${counted(many, 'event')}?`} close={() => (isAsking.value = false)}>
+        <Dialog title={`Replay ${counted(many, 'event')}?`} close={() => (isAsking.value = false)}>
           <form onSubmit={send}>
             <p>
               Each is published again to its topic, as it is. What every receiver would refuse again is left where it
@@ -66,7 +66,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
             {problem.value && <ProblemBox problem={problem.value} />}
             <div class="actions">
               <button type="submit" class="main" disabled={busy.value !== null}>
-                {busy.value ? 'Beginning…' : `Resend ${counted(many, 'event')}`}
+                {busy.value ? 'Beginning…' : `Replay ${counted(many, 'event')}`}
               </button>
             </div>
           </form>
@@ -109,7 +109,7 @@ export function JobView({ job }: { job: Job }) {
         )}
       </div>
       <p role="status">
-        {count(job.replayed)} resent, {count(job.refused)} refused, {count(job.done)} already replayed
+        {count(job.replayed)} replayed, {count(job.refused)} refused, {count(job.done)} already replayed
       </p>
       {job.error && <p class="mark bad">{job.error}</p>}
       {problem.value && <ProblemBox problem={problem.value} />}
@@ -129,7 +129,7 @@ function Outcomes({ job: { outcomes, total } }: { job: Job }) {
           </a>{' '}
           {result === 'replayed' && as && (
             <>
-              resent as <PositionLink position={as} />
+              replayed as <PositionLink position={as} />
             </>
           )}
           {result === 'done' && as && (

@@ -123,7 +123,7 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
               <PositionLink key={deadLetter.offset} position={deadLetter} />
             ))}{' '}
             <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
-            <a href={hrefs.entry(id)}>{state === 'open' ? 'mend it' : 'what was done'}</a>
+            <a href={hrefs.entry(id)}>{state === 'open' ? 'fix it' : 'what was done'}</a>
           </li>
         ))}
       </ul>

@@ -11,10 +11,10 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** So many of the newest letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
+/** So many of the newest dead letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
 const maxDeadLetters = 50_000
 
-/** A letter is known by its record, too: its topic may have been created again. */
+/** A dead letter is known by its record, too: its topic may have been created again. */
 const deadLetterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
   `${placeText(stands)} ${record}`
 
@@ -51,7 +51,7 @@ export class DeadLetterBook {
 
   readonly factsOf = (attempt: Attempt): DeadLetterFacts | undefined => this.#facts.get(deadLetterKey(attempt))
 
-  /** Drops so many of the oldest letters. */
+  /** Drops so many of the oldest dead letters. */
   #forget(count: number): void {
     if (count <= 0) return
     let left = count

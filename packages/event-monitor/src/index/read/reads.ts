@@ -97,7 +97,7 @@ export function createReads(reactions: readonly Reaction[]) {
       }
     },
 
-    /** What dead letters at these places are to whoever mends them. */
+    /** What dead letters at these places are to whoever corrects them. */
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
       const positions = new Set(rows.map(({ position }) => placeText(position)))
@@ -246,7 +246,7 @@ export function createReads(reactions: readonly Reaction[]) {
 const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
   new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
-/** The notes of resends of a dead letter, which say whether somebody edited it. */
+/** The notes of replays of a dead letter, which say whether somebody edited it. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
   return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')

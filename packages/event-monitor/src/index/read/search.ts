@@ -119,7 +119,7 @@ const maxSkewMs = 60_000
 
 /**
  * Returns the record that a dead letter is about: at its place, where another one can be since the topic was created again.
- * A letter that does not say when that one reached the log is about the newest record that came before it.
+ * A dead letter that does not say when that one reached the log is about the newest record that came before it.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined

@@ -37,7 +37,7 @@ const at = (
     id: guid(1, offset),
   })
 
-/** An order that came wrong, was mended, paid, and cancelled the day after. */
+/** An order that came wrong, was edited, paid, and cancelled the day after. */
 export function conversation(): Conversation {
   const orders = 'topic:orderevents'
   const rejected = [
