@@ -2,7 +2,10 @@ import { type EventType, eventTypes, examplePayload, scanJson, topicFacts } from
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
-/** 1,000 envelopes of 4 KiB. So many such bodies at once are as much as the connections' small ones may be (docs/security.md). */
+/**
+ * Limits of a body: 1,000 envelopes of 4 KiB. All such bodies together may hold as much as the small bodies of all
+ * connections (docs/security.md).
+ */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
 /** Returns an example of a reduced envelope, of the first event of a topic; undefined for a topic without events. */
@@ -22,13 +25,13 @@ export function exampleFor(topic: string | undefined): object | undefined {
 
 const versionIn = (type: EventType) => Number(type.split('@')[1])
 
-/** One envelope, a list of them, or one on each line; not judged yet. */
+/** Reads one envelope, a list of envelopes, or one envelope per line. It does not validate them. */
 export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   read: (request) =>
     itemsOf(request.body ?? new Uint8Array(), request.is(bodyTypes.lines) ? bodyTypes.lines : bodyTypes.json),
   body: {
     name: 'Envelopes',
-    // Anything: what is wrong with an envelope is said of each, and is no mistake of the request.
+    // The schema accepts anything: a faulty envelope is reported per item, and the request is not refused for it.
     schema: {
       description: 'An envelope, or a list of them (`/schemas/envelope.received.json`).',
       ...(example && { example }),
@@ -38,23 +41,23 @@ export const envelopesInput = (example: object | undefined): Input<Item[]> => ({
   problems: [400, 413, 415],
 })
 
-/** The media types of a body: one envelope or a list of them, or one on each line. */
+/** Media types of a body: one envelope or a list, or one envelope per line. */
 export const bodyTypes = { json: 'application/json', lines: 'application/x-ndjson' } as const
 
-/** As many envelopes as a body may have. */
+/** The largest number of envelopes in a body. */
 export const maxItems = 1_000
 
-/** One envelope of a body, as it came. */
+/** One envelope of a body, unchanged. */
 export interface Item {
-  /** Its place in the body, from 0 on. */
+  /** Index in the body, from 0. */
   index: number
-  /** Of a body of lines: its line, from 1 on. */
+  /** Line number from 1, if the body has one envelope per line. */
   line?: number
   text: Uint8Array
 }
 
 /**
- * The envelopes in a body, whatever they are worth. Blank lines are none.
+ * Returns the envelopes in a body without validating them. Blank lines are skipped.
  * @throws {GatewayError} `nothing-sent`, `too-many-items`, `not-json`
  */
 export function itemsOf(body: Uint8Array, type: (typeof bodyTypes)[keyof typeof bodyTypes]): Item[] {
@@ -97,7 +100,8 @@ function linesOf(body: Uint8Array): Item[] {
   return items
 }
 
-// A JSON text as bytes, without making values of it: what is handed on are the bytes that came.
+// JSON texts are handled as bytes and never parsed and written again, so the gateway publishes exactly the bytes it
+// received.
 
 const comma = 0x2c
 const opening = new Set([0x5b, 0x7b])
@@ -106,7 +110,7 @@ const list = { begin: 0x5b, end: 0x5d }
 const whiteSpace = new Set([0x20, 0x09, 0x0a, 0x0d])
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-/** The text without white space around it, and without a byte order mark, which decoders drop as well. */
+/** Returns the text without surrounding white space and without a byte order mark, which decoders drop as well. */
 export function trimmed(text: Uint8Array): Uint8Array {
   let from = byteOrderMark.every((byte, index) => text[index] === byte) ? byteOrderMark.length : 0
   let to = text.length
@@ -118,9 +122,10 @@ export function trimmed(text: Uint8Array): Uint8Array {
 export const isList = (text: Uint8Array): boolean => text[0] === list.begin
 
 /**
- * The elements of a list, trimmed; undefined when the text is none. If each of them is JSON, so is the text, and if one is not, it is not.
+ * Returns the trimmed elements of a list, or undefined if the text is not a list. The text is valid JSON exactly if
+ * each element is.
  * @param text trimmed, beginning with a bracket
- * @param most no more than one beyond are looked for, since four million commas would be as many elements
+ * @param most the scan stops at one element more, since four million commas would make as many elements
  */
 export function elementsOf(text: Uint8Array, most: number): Uint8Array[] | undefined {
   const elements: Uint8Array[] = []

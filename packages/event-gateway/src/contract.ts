@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { type AsyncApiDocument, asyncApiPage, asyncApiPageSources, schemaDocuments } from '@orderflow/envelope-schema'
 import type { StaticFile } from '@orderflow/service-kit'
 
-/** The contract, to be read: its JSON Schemas under the paths of their `$id`s, and the AsyncAPI document with its page. */
+/**
+ * Returns the files of the contract: JSON Schemas under the paths of their `$id`s, and the AsyncAPI document with its
+ * page.
+ */
 export function contractFiles(): StaticFile[] {
   const file = new URL(import.meta.resolve('@orderflow/envelope-schema/asyncapi.json'))
   const document = readFileSync(file, 'utf8')
@@ -14,7 +17,7 @@ export function contractFiles(): StaticFile[] {
   ]
 }
 
-/** Those without references to others are below `/schemas/bundled`. */
+/** Returns the JSON Schemas. Schemas without references are below `/schemas/bundled`. */
 function schemaFiles(): StaticFile[] {
   const schemas = Array.from(schemaDocuments(), ([path, schema]) => ({
     path: `/schemas/${path}`,

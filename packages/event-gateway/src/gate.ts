@@ -13,35 +13,35 @@ import type { Topic } from '@orderflow/service-kit/application'
 import type { Item } from './body.ts'
 import { type Judgement, judge, type Outcome, outcomeOf } from './judge.ts'
 
-/** Who sent a body, and how he knows it again. */
+/** The sender of a body. */
 export interface Sender {
-  /** Undefined where nobody is asked. */
+  /** Undefined if the gateway runs without authentication. */
   caller: Caller | undefined
   idempotencyKey: string | undefined
 }
 
 export interface Gate {
   /**
-   * Publishes those of the envelopes that are valid and that their sender may publish; answers what became of each, in their order.
-   * @param topic one that others may write
+   * Publishes the valid envelopes that their sender may publish. Returns an outcome for each envelope, in order.
+   * @param topic a topic that outside applications may write
    */
   publish(topic: string, items: readonly Item[], sender: Sender): Promise<Published>
 }
 
 export interface Published {
   outcomes: Outcome[]
-  /** Of the first one whose outcome is unknown, or that was not sent: why. */
+  /** The reason of the first envelope whose outcome is unknown or that was not sent. */
   cause: unknown
 }
 
 type Ids = Record<'Id' | 'CorrelationId' | 'TraceId', string>
 
-/** An envelope that may be published: what it says, and the bytes to publish. */
+/** An envelope that may be published, with the bytes to publish. */
 interface Admitted {
   item: Item
   judgement: Judgement
   envelope: ReceivedEnvelope
-  /** Its own Id, or the one that is written into it. */
+  /** Its own Id, or the derived Id that is added to the bytes. */
   id: string
   value: Uint8Array
 }
@@ -51,7 +51,7 @@ export function createGate(
   topics: readonly Pick<Topic, 'name' | 'key'>[],
 ): Gate {
   const keyFields = new Map(topics.map(({ name, key }) => [name, key]))
-  /** Returns the key that `./orderflow publish` takes, too: all events of one thing are in one partition. */
+  /** Returns the same key as `./orderflow publish`, so all events of one subject are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
   function admit(topic: string, item: Item, sender: Sender, repeats: Map<string, number>): Admitted | Outcome {
@@ -73,7 +73,7 @@ export function createGate(
     const missing = Object.fromEntries(
       Object.entries(ids).filter(([name]) => envelope[name as keyof Ids] === undefined),
     )
-    // Derived ids are not what the publisher said of a trace: then the request's trace goes on.
+    // The publisher did not choose derived ids, so the trace of the request continues.
     const published = idempotencyKey === undefined ? envelope : { ...envelope, ...missing }
     return { item, judgement, envelope: published, id: ids.Id, value: withFields(item.text, missing) }
   }
@@ -93,7 +93,7 @@ export function createGate(
         return { ...outcomeWith('unsent'), retry: 'It was not published: send it again.' }
       if (!(error instanceof SidecarError)) throw error
       if (error.failure !== 'refused') return { ...outcomeWith('unknown'), retry: sameEvent }
-      const errors = [{ pointer: '', message: 'is not taken by the broker, which may have another limit of size' }]
+      const errors = [{ pointer: '', message: 'was refused by the broker, whose size limit may be lower' }]
       return { ...outcomeWith('refused'), code: 'not-taken', errors }
     }
   }
@@ -114,12 +114,11 @@ export function createGate(
   }
 }
 
-const ownName =
-  'an application has an AppId and an AppName of its own, and says what trust.json lets it say (docs/trust.md)'
+const ownName = "use the application's own AppId and AppName, and publish only what trust.json allows (docs/trust.md)"
 
-const sameEvent = 'Send it again: by its Id it is the same event, and counts once.'
+const sameEvent = 'Send it again: the Id makes it the same event, so it is handled once.'
 
-/** What is no JSON may be more than one, or a part. */
+/** Adds a hint to a text that is not JSON: it may be several envelopes, or a part of one. */
 function withHint({ line }: Item, judgement: Judgement): Judgement {
   if (judgement.code !== 'not-json') return judgement
   const hint =
@@ -130,8 +129,8 @@ function withHint({ line }: Item, judgement: Judgement): Judgement {
 }
 
 /**
- * Returns an envelope's ids: its own, and those that every receiver would derive from these bytes on the stream. So the same envelope is the
- * same event, sent again here or published to Kafka.
+ * Returns an envelope's own ids, and derives missing ones from its bytes as every receiver does. So an envelope that is
+ * sent again, here or to Kafka, is the same event.
  */
 function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string | undefined): Ids {
   const { Id, CorrelationId, TraceId } = completeEnvelope(envelope, {
@@ -142,9 +141,9 @@ function receivedIds(envelope: ReceivedEnvelope, text: Uint8Array, key: string |
 }
 
 /**
- * Returns an envelope's ids for a sender with a key. Those that it lacks are the same whenever its application sends the same bytes with the same
- * key, alone or among others. Another key is another event.
- * @param seen how often the same bytes came before in this body: each time is an event
+ * Returns an envelope's ids for a sender with an Idempotency-Key. Missing ids are the same whenever the application
+ * sends the same bytes with the same key, alone or with others. Another key makes another event.
+ * @param repeats how often the same bytes came before in this body: each time is a new event
  */
 function keyedIds(
   envelope: ReceivedEnvelope,
@@ -161,7 +160,7 @@ function keyedIds(
   return { Id: Id ?? derived('handed-on'), CorrelationId: CorrelationId ?? trace, TraceId: trace }
 }
 
-/** The envelope's bytes, behind fields that it does not have. */
+/** Returns the envelope's bytes with missing fields added at the front. */
 function withFields(text: Uint8Array, fields: Record<string, string>): Uint8Array {
   const written = Object.entries(fields).map(([name, value]) => `"${name}":"${value}",`)
   return written.length === 0 ? text : Buffer.concat([Buffer.from(`{${written.join('')}`), text.subarray(1)])

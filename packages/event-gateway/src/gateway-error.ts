@@ -7,7 +7,7 @@ export type GatewayErrorCode =
   | 'nothing-accepted'
   | 'not-admitted'
 
-/** Why a request is refused as a whole. `details` has what is known of each of its envelopes. */
+/** A refusal of a whole request. `details` has the outcome of each envelope, as far as it is known. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
   readonly details: Record<string, unknown>

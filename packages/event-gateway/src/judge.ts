@@ -11,27 +11,27 @@ import {
 import type { Item } from './body.ts'
 
 /**
- * Below the topics' 256 KiB (packages/service-kit/src/stream/topic-settings.ts), which are those of a record with its key and headers in its batch, so that what is
- * taken here is never refused by the broker.
+ * Below the topics' 256 KiB (packages/service-kit/src/stream/topic-settings.ts), which include a record's key, headers
+ * and batch. So the broker never refuses an envelope that is accepted here.
  */
 export const maxEnvelopeBytes = 255 * 1024
 
-/** What is said of an envelope: what the contract says, and that it is too large. */
+/** A verdict of the contract, or that the envelope is too large. */
 export type Judgement = Omit<Verdict, 'code'> & { code?: Verdict['code'] | 'too-large' }
 
 /**
- * Judges an envelope as it would stand in the log. Refuses a duplicate key, though receivers use the last one: a program that uses another
- * one would see another application, or another tenant, than the one that was admitted. Refuses a number of the contract that would change
- * when it is read; services make a dead letter of it.
+ * Judges an envelope as it would be stored in the log. It refuses a duplicate key, although receivers use the last one:
+ * a program that uses another one would see another application or tenant than the admitted one. It refuses a number of
+ * the contract that changes when it is read, because services reject such an event to the dead-letter topic.
  */
 export function judge(text: Uint8Array, mode: Mode): Judgement {
   if (text.length > maxEnvelopeBytes) return tooLarge(text.length)
   const verdict = validateBytes(text, mode)
-  // Not of one that is refused anyway, which may be made to cost time.
+  // Skipped for an invalid envelope, which could be made to cost time.
   if (!verdict.valid) return verdict
   const twice = new Set(hiddenByParsing(text).duplicateKeys.map(pointerOf))
   if (twice.size > 0) return refused(verdict, 'not-an-envelope', Array.from(twice, twiceAt))
-  // The Payload of an event that no schema names is not read here.
+  // The Payload of an event without a schema is not read here.
   const inexact = verdict.warnings.length > 0 ? [] : inexactFields(parseEnvelope(text), text)
   return inexact.length > 0 ? refused(verdict, 'invalid-payload', inexact) : verdict
 }
@@ -42,38 +42,38 @@ function refused(verdict: Verdict, code: Verdict['code'], errors: Problem[]): Ju
 
 function tooLarge(bytes: number): Judgement {
   const message = `has ${bytes} bytes, and may have ${maxEnvelopeBytes}`
-  const hint = 'an event tells what happened: put what is large elsewhere, and where it is into the event'
+  const hint = 'store large data elsewhere, and put its address into the event'
   return { valid: false, variant: null, code: 'too-large', errors: [{ pointer: '', message, hint }], warnings: [] }
 }
 
 function twiceAt(pointer: string): Problem {
-  const hint = 'write each key once: of two, programs do not agree which one counts'
+  const hint = 'write each key once: programs disagree on which of two values applies'
   return { pointer, message: 'has a key twice', hint }
 }
 
-/** What is told of an envelope to whoever sent it. Holds none of its values but its Id, if it is a GUID. */
+/** The outcome of one envelope. It holds no value of the envelope except an Id that is a GUID. */
 export interface Outcome {
   index: number
   line?: number
   /**
    * - `accepted`: it is in the log;
-   * - `refused`: it is not, and never will be as it is;
-   * - `unsent`: it is not, and may be sent again;
-   * - `unknown`: nobody knows whether it is.
+   * - `refused`: it is not in the log, and must be changed before it is sent again;
+   * - `unsent`: it is not in the log, and can be sent again;
+   * - `unknown`: the gateway cannot tell whether it is in the log.
    */
   outcome: 'accepted' | 'refused' | 'unsent' | 'unknown'
-  /** The Id that it is known by downstream; null when its place in the log will make one. */
+  /** The Id that receivers use; null if its record position determines the Id. */
   id: string | null
   variant: Judgement['variant']
-  /** Of what is refused. */
+  /** The reason of a refusal. */
   code?: Judgement['code'] | 'untrusted' | 'not-taken'
   errors: Judgement['errors']
   warnings: Judgement['warnings']
-  /** Of what may be sent again: what that would do. */
+  /** The effect of sending it again, if that is possible. */
   retry?: string
 }
 
-/** What an envelope is, before anything is done with it. */
+/** Returns the outcome of an envelope for its sender. */
 export function outcomeOf(
   { index, line }: Item,
   outcome: Outcome['outcome'],

@@ -19,8 +19,9 @@ import { GatewayError } from './gateway-error.ts'
 import { judge, type Outcome } from './judge.ts'
 
 /**
- * @param topics all topics, and those that applications outside may write
- * @param envelopes the body of a request
+ * Returns the routes that publish.
+ * @param topics all topics, and the topics that outside applications may write
+ * @param envelopes input that reads the body of a request
  */
 export function eventRoutes(
   gate: Gate,
@@ -43,19 +44,22 @@ export function eventRoutes(
       scope: 'events:write',
       summary: 'Publish one envelope, a list of them, or one on each line',
       description:
-        'For publishers without a Kafka client. Each envelope is judged by itself and, if it is right and its application may say it, ' +
-        'published as it came, with the ids that it lacks written into it. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
+        'For publishers without a Kafka client. Each envelope is validated on its own. If it is valid and its application may publish it, ' +
+        'it is published unchanged, with missing ids added. At most 1,000 envelopes and 4 MiB, each of 255 KiB.',
       input: {
-        topic: pathWord('topic', { description: 'Where applications outside publish.', ...(example && { example }) }),
+        topic: pathWord('topic', {
+          description: 'A topic that outside applications may write.',
+          ...(example && { example }),
+        }),
         items: envelopes,
         idempotencyKey: idempotencyKey({
           description:
-            'Tells identical reduced envelopes apart: the same bytes with the same key are one event, with another key another one. Envelopes with an Id need none.',
+            'Distinguishes identical reduced envelopes: the same bytes with the same key are one event, with another key a new one. Envelopes with an Id need no key.',
         }),
       },
       answers: {
-        202: 'All of them are in the log.',
-        207: 'Some of them are in the log; `items` says which, and why the others are not.',
+        202: 'All envelopes are in the log.',
+        207: 'Some envelopes are in the log; `items` lists the outcome of each.',
       },
       body: outcomes as Model<{ items: Outcome[] }>,
       refusals: [
@@ -94,16 +98,16 @@ export function envelopeRoutes(envelopes: Input<Item[]>): Route[] {
       method: 'post',
       path: '/v1/envelopes/validate',
       scope: 'events:write',
-      summary: 'Judge envelopes, and publish none',
+      summary: 'Validate envelopes without publishing them',
       description:
-        'One envelope or a list of them, or one on each line (`application/x-ndjson`). Says of each what is wrong, as the command line does.',
+        'One envelope, a list, or one per line (`application/x-ndjson`). Returns the problems of each, as the command line does.',
       input: {
         items: envelopes,
         mode: queryWord('mode', modes, {
-          description: 'By whose rules: a publisher sends the full envelope, a receiver takes the reduced one, too.',
+          description: 'The rules to apply: a publisher sends full envelopes, a receiver accepts reduced ones, too.',
         }),
       },
-      answers: { 200: 'What is said of each, in their order; right or wrong.' },
+      answers: { 200: 'The verdict on each envelope, in order.' },
       body: judged as Model<{ mode: string; items: Judged[] }>,
       refusals: ['not-json', 'nothing-sent', 'too-many-items'],
       handle: async ({ items, mode }) => ({
@@ -126,8 +130,8 @@ const problems = {
 }
 
 const itemFields = {
-  index: { ...number, description: 'Its place in the body, from 0 on.' },
-  line: { ...number, description: 'Its line, from 1 on, in a body of lines.' },
+  index: { ...number, description: 'Index in the body, from 0.' },
+  line: { ...number, description: 'Line number from 1, if the body has one envelope per line.' },
 }
 
 const verdictFields = {
@@ -135,9 +139,9 @@ const verdictFields = {
     ...text,
     nullable: true,
     enum: ['full', 'reduced', null],
-    description: 'Which envelope it is; null for none.',
+    description: 'The variant of the envelope; null if it is not an envelope.',
   },
-  code: { ...text, description: 'Why it is refused: stable, for programs.' },
+  code: { ...text, description: 'A stable code of the refusal, for programs.' },
   errors: problems,
   warnings: problems,
 }
@@ -154,23 +158,23 @@ const outcomes = {
           outcome: {
             ...text,
             enum: ['accepted', 'refused', 'unsent', 'unknown'],
-            description: 'In the log; not in it; not in it, to be sent again; or nobody knows.',
+            description: 'In the log; not in the log; not in the log and can be sent again; or unknown.',
           },
           id: {
             ...guidText,
             nullable: true,
             description:
-              'Its Id: its own, or the one that was written into it; null for a refused envelope without one.',
+              "The envelope's own Id, or the derived Id that was added; null for a refused envelope without an Id.",
           },
           ...verdictFields,
-          retry: { ...text, description: 'What sending it again would do.' },
+          retry: { ...text, description: 'The effect of sending it again.' },
         }).schema,
       },
     },
   },
 } satisfies { name: string; schema: object; of?: { items: Outcome[] } }
 
-/** What is said of an envelope that is not published. */
+/** The verdict on an envelope that is only validated. */
 export interface Judged extends Pick<Outcome, 'index' | 'line' | 'variant' | 'code' | 'errors' | 'warnings'> {
   valid: boolean
 }

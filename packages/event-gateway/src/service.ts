@@ -12,22 +12,22 @@ const outside = topics.filter((topic) => topic.outside).map(({ name }) => name)
 export const service = defineService({
   root,
   description:
-    'Where applications without a Kafka client publish their events. [What there is to say](../asyncapi), as a page; as documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
+    'Publishes events of applications without a Kafka client. The contract as a [page](../asyncapi), and as documents: [AsyncAPI](../asyncapi.json), [JSON Schemas](../schemas).',
   produces: outside,
   refusals: {
     'not-json': { status: 400, title: 'The body is not JSON' },
     'nothing-sent': { status: 400, title: 'The body has no envelope' },
     'nothing-accepted': { status: 400, title: 'No envelope was accepted' },
     'too-many-items': { status: 413, title: 'The body has too many envelopes' },
-    'closed-topic': { status: 403, title: 'Others may not write this topic' },
-    'not-admitted': { status: 403, title: 'The publisher may not say this' },
+    'closed-topic': { status: 403, title: 'Outside applications may not write this topic' },
+    'not-admitted': { status: 403, title: 'The publisher may not publish this event' },
     'unknown-topic': { status: 404, title: 'There is no such topic' },
   },
   problemMembers: {
     items: {
       type: 'array',
       items: { type: 'object' },
-      description: 'What became of each envelope, where that is known.',
+      description: 'The outcome of each envelope, as far as it is known.',
     },
   },
   create(context) {

@@ -195,8 +195,8 @@ describe('event-gateway', () => {
       const answer = await publish([full(), envelope(), {}])
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
       expect(outcomesOf(answer)).to.deep.equal(['unknown', 'unknown', 'refused not-an-envelope'])
-      expect(answer.body.items[0]?.retry).to.match(/by its Id it is the same event/)
-      expect(answer.body.items[1]?.retry).to.match(/by its Id it is the same event/)
+      expect(answer.body.items[0]?.retry).to.match(/the Id makes it the same event/)
+      expect(answer.body.items[1]?.retry).to.match(/the Id makes it the same event/)
       expect(answer.body.detail).to.match(
         /^Of 3 envelopes 0 are in the log, 1 are refused, 0 were not sent, and of 2 nobody knows/,
       )

@@ -24,7 +24,7 @@ describe('what is said of an envelope', () => {
       {
         pointer: '/AppId',
         message: 'has a key twice',
-        hint: 'write each key once: of two, programs do not agree which one counts',
+        hint: 'write each key once: programs disagree on which of two values applies',
       },
     ])
   })
@@ -56,7 +56,7 @@ describe('what is said of an envelope', () => {
         {
           pointer: '',
           message: 'has 261121 bytes, and may have 261120',
-          hint: 'an event tells what happened: put what is large elsewhere, and where it is into the event',
+          hint: 'store large data elsewhere, and put its address into the event',
         },
       ],
       warnings: [],

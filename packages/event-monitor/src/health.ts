@@ -7,7 +7,7 @@ import type { Admin } from '@platformatic/kafka'
 import type { GroupLag, HealthView, ServiceHealth, TopicHealth } from './api/system.ts'
 import type { WatchedService } from './services.ts'
 
-/** What the broker and services say of themselves. */
+/** The state of the broker and the services. */
 export interface SystemStatus {
   at: string
   kafka: HealthView['kafka']
@@ -18,18 +18,18 @@ export interface SystemStatus {
 }
 
 const timeoutMs = 2_500
-/** What was seen holds this long. */
+/** A status is fresh for this time. */
 const freshMs = 2_000
-/** Whoever asks waits no longer than this for something newer than what was seen last, */
+/** A caller waits at most this long for a newer status, */
 const patienceMs = 500
-/** unless that is older than this. */
+/** unless the last one is older than this. */
 const staleMs = 5_000
-/** A rate over longer than this is none of now. */
+/** A rate over a longer time does not describe the present. */
 const rateMs = 30_000
 
 /**
- * Looks when somebody asks, and not otherwise: services ask the broker whether they are ready. By one connection to the broker: to log in
- * costs it more than to answer.
+ * Reads the state of the broker and the services on request only, because services ask the broker whether they are
+ * ready. It uses one connection to the broker: a login costs the broker more than an answer.
  */
 export class HealthProbe {
   readonly #kafka: KafkaConnection
@@ -52,7 +52,7 @@ export class HealthProbe {
     this.#wait = wait
   }
 
-  /** What there is to be seen, as of two seconds ago or later; as of five, where a look takes its time. */
+  /** Returns the state as of at most two seconds ago; at most five while a new one takes its time. */
   async status(): Promise<SystemStatus> {
     const before = this.#latest
     const age = before ? this.#now().getTime() - Date.parse(before.at) : Number.POSITIVE_INFINITY
@@ -72,7 +72,7 @@ export class HealthProbe {
 
   async #probe(): Promise<void> {
     const at = this.#now().toISOString()
-    // Nothing is heard while it is loaded, the first time: that must not be of the time that services have to answer in.
+    // Loading the client blocks the thread once. That must not count as response time of the services.
     await import('@platformatic/kafka')
     const [stream, services] = await Promise.all([this.#probeKafka(at), Promise.all(this.#watched.map(probeService))])
     this.#latest = { at, services, ...stream }
@@ -87,7 +87,7 @@ export class HealthProbe {
       const wanted = new Map(names.map((topic) => [topic, settingsOf(topic)]))
       return { ...stream, settings: await settingDifferences(admin, this.#kafka, wanted) }
     } catch (error) {
-      // What a broker was before it broke off says nothing of the one that comes back.
+      // A broker that returns may be another one, so its connection is closed.
       void this.close()
       const { topics = [], groups = [], settings = [] } = this.#latest ?? {}
       return { kafka: { isUp: false, brokers: [], error: (error as Error).message }, topics, groups, settings }
@@ -117,7 +117,7 @@ async function probeService({ name, url }: WatchedService): Promise<ServiceHealt
   }
 }
 
-/** What a service answers at `/readyz` (packages/service-kit/src/web/health.ts). */
+/** The answer of a service at `/readyz` (packages/service-kit/src/web/health.ts). */
 interface Ready extends Pick<ServiceHealth, 'redelivered'> {
   missing: Record<string, string>
 }
@@ -163,14 +163,14 @@ async function streamAt(
   return { kafka: { isUp: true, brokers: listed, error }, topics: views, groups }
 }
 
-/** How many offsets were taken since. A partition that could not be read then or now is left out. */
+/** Returns how many offsets were added. Partitions that could not be read both times are left out. */
 const arrived = (before: TopicHealth['endOffset'], now: TopicHealth['endOffset']) =>
   now.reduce((total, end, partition) => {
     const last = before[partition] ?? null
     return end === null || last === null ? total : total + Math.max(0, Number(end) - Number(last))
   }, 0)
 
-/** The lag of groups in partitions that can be read, and which group cannot. */
+/** Returns the lag of groups in readable partitions, and an error for groups that cannot be read. */
 async function groupsOf(
   admin: Admin,
   watched: readonly WatchedService[],
@@ -209,7 +209,7 @@ async function groupsOf(
   return { groups, error: errors.join('; ') || null }
 }
 
-/** How long reactions took, of those that were seen in the last minute. */
+/** Latencies of reactions in the last minute. */
 export class Latencies {
   readonly #samples = new Map<string, { at: number; ms: number }[]>()
 

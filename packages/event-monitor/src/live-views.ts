@@ -9,18 +9,18 @@ import { type IngestBatch, maxRows } from './ingest/messages.ts'
 import { tally } from './model/counts.ts'
 import { isFaulty, type Kind, publisherText, typeText } from './model/kind.ts'
 
-/** Ten a second is as often as people see a change, and as a browser draws without effort. */
+/** Ten batches a second: people see no faster change, and a browser draws it without effort. */
 export const batchMs = 100
-/** A timer may be early by this. */
+/** A timer may fire this much too early. */
 const toleranceMs = 5
-/** While nothing comes, a sign of life this often. */
+/** While no event arrives, a view gets an empty batch this often. */
 const quietMs = 1_000
 
 interface View {
   test: (kind: Kind) => boolean
   hash: number | undefined
   send: Send
-  /** Since the last batch that was sent. */
+  /** Counts since the last batch. */
   pending: {
     received: number
     matched: number
@@ -37,15 +37,15 @@ const nothing = () => ({ received: 0, matched: 0, invalid: 0, rows: [], kinds: [
 const noLoss = () => ({ batches: 0, received: 0, matched: 0 })
 
 export interface LiveViews {
-  /** Begins a view. Answers how to end it. */
+  /** Opens a view. Returns a function that closes it. */
   open(filter: EventFilter, send: Send): () => void
   job(job: Job): void
-  /** Rows that were left out because a client was slow. */
+  /** Rows that were dropped because a client was slow. */
   dropped(): number
   stop(): void
 }
 
-/** What live views are sent: counts that are exact, and a few rows. A client that is slow loses rows, and is told how many. */
+/** Sends live views exact counts and a few rows. A slow client loses rows, and gets their number. */
 export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews {
   const views = new Set<View>()
   let dropped = 0
@@ -53,7 +53,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
   const stopListening = index.onBatch((batch) => {
     for (const view of views) {
       add(view, batch)
-      // At once, where the last is long enough ago: nobody waits for a clock.
+      // Sent at once if the last batch is old enough, instead of waiting for the timer.
       if (performance.now() - view.sentAt >= batchMs) flush(view)
     }
   })

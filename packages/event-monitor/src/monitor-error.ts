@@ -1,4 +1,4 @@
-/** Why something that was asked of the monitor is not done. */
+/** A refusal of the monitor. */
 export class MonitorError extends Error {
   readonly code: 'not-kept' | 'not-in-log' | 'refused' | 'not-ready' | 'other-attempt' | 'idempotency-key-reused'
   constructor(code: MonitorError['code'], message: string) {

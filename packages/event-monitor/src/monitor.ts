@@ -15,7 +15,7 @@ import { type MonitorSettings, type WatchedService, watchedServices } from './se
 
 const dayMs = 24 * 60 * 60 * 1_000
 
-/** All that the routes are made on. */
+/** The parts that the routes use. */
 export interface Monitor {
   index: MonitorIndex
   views: LiveViews
@@ -27,7 +27,7 @@ export interface Monitor {
   reactions: readonly Reaction[]
   trust: Trust
   trustOf: (appId: string | null) => Standing
-  /** How broker and services are, or were a moment ago. */
+  /** Returns the state of the broker and the services, at most a few seconds old. */
   status(): Promise<SystemStatus>
   latencies: Latencies
   tracePage: string
@@ -35,7 +35,7 @@ export interface Monitor {
   now: () => Date
 }
 
-/** The monitor. It reads and opens nothing before it is started. */
+/** Creates the monitor. It reads and opens nothing before it is started. */
 export function openMonitor(
   root: URL,
   context: Pick<ServiceContext<MonitorSettings>, 'settings' | 'log' | 'now' | 'newId'>,
@@ -63,15 +63,15 @@ export function openMonitor(
     {
       onTrouble(reason) {
         if (reason === null) log.info('the log is read')
-        else log.warn({ reason }, 'the log is not read; it is tried again')
+        else log.warn({ reason }, 'the log is not read; the monitor tries again')
       },
       onPartition({ why: reason, ...partition }, isRead) {
         if (isRead) log.info(partition, 'the partition is read again')
-        else log.warn({ ...partition, reason }, 'the partition is not read; it is tried again')
+        else log.warn({ ...partition, reason }, 'the partition is not read; the monitor tries again')
       },
       onFailure(err) {
         log.error({ err }, 'a thread of the index failed')
-        // Ends the process: whoever supervises it starts it again, and what is stored is whole.
+        // Ends the process: its supervisor starts it again, and the stored data is consistent.
         setImmediate(() => {
           throw err
         })

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ServiceParts } from '@orderflow/service-kit'
 
-/** A file of the page, as it is answered. */
+/** A file of the page. */
 export interface PageFile {
   bytes: Buffer
-  /** Compressed with Brotli, for browsers that say they take it; undefined for the page itself, which is small. */
+  /** Brotli-compressed bytes; undefined for the page itself, which is small. */
   br?: Buffer | undefined
   /** Content-Type. */
   type: string
   etag: string
-  /** `Cache-Control: public, max-age=31536000, immutable`, for its name follows from its content; else `no-cache`. */
+  /** Whether its name follows from its content, so that browsers may cache it for ever. */
   immutable: boolean
 }
 
-/** What the page may do, in a browser: nothing that is not its own. Its tests run under this. */
+/** The page's Content-Security-Policy: it may use its own files only. Its tests run under this policy. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,16 +28,16 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Of the page's views, the first part of their paths; page/lib/route.ts reads the rest. */
+/** First segments of the paths of views; page/lib/route.ts reads the rest. */
 const views = ['', 'index.html', 'c', 'e', 'id', 'dead', 'missing', 'publishers', 'schemas', 'health', 'audit']
 
 /**
- * The page that `page/build.ts` made, read once.
- * @param folder `packages/event-monitor/dist` without
- * @returns what to answer to a path that is none of the API: a file, the page (200 for a view, 404 for what is none, with a view that
- * says so), or undefined for an asset that there is not. The page finds its files below the prefix of a proxy, or without one from where
- * its path is: the proxy may have stripped a prefix that is not known here
- * @throws {Error} when the page was not built
+ * Reads the page that `page/build.ts` built.
+ * @param folder `packages/event-monitor/dist` by default
+ * @returns a function from a path to a file or the page: 200 for a view, 404 with a view that reports an unknown path,
+ * undefined for an unknown asset. The page's links are relative to the prefix of a proxy or to the path, since a proxy
+ * may have stripped a prefix that is unknown here
+ * @throws {Error} if the page was not built
  */
 export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.url))) {
   const files = new Map(readManifest(folder).map((each) => [each.path, readFile(folder, each)]))
@@ -54,13 +54,13 @@ export function readPage(folder = fileURLToPath(new URL('../dist', import.meta.u
   }
 }
 
-/** The page, with its files found from this path. */
+/** Returns the page with links relative to a root. */
 function belowRoot({ bytes, type, immutable }: PageFile, root: string): PageFile {
   const html = bytes.toString().replace(/(?<=\s(?:href|src)=")\//g, root)
   return { bytes: Buffer.from(html), type, etag: etagOf(html), immutable }
 }
 
-/** The entity tag of a file. */
+/** Returns the entity tag of a file. */
 export const etagOf = (content: string | Buffer): string =>
   `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 
@@ -79,7 +79,7 @@ function readFile(folder: string, { path, type, etag, immutable }: Entry): PageF
   return { bytes, br: readFileSync(join(folder, `${path}.br`)), type, etag, immutable }
 }
 
-/** The page, where it was built; else the page of the operations is all there is. */
+/** Returns the page if it was built. Otherwise the page of the API is served alone. */
 export function monitorPage(): Pick<ServiceParts, 'page'> {
   if (!existsSync(new URL('../dist/manifest.json', import.meta.url))) return {}
   return { page: { policy: pagePolicy, read: readPage() } }

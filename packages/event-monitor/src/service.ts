@@ -13,8 +13,7 @@ const root = new URL('..', import.meta.url)
 
 export const service = defineService<MonitorSettings>({
   root,
-  description:
-    'What happens on the stream: every event, how it is seen by whoever receives it, what broke, and how to fix it.',
+  description: 'Shows every event on the stream, how its receivers see it, what failed, and how to fix it.',
   sections: {
     Monitor: section({
       Folder: { type: 'string', minLength: 1 },
@@ -30,11 +29,11 @@ export const service = defineService<MonitorSettings>({
   produces: [],
   refusals: {
     'not-kept': { status: 404, title: 'The index does not have it' },
-    'not-in-log': { status: 410, title: 'The log does not have it any more' },
+    'not-in-log': { status: 410, title: 'The log does not have it any longer' },
     'not-ready': { status: 409, title: 'It cannot be done now' },
-    'other-attempt': { status: 409, title: 'The dead letter has changed since you looked at it' },
-    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key stands for another request' },
-    refused: { status: 422, title: 'It would be set aside again' },
+    'other-attempt': { status: 409, title: 'The dead letter has a newer attempt' },
+    'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key belongs to another request' },
+    refused: { status: 422, title: 'It would be rejected again' },
   },
   create(context) {
     const monitor = openMonitor(root, context)

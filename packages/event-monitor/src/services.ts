@@ -1,28 +1,28 @@
 import type { Application } from '@orderflow/service-kit/application'
 
-/** A service of the system, as the monitor asks it. */
+/** A service of the system, as the monitor uses it. */
 export interface WatchedService {
   name: string
   consumes: string[]
-  /** Names of events by topic. */
+  /** Names of published events by topic. */
   publishes: Record<string, string[]>
-  /** Where its health is asked. */
+  /** Address of its health checks. */
   url: string
-  /** Where it is asked what it would do, and by which token; undefined for one that nobody may ask. */
+  /** Address and token of its dry runs; undefined if it allows none. */
   dryRun: { url: string; token: string } | undefined
 }
 
 /** Section `Monitor` of the settings. */
 export interface MonitorSettings {
   Monitor: {
-    /** Where the index is, seen from the service's folder. */
+    /** Folder of the index, relative to the service's folder. */
     Folder: string
-    /** The newest events that are kept, and for how many days. */
+    /** Limits of the index: number of events, and days. */
     KeepEvents: number
     KeepDays: number
-    /** `service=url` for each, separated by commas; empty: this machine, at the ports of services.json. */
+    /** Addresses as `service=url`, separated by commas. By default this machine, at the ports of services.json. */
     Addresses: string
-    /** `service=url token` for each that may be asked what it would do, separated by commas. From the environment only. */
+    /** Dry-run addresses as `service=url token`, separated by commas. From the environment only. */
     DryRuns: string
   }
 }

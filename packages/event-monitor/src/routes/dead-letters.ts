@@ -73,7 +73,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
           event: (await detailOf(monitor, position, arrivedAt)) ?? null,
           refusals: value
             ? refusalsOf(monitor, origin.topic, value, reason)
-            : ['neither the dead letter nor the log has the event any more'],
+            : ['neither the dead letter nor the log has the event any longer'],
         }
       },
     }),
@@ -103,7 +103,7 @@ const dryRunInput = eventBody(
   },
 )
 
-/** What would come of an event, as it is or edited. Nothing is changed by asking. */
+/** Returns the routes that check an event, as it is or edited. They change nothing. */
 export function checkRoutes(monitor: Monitor): Route[] {
   const { log, services } = monitor
 
@@ -163,14 +163,14 @@ export function checkRoutes(monitor: Monitor): Route[] {
 
 const timeoutMs = 5_000
 
-/** What each service that consumes a topic would do with a record now: asked of the services themselves. */
+/** Asks each service that consumes a topic what it would do with a record. */
 async function tryRecord(record: TriedRecord, services: readonly WatchedService[]): Promise<ServiceVerdict[]> {
   const consumers = services.filter(({ consumes }) => consumes.includes(record.place.topic))
   return await Promise.all(consumers.map(async (one) => ({ service: one.name, ...(await ask(one, record)) })))
 }
 
 async function ask({ dryRun }: WatchedService, record: TriedRecord): Promise<Tried> {
-  if (!dryRun) return { result: 'unknown', why: 'nobody said where it can be asked: set Monitor__DryRuns' }
+  if (!dryRun) return { result: 'unknown', why: 'no address is set: set Monitor__DryRuns' }
   try {
     const response = await fetch(`${dryRun.url}/dry-run`, {
       method: 'POST',

@@ -16,7 +16,7 @@ import type { Monitor } from '../monitor.ts'
 import { MonitorError } from '../monitor-error.ts'
 import { notKept } from './events.ts'
 
-/** What the index has of a dead letter. @throws {MonitorError} `not-kept` */
+/** Returns the index's entry of a dead letter. @throws {MonitorError} `not-kept` */
 export async function entryOf({ index }: Monitor, id: string) {
   const { entries, readUpTo } = await index.ask('rawEntries', [id])
   if (entries[0]) return { ...entries[0], readUpTo }
@@ -24,9 +24,9 @@ export async function entryOf({ index }: Monitor, id: string) {
 }
 
 /**
- * A dead letter, provided that its newest attempt is still the one that the caller looked at. The notes in the log decide, since the
- * index may not have the newest ones yet.
- * @throws {MonitorError} `not-kept`; `other-attempt` with what to do
+ * Returns a dead letter if its newest attempt is still the one that the caller edited. The notes in the log decide,
+ * since the index may not have the newest ones yet.
+ * @throws {MonitorError} `not-kept`; `other-attempt` with the next step
  */
 export async function entryAt(monitor: Monitor, id: string, editedAttempt: Place): Promise<Entry> {
   const { entry, readUpTo } = await entryOf(monitor, id)
@@ -44,7 +44,7 @@ export async function entryAt(monitor: Monitor, id: string, editedAttempt: Place
   throw new MonitorError('other-attempt', `${what} If it fails again: ${next}`)
 }
 
-/** A note that was added after the index read the dead-letter topic. */
+/** Returns a note that was added after the index read the dead-letter topic. */
 async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   return await log.read(async (reader) => {
     const notes = followNotes(reader, readUpTo)
@@ -53,30 +53,32 @@ async function noteOf({ log }: Monitor, attempt: Attempt, readUpTo: ReadUpTo) {
   })
 }
 
-/** The bytes of the event that an entry is about, as the log or its dead letter has them; undefined when neither does. */
+/** Returns the bytes of an entry's event from its dead letter or the log; undefined if neither has them. */
 export async function bytesOf({ log }: Monitor, entry: Entry): Promise<Uint8Array | undefined> {
   return (await log.read((reader) => readEvent(reader, currentAttempt(entry))))?.value
 }
 
-/** As `bytesOf`. @throws {MonitorError} `not-in-log` */
+/** Returns the bytes of an entry's event. @throws {MonitorError} `not-in-log` */
 export async function originalOf(monitor: Monitor, entry: Entry): Promise<Uint8Array> {
   const original = await bytesOf(monitor, entry)
   if (!original) throw lost()
   return original
 }
 
-export const lost = () => new MonitorError('not-in-log', 'Neither the dead letter nor the log has the event any more.')
+export const lost = () =>
+  new MonitorError('not-in-log', 'Neither the dead letter nor the log has the event any longer.')
 
 /**
- * Why these bytes would end as a dead letter again, replayed to a topic by whoever asks, who answers for them; nothing when they would not.
- * @param reason of the dead letter, where the bytes are those that it is about
+ * Returns the reasons why these bytes would be rejected again if the caller replayed them; an empty list if they would
+ * be accepted.
+ * @param reason of the dead letter, if the bytes are its event without an edit
  */
 export function refusalsOf({ trust }: Monitor, topic: string, value: Uint8Array, reason: string | undefined): string[] {
   const checked = checkResend({ topic, value, reason, signature: undefined, isVouchedFor: true }, trust)
   return 'why' in checked ? checked.why : []
 }
 
-/** The text that somebody made of an event, from a request's body; undefined where there is none. */
+/** Returns the edited text in a request's body; undefined if it has none. */
 export function editedIn(edited: unknown): string | undefined {
   if (edited === undefined) return undefined
   const { text } = Object(edited) as { text?: unknown }
@@ -84,7 +86,7 @@ export function editedIn(edited: unknown): string | undefined {
   throw invalid([{ pointer: '/edited/text', detail: `is a JSON text of at most ${maxEditable / 1024} KiB` }])
 }
 
-/** The attempt that somebody looked at, from a request's body; undefined where there is none. */
+/** Returns the edited attempt in a request's body; undefined if it has none. */
 export function attemptIn(attempt: unknown): Place | undefined {
   if (attempt === undefined) return undefined
   const { topic, partition, offset } = Object(attempt) as Partial<Place>
@@ -93,7 +95,6 @@ export function attemptIn(attempt: unknown): Place | undefined {
   throw invalid([{ pointer: '/attempt', detail: 'is a record position: a topic, a partition and an offset' }])
 }
 
-/** How both are described. */
 export const editedSchema = {
   type: 'object',
   description: 'The event as JSON text. A placeholder such as `***{/Payload/Field}***` stands for the masked value.',
@@ -101,12 +102,11 @@ export const editedSchema = {
 }
 export const attemptSchema = {
   type: 'object',
-  description:
-    'The `attempt` of the dead letter that you looked at. 409 if a newer one failed since, or it was replayed.',
+  description: 'The `attempt` of the dead letter that you edited. 409 if a newer one failed since, or it was replayed.',
   properties: { topic: { type: 'string' }, partition: { type: 'integer' }, offset: { type: 'string' } },
 }
 
-/** The bytes of that text, with the original's values where it names them. */
+/** Returns the bytes of an edited text, with the original's values in place of placeholders. */
 export function corrected(edited: string, original: Uint8Array): Buffer {
   const pointer = '/edited/text'
   let value: Buffer

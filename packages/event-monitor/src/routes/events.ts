@@ -66,7 +66,10 @@ export function eventRoutes(monitor: Monitor): Route[] {
   ]
 }
 
-/** All about one event; undefined when the index does not have it. `at` tells it from others at its place (`Reads.event`). */
+/**
+ * Returns the details of one event; undefined if the index does not have it. `at` distinguishes events at one position
+ * (`Reads.event`).
+ */
 export async function detailOf(
   { index, trustOf, tracePage, isSigned }: Monitor,
   position: RecordPosition,
@@ -108,7 +111,7 @@ export async function detailOf(
 }
 
 export function conversationRoutes({ index, services, status }: Monitor): Route[] {
-  /** With how far each group is. */
+  /** Returns the services with the position of each group. */
   const rolesNow = async (): Promise<ServiceRole[]> => {
     const { groups } = await status()
     return services.map(({ name, consumes }) => {

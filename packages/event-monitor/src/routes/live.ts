@@ -6,14 +6,14 @@ import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 const scopes = ['events:read', 'events:operate', 'events:reveal']
 const weekSeconds = 7 * 24 * 60 * 60
 const buckets = 120
-/** Steps are made of what events are counted by (index/segment.ts). */
+/** A step is a multiple of the buckets that events are counted by (index/segment.ts). */
 const finestMs = 5_000
 
 export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Route[] {
   return [
     answer({
       path: '/v1/me',
-      summary: 'What whoever asks may do',
+      summary: "Get the caller's scopes",
       input: {},
       handle: (_, context): Me => ({
         ...(context.caller && { id: nameOf(context) }),
@@ -25,8 +25,7 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
       path: '/v1/live',
       scope: 'events:read',
       summary: 'Watch events as they come',
-      description:
-        'Messages `hello`, `batch` and `job`: counts that are exact, and the newest few rows of each tenth of a second.',
+      description: 'Messages `hello`, `batch` and `job`: exact counts, and the newest rows of each tenth of a second.',
       input: { filter: filterInput },
       body: { name: 'LiveMessages', schema: { type: 'object' } },
       open: ({ filter }, send) => views.open(filter, send),

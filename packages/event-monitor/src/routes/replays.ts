@@ -29,7 +29,7 @@ const replayInput = eventBody(
       maxItems: 10_000,
       description: 'Ids of dead letters. Leave it out for a group.',
     },
-    group: { ...text, description: 'The id of a group: all of it that is open.' },
+    group: { ...text, description: 'The id of a group, to replay its open dead letters.' },
     perSecond: { type: 'integer', minimum: 1, maximum: 1_000, default: 50 },
     attempt: attemptSchema,
     edited: { ...editedSchema, description: `For one entry, with its \`attempt\`. ${editedSchema.description}` },
@@ -47,7 +47,7 @@ const replayInput = eventBody(
       entries.length <= 10_000 &&
       entries.every((id) => typeof id === 'string')
     if (!isList || group !== undefined)
-      throw invalid([{ pointer: '/entries', detail: 'is a list of ids, or there is a group instead' }])
+      throw invalid([{ pointer: '/entries', detail: 'is a list of ids; send either entries or a group' }])
     if (change !== undefined && entries.length !== 1)
       throw invalid([{ pointer: '/edited', detail: 'is for one entry' }])
     if (attempt !== undefined && entries.length !== 1)
@@ -60,14 +60,14 @@ const replayInput = eventBody(
   },
 )
 
-/** The same for requests that ask for the same. */
+/** Returns the same digest for the same request. */
 const fingerprintOf = (request: object) => createHash('sha256').update(JSON.stringify(request)).digest('hex')
 
-/** Jobs that send dead letters back to where they came from. */
+/** Returns the routes of jobs that replay dead letters. */
 export function replayRoutes(monitor: Monitor): Route[] {
   const { index, ledger, replays } = monitor
 
-  /** All that is open in a group, the oldest first. */
+  /** Returns the open dead letters of a group, the oldest first. */
   async function openIn(group: string | undefined): Promise<ChosenEntry[]> {
     const { chosen } = await index.ask('chosenEntries', { group })
     if (chosen.length === 0) throw notKept('open dead letter of this group')
@@ -80,7 +80,7 @@ export function replayRoutes(monitor: Monitor): Route[] {
     return chosen
   }
 
-  /** In base64, for the job. @throws {MonitorError} `refused` with why */
+  /** Returns the edited event in base64. @throws {MonitorError} `refused` with the reasons */
   async function correctedEvent(entry: Entry, edited: string): Promise<string> {
     const value = corrected(edited, await originalOf(monitor, entry))
     const refusals = refusalsOf(monitor, currentAttempt(entry).origin.topic, value, undefined)

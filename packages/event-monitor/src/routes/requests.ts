@@ -7,9 +7,9 @@ type Values<I extends Inputs> = { [K in keyof I]: I[K] extends Input<infer T> ? 
 
 interface Operation<I extends Inputs, T> {
   path: string
-  /** `GET` without a word before it. */
+  /** `get` by default. */
   method?: 'get' | 'post'
-  /** `events:read` without. */
+  /** `events:read` by default. */
   scope?: 'events:read' | 'events:operate' | 'events:reveal'
   summary: string
   input: I
@@ -19,7 +19,7 @@ interface Operation<I extends Inputs, T> {
   handle(input: Values<I>, context: Context): Promise<T> | T
 }
 
-/** An operation of the monitor: what it answers is a type of src/api, which the page shares. */
+/** Defines an operation of the monitor. Its answer is a type of src/api, which the page shares. */
 export function answer<I extends Inputs, T extends object>({
   method = 'get',
   scope = 'events:read',
@@ -35,12 +35,12 @@ export function answer<I extends Inputs, T extends object>({
   return route({
     ...rest,
     ...{ method, scope, refusals, body },
-    answers: { [status]: 'What was asked for.' } as Record<200 | 202, string>,
+    answers: { [status]: 'The result.' } as Record<200 | 202, string>,
     handle: async (input, context) => ({ status, body: await handle(input as Values<I>, context) }),
   })
 }
 
-/** Who somebody is, as it is recorded. */
+/** Returns the caller's name for the audit. */
 export const nameOf = ({ caller }: Pick<Context, 'caller'>): string =>
   caller ? (caller.key ?? caller.id) : 'anybody on this machine'
 
@@ -129,7 +129,7 @@ const single = (name: string, description: string, schema: object = text) => ({
 export const filterInput: Input<EventFilter> = {
   read: ({ query }) => readFilter(query as Query),
   parameters: [
-    list('topic', 'Given several times, one must hold.'),
+    list('topic', 'If repeated, one value must match.'),
     single('partition', 'Of each topic.', { type: 'integer' }),
     list('name', 'An event’s Name, or `Name@Version`.'),
     list('version', 'A Version.'),
@@ -137,7 +137,7 @@ export const filterInput: Input<EventFilter> = {
     list('validity', 'How a receiver sees it.'),
     list('why', 'Pointer of its first problem.'),
     single('from', 'Arrived at this moment or later.', { type: 'string', format: 'date-time' }),
-    single('to', 'Arrived before.', { type: 'string', format: 'date-time' }),
+    single('to', 'Arrived before this moment.', { type: 'string', format: 'date-time' }),
     single(
       'guid',
       'Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names.',
@@ -146,12 +146,15 @@ export const filterInput: Input<EventFilter> = {
         format: 'uuid',
       },
     ),
-    single('q', 'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a place.'),
+    single(
+      'q',
+      'Words: each begins a word of name, publisher, topic, validity or a problem; or a GUID, or a record position.',
+    ),
   ],
   problems: [400],
 }
 
-/** A whole number in the query, with what it is when it is left out. */
+/** Reads a whole number in the query, with a default. */
 export function numberInput(name: string, from: number, to: number, usual: number): Input<number> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to) ?? usual,
@@ -162,21 +165,21 @@ export function numberInput(name: string, from: number, to: number, usual: numbe
 
 const cursorForm = /^\d{1,15}$/
 
-/** `limit` and `cursor` of a list whose entries are numbered. The cursor is the number of the last that was shown, or how many were. */
+/** Reads `limit` and `cursor` of a list. The cursor is the number of the last entry, or the count of entries so far. */
 export const pageInputs = {
   limit: numberInput('limit', 1, 100, 50),
   cursor: {
     read({ query }) {
       const given = one(query as Query, 'cursor')
       if (given === undefined || cursorForm.test(given)) return given === undefined ? undefined : Number(given)
-      throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; take `next` of the page before' }])
+      throw invalid([{ pointer: 'cursor', detail: 'is not a cursor of this list; use `next` of the previous page' }])
     },
-    parameters: [single('cursor', 'The `next` of the page before.')],
+    parameters: [single('cursor', 'The `next` of the previous page.')],
     problems: [400],
   } satisfies Input<number | undefined>,
 }
 
-/** A whole number in the query that may be left out. */
+/** Reads an optional whole number in the query. */
 export function optionalNumber(name: string, from: number, to: number, description: string): Input<number | undefined> {
   return {
     read: ({ query }) => wholeNumber(query as Query, name, from, to),
@@ -189,14 +192,14 @@ export function textInput(name: string, description: string): Input<string | und
   return { read: ({ query }) => one(query as Query, name), parameters: [single(name, description)], problems: [400] }
 }
 
-/** `{topic}/{partition}/{offset}` in the path. */
+/** Reads a record position from the path. */
 export const positionInput: Input<RecordPosition> = {
   read({ params }) {
     const { topic, partition, offset } = params as unknown as Record<string, string>
     if (/^\d{1,9}$/.test(partition ?? '') && /^\d{1,15}$/.test(offset ?? '')) {
       return { topic: topic ?? '', partition: Number(partition), offset: String(Number(offset)) }
     }
-    throw invalid([{ pointer: 'offset', detail: 'a place is a topic, the number of a partition and an offset' }])
+    throw invalid([{ pointer: 'offset', detail: 'a record position is a topic, a partition number and an offset' }])
   },
   parameters: Object.entries({
     topic: text,
@@ -206,7 +209,7 @@ export const positionInput: Input<RecordPosition> = {
   problems: [400, 404],
 }
 
-/** A JSON body that `read` takes apart. */
+/** Reads a JSON body. */
 export function bodyInput<T>(
   name: string,
   properties: Record<string, object>,
@@ -220,7 +223,10 @@ export function bodyInput<T>(
   }
 }
 
-/** A body with the text of an event to edit (model/edited.ts), and what JSON text inside of JSON text takes more. */
+/**
+ * Reads a body with an edited event (model/masked.ts). It may be larger, because JSON text inside JSON text needs
+ * escapes.
+ */
 export function eventBody<T>(
   name: string,
   properties: Record<string, object>,

@@ -25,14 +25,17 @@ const reasonInput = bodyInput(
   ['reason'],
 )
 
-/** Personal values are never in the index: whoever may see them, sees them in the log, and it is recorded first. */
+/**
+ * Returns the routes for personal values and their audit. Personal values are never in the index: they are read from
+ * the log, and each view is recorded first.
+ */
 export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: ServiceContext['log']): Route[] {
   return [
     answer({
       method: 'post',
       path: '/v1/events/{topic}/{partition}/{offset}/reveal',
       scope: 'events:reveal',
-      summary: 'See an event with its personal values',
+      summary: "Reveal an event's personal values",
       input: { position: positionInput, reason: reasonInput },
       refusals: ['not-in-log'],
       async handle({ position, reason }, context): Promise<Revealed> {
@@ -48,7 +51,8 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
         })
         serviceLog.warn({ position, by }, 'personal values are shown')
         const record = await log.read((reader) => recordAt(reader, position))
-        if (!record) throw new MonitorError('not-in-log', 'The log has dropped it, or never had it.')
+        if (!record)
+          throw new MonitorError('not-in-log', 'The log has no such record: it was deleted, or never existed.')
         const text = (bytes: Uint8Array) => (isUtf8(bytes) ? Buffer.from(bytes).toString() : null)
         const value = text(record.value)
         const document = value === null ? null : documentIn(value)
@@ -65,7 +69,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
     }),
     answer({
       path: '/v1/audit',
-      summary: 'List who saw personal values and who replayed what',
+      summary: 'List views of personal values, and replays',
       input: {},
       handle: (): Audit => ({ items: ledger.audit(200), complete: index.truth() }),
     }),

@@ -33,9 +33,9 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   return [
     answer({
       path: '/v1/missing',
-      summary: 'List events that nobody has reacted to',
+      summary: 'List events without an expected reaction',
       input: {
-        seconds: optionalNumber('seconds', 1, daySeconds, 'As long as each reaction may take, when left out.'),
+        seconds: optionalNumber('seconds', 1, daySeconds, 'By default the time that each reaction may take.'),
         limit: pageInputs.limit,
       },
       async handle({ seconds, limit }): Promise<MissingReactions> {
@@ -79,7 +79,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
     }),
     answer({
       path: '/v1/publishers',
-      summary: 'List who publishes what',
+      summary: 'List publishers and their events',
       input: {},
       handle: async (): Promise<Publishers> => ({
         items: publishersOf(await index.ask('kinds'), trustOf),
@@ -88,7 +88,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
     }),
     answer({
       path: '/v1/schemas',
-      summary: 'List schemas and who uses them',
+      summary: 'List schemas and their use',
       input: {},
       handle: async (): Promise<Schemas> => ({
         items: schemaUses(await index.ask('kinds'), services),
@@ -98,7 +98,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
     answer({
       method: 'post',
       path: '/v1/validate',
-      summary: 'Judge a text as an event',
+      summary: 'Validate a text as an event',
       input: { pasted },
       handle({ pasted: { bytes, as } }): Validated {
         const { code, errors, valid, warnings } = validateBytes(bytes, as === 'full' ? 'publisher' : 'receiver')
@@ -113,7 +113,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
   ]
 }
 
-/** Only of one that is known: a text that is not may have anything for a name. */
+/** Returns the type of a known event. An unknown text may have any name. */
 function typeIn(bytes: Buffer): string | null {
   try {
     const { Name, Version } = parseFullEnvelope(bytes)
@@ -127,7 +127,7 @@ export function healthRoutes({ index, status, latencies, views, now }: Monitor):
   return [
     answer({
       path: '/v1/health',
-      summary: 'See how the system is',
+      summary: 'Get the health of the system',
       input: {},
       async handle(): Promise<HealthView> {
         const systemStatus = await status()
@@ -156,40 +156,40 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** What is known when somebody asks why nothing came. */
+/** The state of the system around a missing reaction. */
 interface Surroundings {
   services: readonly ServiceHealth[]
   groups: readonly GroupLag[]
   indexLag: number | null
-  /** The dead letter of an event in an app, if there is one. */
+  /** Returns the dead letter of an event in an app, if there is one. */
   deadLetterOf: (row: EventRow, app: string) => string | undefined
 }
 
-/** Why nobody has reacted, as likely as can be told from outside: what stands in the way first. */
+/** Returns the most likely reason of a missing reaction: the first obstacle on its way. */
 export function likelyReason(
   row: EventRow,
   by: string,
   { services, groups, indexLag, deadLetterOf }: Surroundings,
 ): MissingReaction['likely'] {
   const entry = deadLetterOf(row, by)
-  if (entry) return { why: 'dead-letter', text: `${by} could not handle it, and put it aside`, entry }
+  if (entry) return { why: 'dead-letter', text: `${by} could not handle it, and rejected it`, entry }
   const service = services.find(({ name }) => name === by)
   if (service && service.state !== 'ready') {
     const how =
-      service.state === 'unreachable' ? 'is not reached' : `is not ready (${service.reason ?? 'it does not say why'})`
+      service.state === 'unreachable' ? 'cannot be reached' : `is not ready (${service.reason ?? 'without a reason'})`
     return { why: 'service-down', text: `${by} ${how}`, entry: null }
   }
   const { topic, partition, offset } = row.position
   const group = groups.find((one) => one.group === by && one.topic === topic && one.partition === partition)
   if (group && BigInt(group.position) <= BigInt(offset)) {
-    // None, where it was looked at before the event came.
+    // A lag of 0 means that it was measured before the event arrived.
     const lag = `${group.isAtMost ? 'at most ' : ''}${group.lag}`
     const behind = group.lag > 0 ? `: it is ${lag} events behind in ${topic}/${partition}` : ''
-    return { why: 'lag', text: `${by} has not come to it${behind}`, entry: null }
+    return { why: 'lag', text: `${by} has not read it yet${behind}`, entry: null }
   }
   if (indexLag === null || indexLag > 1_000) {
-    const behind = indexLag === null ? 'does not know how far' : `is ${indexLag} events behind`
-    return { why: 'index-behind', text: `the monitor ${behind}: the reaction may be there already`, entry: null }
+    const behind = indexLag === null ? 'cannot tell its lag' : `is ${indexLag} events behind`
+    return { why: 'index-behind', text: `the monitor ${behind}: the reaction may exist already`, entry: null }
   }
-  return { why: 'unknown', text: `${by} has passed it, and published nothing about it`, entry: null }
+  return { why: 'unknown', text: `${by} has handled it, and published no reaction`, entry: null }
 }

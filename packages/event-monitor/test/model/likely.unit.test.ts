@@ -30,7 +30,7 @@ describe('why nobody has reacted to an event', () => {
   it('is that its service does not answer, or says what it lacks', () => {
     const of = (over: Partial<ServiceHealth>) =>
       likely({ services: [{ ...ready, ...over }], groups: [group('0', '9')] })
-    expect(of({ state: 'unreachable' })).to.include({ why: 'service-down', text: 'payment-service is not reached' })
+    expect(of({ state: 'unreachable' })).to.include({ why: 'service-down', text: 'payment-service cannot be reached' })
     expect(of({ state: 'not-ready', reason: 'sidecar: down' }).text).to.equal(
       'payment-service is not ready (sidecar: down)',
     )
@@ -39,10 +39,10 @@ describe('why nobody has reacted to an event', () => {
   it('is how far the service is behind, and no number where it was seen before the event came', () => {
     expect(likely({ groups: [group('7', '9')] })).to.include({
       why: 'lag',
-      text: 'payment-service has not come to it: it is 2 events behind in orderevents/1',
+      text: 'payment-service has not read it yet: it is 2 events behind in orderevents/1',
     })
     expect(likely({ groups: [group('7', '9', true)] }).text).to.contain('it is at most 2 events behind')
-    expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not come to it')
+    expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not read it yet')
   })
 
   it('is that the monitor is behind, or else is not known', () => {

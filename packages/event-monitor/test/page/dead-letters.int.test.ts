@@ -175,7 +175,7 @@ describe('the dead letters', () => {
     await page.getByText('ready: every receiver would take it').waitFor()
     tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
-      title: 'The dead letter has changed since you looked at it',
+      title: 'The dead letter has a newer attempt',
       status: 409,
       detail: 'The attempt at orderevents/1/1204 was already replayed as orderevents/1/2301.',
     })
