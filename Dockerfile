@@ -10,6 +10,7 @@ ARG SERVICE
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY envelope-schema/package.json envelope-schema/
+COPY packages/envelope/package.json packages/envelope/
 COPY packages/service-kit/package.json packages/service-kit/
 COPY ${SERVICE}/package.json ${SERVICE}/
 # Source maps and type declarations are half of the bytes, and nothing reads them here.
@@ -19,7 +20,7 @@ RUN npm ci --omit=dev --workspace=${SERVICE} --no-audit --no-fund \
 # The page of a service that has one. What bundles it is in no image.
 FROM packages AS page
 ARG SERVICE
-COPY envelope-schema envelope-schema/
+COPY packages/envelope packages/envelope/
 COPY ${SERVICE} ${SERVICE}/
 RUN mkdir -p "${SERVICE}/dist" \
   && if [ -f "${SERVICE}/page/build.ts" ]; then npm ci --workspace="${SERVICE}" --no-audit --no-fund && node "${SERVICE}/page/build.ts"; fi
@@ -30,6 +31,7 @@ ARG SERVICE
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app
 COPY envelope-schema /app/envelope-schema
+COPY packages/envelope /app/packages/envelope
 COPY packages/service-kit /app/packages/service-kit
 COPY components/trust /app/components/trust
 COPY ${SERVICE} /app/${SERVICE}

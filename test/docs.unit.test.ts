@@ -143,7 +143,7 @@ function mistakesIn([name, ...words]: string[]): string[] {
 /** The help of each command of `envelope` names its options. */
 function mistakesInEnvelope(name: string | undefined, options: string[]): string[] {
   if (name === undefined || !/^[a-z]+$/.test(name)) return []
-  const help = execFileSync(process.execPath, [join(repository, 'envelope-schema/src/cli/main.ts'), name, '--help'], {
+  const help = execFileSync(process.execPath, [join(repository, 'packages/envelope/src/cli/main.ts'), name, '--help'], {
     encoding: 'utf8',
   })
   return options

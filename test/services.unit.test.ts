@@ -1,3 +1,4 @@
+import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createApp, createLog } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { defaultPorts } from '@orderflow/stack'
@@ -7,6 +8,12 @@ import { testedServices } from './support/tested-services.ts'
 const services = await testedServices()
 
 // That each has a folder with settings of its name and ports is in packages/cli/test/generate/files.unit.test.ts.
+describe('the topics of services.json', () => {
+  it('have constants with the names under which they are created on the stream', () => {
+    expect([orderEvents, paymentEvents]).to.deep.equal(['orderevents', 'paymentevents'])
+  })
+})
+
 describe('the services of services.json', () => {
   for (const { name, consumes, produces, parts, definition } of services) {
     it(`say the same of ${name} as it does: what it consumes is what it reacts to`, () => {

@@ -9,7 +9,7 @@ import { sourceFiles } from './support/source-files.ts'
 
 /** The rooms of a package: folders, and which others of them each may use. */
 const rooms: Record<string, Record<string, string[]>> = {
-  'envelope-schema/src': {
+  'packages/envelope/src': {
     schemas: [],
     validation: ['schemas'],
     personal: ['schemas', 'validation'],
@@ -132,6 +132,20 @@ describe('the structure of the code', () => {
     expect(unused).to.deep.equal([])
   })
 
+  it('keeps the contract out of packages: only services, tests and tools import it', () => {
+    const importing = packages
+      .filter(({ folder }) => isIn('packages', folder))
+      .flatMap(({ folder, files, ...declared }) => [
+        ...[...declared.dependencies, ...declared.devDependencies]
+          .filter((name) => name === '@orderflow/envelope-schema')
+          .map((name) => `${folder} declares ${name}`),
+        ...files
+          .filter((file) => packagesOf(file).includes('@orderflow/envelope-schema'))
+          .map(({ path }) => `${path} imports it`),
+      ])
+    expect(importing).to.deep.equal([])
+  })
+
   it('has no packages that need each other', () => {
     const needs = packages.map(({ name, ...declared }): [string, string[]] => [
       name,
@@ -159,7 +173,7 @@ describe('the structure of the code', () => {
     const domains = everyFile.filter(({ path }) => /^([^/]+-service|packages\/event-[^/]+)\/src\/domain\//.test(path))
     const others = domains.flatMap(({ path, specifiers }) =>
       specifiers
-        .filter((specifier) => specifier !== '@orderflow/envelope-schema')
+        .filter((specifier) => !['@orderflow/envelope', '@orderflow/envelope-schema'].includes(specifier))
         .map((specifier) => `${path} imports ${specifier}`),
     )
     const strangers = wrongImports(domains, (imported, { path }) => !isIn(dirname(path), imported))
@@ -203,7 +217,7 @@ describe('the structure of the code', () => {
 
   it('keeps topics, events, services and fields of the application out of packages, comments and pages included', () => {
     const generated = new Set(generatedFiles().keys())
-    const files = sourceFiles(repository, 'packages', 'envelope-schema/src').filter(
+    const files = sourceFiles(repository, 'packages', 'packages/envelope/src').filter(
       (path) =>
         !generated.has(path) &&
         !/(^|\/)test\/|\.test\.\w+$|\.gen\.ts$|\/package-lock\.json$/.test(path) &&

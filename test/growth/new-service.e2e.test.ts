@@ -33,7 +33,7 @@ describe('docs/new-service.md', () => {
 
   it('leaves all that needs no stack as well as it was', async () => {
     // What tells of services, or of all events. The kit and the other services do not know of it.
-    const tests = ['{envelope-schema,stack}/test/**/*.unit.test.ts']
+    const tests = ['packages/{envelope,cli}/test/**/*.unit.test.ts']
     const files = [
       ...tests,
       ...['services.unit', 'structure.unit', 'hostile.int'].map((file) => `test/${file}.test.ts`),

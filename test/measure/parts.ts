@@ -1,10 +1,10 @@
 /** What is mutated, part by part, and the unit tests that must notice it. */
 export const parts = {
   contract: {
-    mutate: ['envelope-schema/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
-    tests: 'envelope-schema/test/*.unit.test.ts',
+    mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
+    tests: 'packages/envelope/test/*.unit.test.ts',
     // It tests the schemas, not the source, and loads the generator of the types.
-    others: ['envelope-schema/test/schemas.unit.test.ts'],
+    others: ['packages/envelope/test/schemas.unit.test.ts'],
   },
   domains: {
     mutate: ['{*-service,packages/event-*}/src/domain/**/*.ts'],

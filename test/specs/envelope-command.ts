@@ -22,7 +22,7 @@ export function envelopeCommand(running: () => SecuredKafka): void {
       const { plan, certificate } = running()
       const ca = join(plan.folder, 'envelope-command.pem')
       writeFileSync(ca, certificate)
-      const cli = join(repository, 'envelope-schema/src/cli/main.ts')
+      const cli = join(repository, 'packages/envelope/src/cli/main.ts')
       const options = [
         '--brokers',
         `127.0.0.1:${plan.ports.kafka}`,

@@ -11,7 +11,7 @@ if ! command -v kcat >/dev/null; then
   exit 1
 fi
 root=$(cd "$(dirname "$0")/../../.." && pwd)
-if ! "$root/packages/cli/node" "$root/envelope-schema/src/cli/main.ts" validate "$1" >&2; then
+if ! "$root/packages/cli/node" "$root/packages/envelope/src/cli/main.ts" validate "$1" >&2; then
   echo 'not published' >&2
   exit 1
 fi

@@ -166,7 +166,7 @@ export const commandGroups: CommandGroups = {
       summary: 'Validate, make, publish, follow or compare envelopes (envelope-schema/README.md)',
       parameters: 'COMMAND',
       hasOwnHelp: true,
-      run: ({ all }) => become('envelope-schema/src/cli/main.ts', all.length > 0 ? all : ['--help']),
+      run: ({ all }) => become('packages/envelope/src/cli/main.ts', all.length > 0 ? all : ['--help']),
     },
     publisher: {
       summary: 'Make the Kafka user of an outside application, or list all',

@@ -1,4 +1,4 @@
-import { type EventType, eventTypes, examplePayload, scanJson, topicFacts } from '@orderflow/envelope-schema'
+import { type EventType, eventTypes, examplePayload, scanJson } from '@orderflow/envelope'
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
@@ -8,9 +8,8 @@ import { GatewayError } from './gateway-error.ts'
  */
 const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
-/** Returns an example of a reduced envelope, of the first event of a topic; undefined for a topic without events. */
-export function exampleFor(topic: string | undefined): object | undefined {
-  const [event] = (topic && topicFacts[topic]?.events) || []
+/** Returns an example of a reduced envelope, in the newest version of an event; undefined without an event. */
+export function exampleOf(event: string | undefined): object | undefined {
   const type = eventTypes.findLast((each) => each.startsWith(`${event}@`))
   if (!type) return undefined
   return {

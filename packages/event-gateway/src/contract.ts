@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { type AsyncApiDocument, asyncApiPage, asyncApiPageSources, schemaDocuments } from '@orderflow/envelope-schema'
+import {
+  type AsyncApiDocument,
+  asyncApiPage,
+  asyncApiPageSources,
+  contractFolder,
+  schemaDocuments,
+} from '@orderflow/envelope'
 import type { StaticFile } from '@orderflow/service-kit'
 
 /**
@@ -7,8 +13,7 @@ import type { StaticFile } from '@orderflow/service-kit'
  * page.
  */
 export function contractFiles(): StaticFile[] {
-  const file = new URL(import.meta.resolve('@orderflow/envelope-schema/asyncapi.json'))
-  const document = readFileSync(file, 'utf8')
+  const document = readFileSync(new URL('asyncapi.json', contractFolder), 'utf8')
   const page = asyncApiPage(JSON.parse(document) as AsyncApiDocument)
   return [
     ...schemaFiles(),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
-import { keyOf } from '@orderflow/envelope-schema/kafka'
+import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
+import { keyOf } from '@orderflow/envelope/kafka'
 import {
   type Caller,
   isInfrastructure,

@@ -7,7 +7,7 @@ import {
   pointerOf,
   type Verdict,
   validateBytes,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import type { Item } from './body.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { modes } from '@orderflow/envelope-schema'
+import { modes } from '@orderflow/envelope'
 import {
   type Answer,
   guidText,

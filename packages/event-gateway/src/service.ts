@@ -1,13 +1,14 @@
 import { defineService } from '@orderflow/service-kit'
 import { readApplication } from '@orderflow/service-kit/application'
-import { envelopesInput, exampleFor } from './body.ts'
+import { envelopesInput, exampleOf } from './body.ts'
 import { contractFiles } from './contract.ts'
 import { createGate } from './gate.ts'
 import { envelopeRoutes, eventRoutes } from './routes.ts'
 
 const root = new URL('..', import.meta.url)
-const { topics } = readApplication(new URL('services.json', root))
+const { topics, services } = readApplication(new URL('services.json', root))
 const outside = topics.filter((topic) => topic.outside).map(({ name }) => name)
+const events = Object.values(services).flatMap(({ produces }) => produces[outside[0] ?? ''] ?? [])
 
 export const service = defineService({
   root,
@@ -31,7 +32,7 @@ export const service = defineService({
     },
   },
   create(context) {
-    const envelopes = envelopesInput(exampleFor(outside[0]))
+    const envelopes = envelopesInput(exampleOf(events[0]))
     return {
       routes: [
         ...eventRoutes(createGate(context, topics), { all: topics.map(({ name }) => name), outside }, envelopes),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { createApp, createLog, readSettings, SidecarError } from '@orderflow/service-kit'
 import { createApiKey } from '@orderflow/service-kit/api-keys'
 import { type Answer, FakeSidecar, publisherOf, send, withServer } from '@orderflow/service-kit/testing'

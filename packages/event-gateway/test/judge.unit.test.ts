@@ -1,4 +1,4 @@
-import { parseEvent } from '@orderflow/envelope-schema'
+import { parseEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { judge, maxEnvelopeBytes } from '../src/judge.ts'
 import { envelope, full } from './envelopes.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { settingDifferences, settingsOf } from '@orderflow/service-kit/topic-settings'
 import { type Unread, unreadIn } from '@orderflow/service-kit/unread'

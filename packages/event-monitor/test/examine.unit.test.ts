@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { completeEnvelope, deterministicId, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope-schema'
+import { completeEnvelope, deterministicId, type ReceivedEnvelope, validateBytes } from '@orderflow/envelope'
 import { UntrustedError } from '@orderflow/service-kit/trust'
 import { expect } from 'chai'
 import { examine } from '../src/ingest/examine.ts'

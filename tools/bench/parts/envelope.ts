@@ -36,7 +36,7 @@ export const envelope: Part = {
 
   async measure(run) {
     run.tell('building the package')
-    execFileSync(process.execPath, [join(repository, 'envelope-schema/build.ts')], { stdio: 'ignore' })
+    execFileSync(process.execPath, [join(repository, 'packages/envelope/build.ts')], { stdio: 'ignore' })
     const folder = mkdtempSync(join(tmpdir(), 'orderflow bench '))
     try {
       const count = run.quick ? 20_000 : 1_000_000

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { eventually, type KafkaConnection } from '@orderflow/stack'
 import { Consumer, FetchIsolationLevels, type Message, MessagesStreamModes, Producer } from '@platformatic/kafka'
-import '@orderflow/envelope-schema/kafka-resets'
+import '@orderflow/envelope/kafka-resets'
 
 /** A Kafka record as a reader outside the platform sees it, headers as text. */
 export interface LogRecord {

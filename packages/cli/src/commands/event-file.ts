@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { keyOf } from '@orderflow/envelope-schema/kafka'
+import { keyOf } from '@orderflow/envelope/kafka'
 import { StackError } from '../lib/error.ts'
 import { topicFor } from '../lib/services.ts'
 

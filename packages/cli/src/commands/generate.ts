@@ -21,7 +21,7 @@ export function generate(): void {
 
 /** Generates the types of the events, in a process of its own: the generator is needed for nothing else. Returns what it printed. */
 function generateTypes(): string {
-  const script = join(repository, 'envelope-schema/generate-types.ts')
+  const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
 }
 

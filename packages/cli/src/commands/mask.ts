@@ -1,4 +1,4 @@
-import { meansOneOf, personalNames } from '@orderflow/envelope-schema'
+import { meansOneOf, personalNames } from '@orderflow/envelope'
 
 const isPersonal = meansOneOf(personalNames)
 

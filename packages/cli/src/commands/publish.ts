@@ -1,5 +1,5 @@
-import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope-schema'
-import { type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope-schema/kafka'
+import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope'
+import { type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope/kafka'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, urlOf } from '../kafka/addresses.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope-schema'
+import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
 import { repository } from '../lib/paths.ts'
 import { application, outsideTopics, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './publishers.ts'
@@ -28,26 +28,26 @@ export function asyncApiFile(): string {
   )
 }
 
-/** envelope-schema/src/schemas/topics.gen.ts: a constant for each topic, with its key and events, from services.json. */
-export function topicsFile(): string {
-  const listed = application.topics.map(({ name, constant, key }) => {
+/** The topics in services.json, with the events that services publish to each. */
+function topicsWithEvents() {
+  return application.topics.map(({ name, constant, key }) => {
     const events = [...new Set(services.flatMap(({ publishes }) => publishes[name] ?? []))]
     return { name, constant, key, events }
   })
-  const textsOf = (texts: readonly string[]) => `[${texts.map((text) => `'${text}'`).join(', ')}]`
-  return [
-    '// Generated from services.json by make generate. Do not edit.\n',
-    "import type { TopicFacts } from './topic-facts.ts'\n",
-    ...listed.map(({ name, constant, events }) => {
-      const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event of our services.'
-      return `/** ${doc} */\nexport const ${constant} = '${name}'\n`
-    }),
-    '/** Partition key and events of each topic. */',
-    'export const topicFacts: Readonly<Record<string, TopicFacts>> = {',
-    ...listed.map(({ name, key, events }) => `  '${name}': { key: ${textsOf(key)}, events: ${textsOf(events)} },`),
-    '}',
-    '',
-  ].join('\n')
+}
+
+/** envelope-schema/topics.gen.ts: a constant for each topic. */
+export function topicConstants(): string {
+  const constants = topicsWithEvents().map(({ name, constant, events }) => {
+    const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event of our services.'
+    return `/** ${doc} */\nexport const ${constant} = '${name}'\n`
+  })
+  return ['// Generated from services.json by make generate. Do not edit.\n', ...constants].join('\n')
+}
+
+/** envelope-schema/topics.json: the partition key and the events of each topic, which `@orderflow/envelope` reads. */
+export function topicsFile(): string {
+  return write(Object.fromEntries(topicsWithEvents().map(({ name, key, events }) => [name, { key, events }])))
 }
 
 /** Those of the valid fixtures that are nothing but full, by their names: what is odd about the others is no example. */

@@ -9,7 +9,7 @@ import { applicationCopy } from './application-copy.ts'
 import { bootCheckFile } from './boot-check.ts'
 import { composeFile } from './compose.ts'
 import { composePostgresqlFile } from './compose-postgresql.ts'
-import { asyncApiFile, bundledSchemas, topicsFile } from './contract.ts'
+import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
 import { devcontainerFile } from './devcontainer.ts'
 import { kafkaFile } from './kafka.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
@@ -35,7 +35,8 @@ export function generatedFiles(): Map<string, string | undefined> {
       .map(({ folder }) => [`${folder}/services.json`, applicationCopy()] as const),
     ['components/resiliency.yaml', resiliencyFile()],
     ['envelope-schema/asyncapi.json', asyncApiFile()],
-    ['envelope-schema/src/schemas/topics.gen.ts', topicsFile()],
+    ['envelope-schema/topics.gen.ts', topicConstants()],
+    ['envelope-schema/topics.json', topicsFile()],
     ...bundledSchemas(),
     changed('docker-compose.yml', composeFile),
     [postgresqlFile, composePostgresqlFile()],

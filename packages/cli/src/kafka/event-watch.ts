@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Consumer, stringDeserializers } from '@platformatic/kafka'
-import '@orderflow/envelope-schema/kafka-resets'
+import '@orderflow/envelope/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { withAdmin } from './topics.ts'
 

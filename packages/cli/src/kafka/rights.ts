@@ -1,4 +1,4 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { doesConsume, outsideTopics, type Service, services } from '../lib/services.ts'
 import { exporterUser, publishUser } from './users.ts'
 

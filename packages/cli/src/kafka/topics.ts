@@ -1,4 +1,4 @@
-import '@orderflow/envelope-schema/kafka-resets'
+import '@orderflow/envelope/kafka-resets'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import {
   deadLetterSettings,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type EventName, eventTypes, isGuidField } from '@orderflow/envelope-schema'
+import { type EventName, eventTypes, isGuidField } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import { application } from '../lib/services.ts'

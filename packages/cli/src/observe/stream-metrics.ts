@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { createRegistry, listenerOf } from '@orderflow/service-kit/metrics-registry'
 import { Gauge } from 'prom-client'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventTypes } from '@orderflow/envelope-schema'
+import { eventTypes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { generatedFiles } from '../../src/generate/files.ts'

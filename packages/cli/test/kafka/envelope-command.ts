@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { createEnvelope } from '@orderflow/envelope-schema'
+import { createEnvelope } from '@orderflow/envelope'
 import { headerOf } from '@orderflow/service-kit/log'
 import { openLog } from '@orderflow/service-kit/operations'
 import { expect } from 'chai'
@@ -20,7 +20,7 @@ function order() {
 }
 
 function start(args: string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const cli = join(repository, 'envelope-schema/src/cli/main.ts')
+  const cli = join(repository, 'packages/envelope/src/cli/main.ts')
   return spawn(process.execPath, [cli, ...args], { env: { ...process.env, ...env } })
 }
 

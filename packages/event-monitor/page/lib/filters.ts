@@ -1,4 +1,4 @@
-import { parseMoment } from '@orderflow/envelope-schema/inputs'
+import { parseMoment } from '@orderflow/envelope/inputs'
 import { type EventFilter, validities } from '../../src/api/index.ts'
 
 const lists = ['topic', 'name', 'publisher', 'why'] as const

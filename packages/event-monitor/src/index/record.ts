@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Problem } from '@orderflow/envelope-schema'
+import type { Problem } from '@orderflow/envelope'
 import type { RecordPosition } from '../api/events.ts'
 import type { Kind } from '../model/kind.ts'
 

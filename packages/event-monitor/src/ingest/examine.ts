@@ -13,7 +13,7 @@ import {
   payloadFields,
   type ReceivedEnvelope,
   selectEvent,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import type { Reaction } from '@orderflow/service-kit/application'
 import {
   headerOf,

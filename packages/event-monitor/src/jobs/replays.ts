@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deterministicId } from '@orderflow/envelope-schema'
+import { deterministicId } from '@orderflow/envelope'
 import { HttpProblem } from '@orderflow/service-kit'
 import type { Outcome } from '@orderflow/service-kit/dead-letters'
 import {

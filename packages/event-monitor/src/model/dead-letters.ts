@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Problem } from '@orderflow/envelope-schema'
+import type { Problem } from '@orderflow/envelope'
 import { type Attempt, type Entry, isDecidedAnew, openAttempt, recordOf } from '@orderflow/service-kit/log'
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'

@@ -1,4 +1,4 @@
-import { describeProblem, type Problem } from '@orderflow/envelope-schema'
+import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope-schema'
+import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 
@@ -15,7 +15,7 @@ interface Masked {
   masked: string[]
 }
 
-/** Levels of a document, from those that any event may have (envelope-schema/src/validation/limits.ts) to its own fields alone. */
+/** Levels of a document, from those that any event may have (packages/envelope/src/validation/limits.ts) to its own fields alone. */
 const levelsShown = [64, 3, 2, 1]
 /** Characters of all its pointers, of which a publisher can make a thousand times as many as his document has. */
 const maxPointers = 250_000

@@ -6,7 +6,7 @@ import {
   parseGuid,
   parseMoment,
   type ReceivedEnvelope,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 import type { Kind } from './kind.ts'

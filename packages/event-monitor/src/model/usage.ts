@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, personalFields } from '@orderflow/envelope-schema'
+import { eventTypes, personalFields } from '@orderflow/envelope'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'

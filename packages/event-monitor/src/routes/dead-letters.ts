@@ -1,4 +1,4 @@
-import { validateBytes } from '@orderflow/envelope-schema'
+import { validateBytes } from '@orderflow/envelope'
 import { invalid, pathId, type Route, type Tried, type TriedRecord } from '@orderflow/service-kit'
 import { currentAttempt, recordAt } from '@orderflow/service-kit/log'
 import type { CheckResult, DeadLetterDetail, DeadLetterEntry, DeadLetterGroups } from '../api/dead-letters.ts'

@@ -1,4 +1,4 @@
-import { momentProblem, parseGuid } from '@orderflow/envelope-schema'
+import { momentProblem, parseGuid } from '@orderflow/envelope'
 import { type Context, type Input, type Inputs, invalid, type Model, type Route, route } from '@orderflow/service-kit'
 import { type EventFilter, type RecordPosition, type Validity, validities } from '../api/events.ts'
 import type { MonitorError } from '../monitor-error.ts'

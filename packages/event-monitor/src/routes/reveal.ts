@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { nestsTooDeep, notBlankPattern } from '@orderflow/envelope-schema'
+import { nestsTooDeep, notBlankPattern } from '@orderflow/envelope'
 import { invalid, type Route, type ServiceContext } from '@orderflow/service-kit'
 import { recordAt } from '@orderflow/service-kit/log'
 import type { Audit } from '../api/dead-letters.ts'

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { parseFullEnvelope, validateBytes } from '@orderflow/envelope-schema'
+import { parseFullEnvelope, validateBytes } from '@orderflow/envelope'
 import { invalid, type Route } from '@orderflow/service-kit'
 import type { EventRow } from '../api/events.ts'
 import type {

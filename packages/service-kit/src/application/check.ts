@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, payloadFields } from '@orderflow/envelope-schema'
+import { eventTypes, payloadFields } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Application, ApplicationJson } from './application.ts'
 

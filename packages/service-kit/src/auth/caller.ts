@@ -1,4 +1,4 @@
-import type { Tenant } from '@orderflow/envelope-schema'
+import type { Tenant } from '@orderflow/envelope'
 import type { Request } from 'express'
 
 const actions = ['read', 'write', 'operate', 'reveal'] as const

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { momentProblem, parseMoment } from '@orderflow/envelope-schema'
+import { momentProblem, parseMoment } from '@orderflow/envelope'
 import { createParts } from '../runtime/create-app.ts'
 import type { ServiceDefinition } from '../runtime/define-service.ts'
 import { failureText } from '../runtime/run.ts'

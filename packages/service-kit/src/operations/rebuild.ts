@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { digestOf, unread } from '../stream/dead-letter.ts'
 import { createIntake, faultOf, type Handlers, isInfrastructure, slices } from '../stream/intake.ts'
 import { idSourceOf, originOf, placeText, recordIdOf, resentFrom } from '../stream/record.ts'

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { createAuth } from '../auth/auth.ts'
 import type { Sidecar } from '../sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../state/documents.ts'

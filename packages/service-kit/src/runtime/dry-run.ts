@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope-schema'
+import { type Problem, requireExactFields, typeOf } from '@orderflow/envelope'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import type { Documents, DocumentsOf } from '../state/documents.ts'
 import type { View } from '../state/work.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { guidPattern, momentProblem } from '@orderflow/envelope-schema'
+import { guidPattern, momentProblem } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties, isLoopback } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { deadLetterTopic, deterministicId } from '@orderflow/envelope-schema'
+import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Fault } from './intake.ts'

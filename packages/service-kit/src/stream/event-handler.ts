@@ -4,7 +4,7 @@ import {
   type Envelope,
   type ReceivedEnvelope,
   requireExactFields,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
 import {
   asSpan,

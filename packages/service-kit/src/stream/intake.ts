@@ -13,7 +13,7 @@ import {
   selectEvent,
   typeOf,
   upcast,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'

@@ -1,4 +1,4 @@
-import '@orderflow/envelope-schema/kafka-resets'
+import '@orderflow/envelope/kafka-resets'
 import type { Admin, API, Broker, Connection, RecordsBatch } from '@platformatic/kafka'
 import type { Place } from './record.ts'
 

@@ -1,4 +1,4 @@
-import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope-schema'
+import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
 import { type Handling, noteIds } from '../telemetry/handling.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
 import { type Attributes, newTraceId, placeIn, type Span, type Tracing, traceIdOf } from '../telemetry/traces/trace.ts'

@@ -1,4 +1,4 @@
-import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope-schema'
+import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
 import { ended, handled, noteIds, within } from '../telemetry/handling.ts'

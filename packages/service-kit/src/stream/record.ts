@@ -1,4 +1,4 @@
-import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope-schema'
+import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope'
 import { placeIn } from '../telemetry/traces/trace.ts'
 import { signatureHeader, signatureIn } from '../trust/signature.ts'
 import type { Evidence } from '../trust/trust.ts'

@@ -1,4 +1,4 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import type { Admin } from '@platformatic/kafka'
 import { type KafkaConnection, metadataOf, protocolErrors } from './kafka.ts'
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Envelope } from '@orderflow/envelope-schema'
+import type { Envelope } from '@orderflow/envelope'
 import type { Span, SpanOptions, SpanPlace } from './traces/trace.ts'
 
 /** The ids that lead to all log lines about an event, a request or an order. They are written as in envelopes. */

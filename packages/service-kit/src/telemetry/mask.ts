@@ -1,4 +1,4 @@
-import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope-schema'
+import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope'
 import { handled } from './handling.ts'
 import { isSecretName } from './secret-names.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, parseMoment } from '@orderflow/envelope-schema'
+import { eventTypes, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner } from './signature.ts'
 import { createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'

@@ -1,4 +1,4 @@
-import type { ReceivedEnvelope } from '@orderflow/envelope-schema'
+import type { ReceivedEnvelope } from '@orderflow/envelope'
 import type { Signer } from './signature.ts'
 
 /** Names of events by topic. */

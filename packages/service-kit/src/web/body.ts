@@ -7,7 +7,7 @@ import {
   isRequiredField,
   type Problem,
   pointerOf,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import type { Request, RequestHandler } from 'express'
 import { nowHandling } from '../telemetry/handling.ts'
 import type { BodyKind, Input } from './input.ts'

@@ -1,4 +1,4 @@
-import { isPlainKey, parseGuid } from '@orderflow/envelope-schema'
+import { isPlainKey, parseGuid } from '@orderflow/envelope'
 import type { Request } from 'express'
 import { guidText, type Model, referenceTo, type Schema, text } from './model.ts'
 import { invalid } from './problems.ts'

@@ -8,7 +8,7 @@ import {
   fieldSchema,
   type PayloadOf,
   payloadFields,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { inheritPersonal } from '../telemetry/mask.ts'
 
 /** A JSON Schema of OpenAPI 3.0. */

@@ -1,4 +1,4 @@
-import { noTenant, parseGuid, type Tenant } from '@orderflow/envelope-schema'
+import { noTenant, parseGuid, type Tenant } from '@orderflow/envelope'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { type Caller, callerOf, type Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'

@@ -5,7 +5,7 @@ import {
   deterministicId,
   type FullEvent,
   type ReceivedEnvelope,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type LogRecord, whereIs } from '../../src/operations/log-reader.ts'
 import { type RebuildCounts, rebuildTopic } from '../../src/operations/rebuild.ts'

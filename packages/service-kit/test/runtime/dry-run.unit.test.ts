@@ -1,4 +1,4 @@
-import type { Envelope, FullEvent } from '@orderflow/envelope-schema'
+import type { Envelope, FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { createDryRun, type TriedRecord } from '../../src/runtime/dry-run.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FullEvent } from '@orderflow/envelope-schema'
+import type { FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { type Consumer, type ConsumerOptions, createConsumer } from '../../src/stream/consumer.ts'

@@ -7,7 +7,7 @@ import {
   EnvelopeError,
   type FullEvent,
   type ReceivedEnvelope,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { deterministicId, recordId } from '@orderflow/envelope-schema'
+import { deterministicId, recordId } from '@orderflow/envelope'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { OutgoingEvent } from '../../src/sidecar/sidecar.ts'

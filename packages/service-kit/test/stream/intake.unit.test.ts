@@ -1,5 +1,5 @@
 import { mock } from 'node:test'
-import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope-schema'
+import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { OverloadError } from '../../src/sidecar/batcher.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'

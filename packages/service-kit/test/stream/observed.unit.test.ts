@@ -1,4 +1,4 @@
-import type { ReceivedEnvelope } from '@orderflow/envelope-schema'
+import type { ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { sendAttributes } from '../../src/stream/observed.ts'
 

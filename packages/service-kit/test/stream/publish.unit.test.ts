@@ -1,4 +1,4 @@
-import type { Envelope } from '@orderflow/envelope-schema'
+import type { Envelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createPublisher, recordOf } from '../../src/stream/publish.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, type FullEvent } from '@orderflow/envelope-schema'
+import { createEnvelope, type FullEvent } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments } from '../../src/state/documents.ts'

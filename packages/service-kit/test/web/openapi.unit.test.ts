@@ -1,4 +1,4 @@
-import { fieldSchema } from '@orderflow/envelope-schema'
+import { fieldSchema } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { openapiOf } from '../../src/web/openapi.ts'
 import type { Route } from '../../src/web/route.ts'

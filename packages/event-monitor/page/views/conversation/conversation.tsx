@@ -1,4 +1,4 @@
-import { parseGuid } from '@orderflow/envelope-schema/inputs'
+import { parseGuid } from '@orderflow/envelope/inputs'
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import {

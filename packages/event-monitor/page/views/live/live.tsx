@@ -1,4 +1,4 @@
-import { parseGuid } from '@orderflow/envelope-schema/inputs'
+import { parseGuid } from '@orderflow/envelope/inputs'
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Count, EventFilter } from '../../../src/api/index.ts'

@@ -1,4 +1,4 @@
-import { parseGuid } from '@orderflow/envelope-schema'
+import { parseGuid } from '@orderflow/envelope'
 import { parsePlace, placeText } from '@orderflow/service-kit/log'
 import type { EventFilter, RecordPosition } from '../../api/events.ts'
 import { type Kind, type KindFilter, kindTest } from '../../model/kind.ts'

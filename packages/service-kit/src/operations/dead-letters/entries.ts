@@ -1,4 +1,4 @@
-import { deadLetterTopic, parseGuid } from '@orderflow/envelope-schema'
+import { deadLetterTopic, parseGuid } from '@orderflow/envelope'
 import { deadLetterId } from '../../stream/dead-letter.ts'
 import { type Place, placeText, precedes } from '../../stream/record.ts'
 import type { LogReader } from '../log-reader.ts'

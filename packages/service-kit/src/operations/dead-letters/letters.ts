@@ -1,4 +1,4 @@
-import { deadLetterTopic, isGuid } from '@orderflow/envelope-schema'
+import { deadLetterTopic, isGuid } from '@orderflow/envelope'
 import { digestOf, unread } from '../../stream/dead-letter.ts'
 import {
   keyBytes,

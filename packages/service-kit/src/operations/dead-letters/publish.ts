@@ -1,4 +1,4 @@
-import { deadLetterTopic } from '@orderflow/envelope-schema'
+import { deadLetterTopic } from '@orderflow/envelope'
 import { findErrorBy, type Producer } from '@platformatic/kafka'
 import { noteHeaders, type Place, parsePlace, placeText, recordIdOf } from '../../stream/record.ts'
 import { type LogReader, type LogRecord, type Span, whereIs } from '../log-reader.ts'

@@ -8,7 +8,7 @@ import {
   parseEnvelope,
   parseEvent,
   requireExactFields,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { ourFaults } from '../../stream/intake.ts'
 import { idSourceOf, type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
 import { signatureHeader } from '../../trust/signature.ts'

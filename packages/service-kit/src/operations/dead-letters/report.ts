@@ -7,7 +7,7 @@ import {
   type Problem,
   parseEnvelope,
   type ReceivedEnvelope,
-} from '@orderflow/envelope-schema'
+} from '@orderflow/envelope'
 import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
 import { maskedText } from '../../telemetry/mask.ts'

@@ -1,4 +1,4 @@
-import { eventTypes } from '@orderflow/envelope-schema'
+import { eventTypes } from '@orderflow/envelope'
 import { Counter, Gauge, Histogram } from 'prom-client'
 import { delays, durations, type MetricsRegistry, sizes } from './registry.ts'
 

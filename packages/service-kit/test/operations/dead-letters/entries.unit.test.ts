@@ -1,4 +1,4 @@
-import { deterministicId } from '@orderflow/envelope-schema'
+import { deterministicId } from '@orderflow/envelope'
 import { expect } from 'chai'
 import {
   type Entry,

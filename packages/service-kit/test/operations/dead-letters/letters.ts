@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { deterministicId } from '@orderflow/envelope-schema'
+import { deterministicId } from '@orderflow/envelope'
 import { deadLetterOf, minimalDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { type BulkEntry, type Place, readDelivery } from '../../../src/stream/record.ts'
 import type { FakeLog } from '../../../src/testing/fake-log.ts'

@@ -1,4 +1,4 @@
-import { recordId } from '@orderflow/envelope-schema'
+import { recordId } from '@orderflow/envelope'
 import { ProtocolError } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { publishMended } from '../../../src/operations/dead-letters/publish.ts'

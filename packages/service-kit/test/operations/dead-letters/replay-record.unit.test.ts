@@ -1,4 +1,4 @@
-import { envelopeErrorCodes } from '@orderflow/envelope-schema'
+import { envelopeErrorCodes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { checkResend } from '../../../src/operations/dead-letters/replay-record.ts'
 import { openTrust } from '../../support/open-trust.ts'

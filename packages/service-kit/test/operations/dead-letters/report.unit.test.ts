@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { completeEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { newestAttempt, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { completeEnvelope, type IdSource, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope-schema'
+import { completeEnvelope, type IdSource, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type Entry, readDeadLetters } from '../../../src/operations/dead-letters/entries.ts'
 import { deadLetterEnds } from '../../../src/operations/dead-letters/letters.ts'

@@ -1,0 +1,7 @@
+// Generated from services.json by make generate. Do not edit.
+
+/** Topic of OrderCreated, OrderCancelled. */
+export const orderEvents = 'orderevents'
+
+/** Topic of PaymentApproved, PaymentRejected, PaymentRefunded. */
+export const paymentEvents = 'paymentevents'

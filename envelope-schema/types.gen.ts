@@ -1,0 +1,129 @@
+// Generated from envelope-schema/schemas/ by make generate. Do not edit.
+
+/**
+ * The customer or an operator cancelled an order.
+ */
+export type OrderCancelledV1 = {
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+}
+
+/**
+ * A customer placed an order.
+ */
+export type OrderCreatedV1 = {
+  /**
+   * The new order.
+   */
+  OrderId: string
+  /**
+   * The customer's name, 1 to 200 characters, not blank. Personal data (x-pii).
+   */
+  CustomerName: string
+  /**
+   * The customer's tax id, free text of 1 to 64 characters, not blank. Personal data (x-pii).
+   */
+  CustomerTaxId: string
+  /**
+   * What the order costs.
+   */
+  Total: number
+}
+
+/**
+ * The payment of an order was approved.
+ */
+export type PaymentApprovedV1 = {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What was charged.
+   */
+  Amount: number
+  /**
+   * The policy that decided, with its version, for example amount-limit@1.
+   */
+  Policy: string
+  /**
+   * What made the payment: the order's event, or an operator by hand.
+   */
+  Source: 'OrderCreated' | 'Manual'
+}
+
+/**
+ * An approved payment was given back.
+ */
+export type PaymentRefundedV1 = {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What was given back.
+   */
+  Amount: number
+  /**
+   * Why it was given back. At most 1000 characters, and no personal data.
+   */
+  Reason: string
+}
+
+/**
+ * The payment of an order was rejected.
+ */
+export type PaymentRejectedV1 = {
+  /**
+   * The payment.
+   */
+  PaymentId: string
+  /**
+   * The order that the event is about.
+   */
+  OrderId: string
+  /**
+   * What would have been charged.
+   */
+  Amount: number
+  /**
+   * The policy that decided, with its version, for example amount-limit@1.
+   */
+  Policy: string
+  /**
+   * What made the payment: the order's event, or an operator by hand.
+   */
+  Source: 'OrderCreated' | 'Manual'
+  /**
+   * Why the policy said no. At most 1000 characters, and no personal data.
+   */
+  Reason: string
+}
+
+declare module '@orderflow/envelope' {
+  interface EventPayloads {
+    'OrderCancelled@1': OrderCancelledV1
+    'OrderCreated@1': OrderCreatedV1
+    'PaymentApproved@1': PaymentApprovedV1
+    'PaymentRefunded@1': PaymentRefundedV1
+    'PaymentRejected@1': PaymentRejectedV1
+  }
+
+  interface NewestTypes {
+    OrderCancelled: 'OrderCancelled@1'
+    OrderCreated: 'OrderCreated@1'
+    PaymentApproved: 'PaymentApproved@1'
+    PaymentRefunded: 'PaymentRefunded@1'
+    PaymentRejected: 'PaymentRejected@1'
+  }
+}

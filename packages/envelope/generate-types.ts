@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compile } from 'json-schema-to-typescript'
+import { contractFolder } from './src/schemas/contract-folder.ts'
+import { inline } from './src/schemas/inline.ts'
+
+type Schema = Parameters<typeof compile>[0]
+
+const schemas = new URL('schemas/', contractFolder)
+const own = new URL('.', import.meta.url)
+
+const banner = '// Generated from envelope-schema/schemas/ by make generate. Do not edit.\n'
+
+function read(path: string): Schema {
+  return JSON.parse(readFileSync(new URL(path, schemas), 'utf8')) as Schema
+}
+
+const shared = read('common.json').$defs ?? {}
+
+/**
+ * The schema with its references to common.json filled in. Done here because the generator would turn every titled
+ * definition into a type of its own, numbered where two schemas use the same one.
+ */
+function withoutRefs(schema: Schema): Schema {
+  const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
+  if (isPersonal) filled.description = `${filled.description} Personal data (x-pii).`
+  const properties = Object.entries(filled.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
+  if (properties.length > 0) return { ...filled, properties: Object.fromEntries(properties) }
+  return filled.type === 'object' ? { ...filled, additionalProperties: true } : filled
+}
+
+function compileType(schema: Schema, name: string): Promise<string> {
+  const { $id: _, ...filled } = withoutRefs(schema)
+  return compile(filled, name, {
+    additionalProperties: false, // undeclared fields pass, but are not typed: `Omit` and narrowing need exact keys
+    bannerComment: '',
+    format: true,
+    style: { semi: false, singleQuote: true, printWidth: 120 },
+  })
+}
+
+/** An object type instead of an interface, so that a payload can be used where any JSON object is expected. */
+async function compilePayload(schema: Schema, name: string): Promise<string> {
+  return (await compileType(schema, name)).replace(/^export interface (\w+) \{$/m, 'export type $1 = {')
+}
+
+/** Returns an interface for each variant of the envelope. */
+async function envelopeTypes(): Promise<string> {
+  const full = await compileType(read('envelope.full.json'), 'FullEnvelope')
+  const received = await compileType(read('envelope.received.json'), 'ReceivedEnvelope')
+  return [banner, full, received].join('\n')
+}
+
+/**
+ * Returns a type for each version of a payload, and what they add to the engine: EventPayloads has them by event type, and NewestTypes has
+ * the newest version of each name.
+ */
+async function eventTypes(): Promise<string> {
+  const files = readdirSync(new URL('events/', schemas)).sort()
+  const events = files.map((file) => {
+    const [name, version] = file.split('.')
+    return {
+      file,
+      event: name as string,
+      version: Number(version),
+      type: `${name}@${version}`,
+      name: `${name}V${version}`,
+    }
+  })
+  const types = await Promise.all(events.map(({ file, name }) => compilePayload(read(`events/${file}`), name)))
+  const payloads = events.map(({ type, name }) => `    '${type}': ${name}\n`).join('')
+  // Versions as numbers: the tenth is newer than the second, and sorts before it.
+  const inOrder = events.toSorted((one, other) => one.version - other.version)
+  const newest = Object.entries(Object.fromEntries(inOrder.map(({ event, type }) => [event, type]))).sort()
+  const newestTypes = newest.map(([event, type]) => `    ${event}: '${type}'\n`).join('')
+  const added = `  interface EventPayloads {\n${payloads}  }\n\n  interface NewestTypes {\n${newestTypes}  }\n`
+  return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
+}
+
+/** Returns what follows from the schemas: types, and the copy of the envelope's own schemas for the engine. */
+export async function generatedFiles(): Promise<[file: URL, text: string][]> {
+  const copies = ['common.json', 'envelope.full.json', 'envelope.received.json'].map((name): [URL, string] => [
+    new URL(`schemas/${name}`, own),
+    readFileSync(new URL(name, schemas), 'utf8'),
+  ])
+  return [
+    [new URL('types.gen.ts', contractFolder), await eventTypes()],
+    [new URL('src/schemas/types.gen.ts', own), await envelopeTypes()],
+    ...copies,
+  ]
+}
+
+if (import.meta.main) {
+  for (const [file, text] of await generatedFiles()) {
+    if (text === readFileSync(file, 'utf8')) continue
+    writeFileSync(file, text)
+    console.log(`written: ${relative(process.cwd(), fileURLToPath(file))}`)
+  }
+}

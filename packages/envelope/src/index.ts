@@ -1,0 +1,46 @@
+export { asyncApiDocument, type Traffic } from './asyncapi/document.ts'
+export { asyncApiPage, asyncApiPageSources } from './asyncapi/page.ts'
+export type { AsyncApiDocument } from './asyncapi/types.ts'
+export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
+export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
+export { createEnvelope, type NewEvent } from './envelope/create.ts'
+export { inexactFields, inexactNumber, requireExactFields } from './envelope/exact.ts'
+export {
+  completeEnvelope,
+  deterministicId,
+  type IdSource,
+  type Origin,
+  type RecordContent,
+  recordId,
+} from './envelope/ids.ts'
+export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './envelope/parse.ts'
+export { selectEvent } from './envelope/select.ts'
+export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
+export { upcast } from './envelope/upcast.ts'
+export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
+export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
+export { maskedEvent } from './personal/masked-event.ts'
+export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
+export { contractFolder } from './schemas/contract-folder.ts'
+export { typeOf } from './schemas/event-type.ts'
+export { exampleOfField, examplePayload } from './schemas/example.ts'
+export { type CamelCase, camelCase, camelCaseName, type PascalCase, pascalCase } from './schemas/field-names.ts'
+export { eventTypes, fieldSchema, isRequiredField, isSamePayload, payloadFields } from './schemas/field-schema.ts'
+export { isGuid, parseGuid } from './schemas/guid.ts'
+export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
+export { guidPattern, notBlankPattern } from './schemas/schemas.ts'
+// Not by name: the contract's types extend EventPayloads, and a declaration merges only through `*`.
+export type * from './schemas/types.ts'
+export { deadLetterTopic } from './topics.ts'
+export { isForeignName } from './validation/check.ts'
+export {
+  describeProblem,
+  EnvelopeError,
+  type EnvelopeErrorCode,
+  envelopeErrorCodes,
+  type Problem,
+} from './validation/error.ts'
+export { fieldValidator, isGuidField } from './validation/field-validator.ts'
+export { hiddenByParsing, scanJson } from './validation/json-text.ts'
+export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'
+export { momentProblem, parseMoment } from './validation/moment.ts'

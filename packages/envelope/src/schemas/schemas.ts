@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { AnySchemaObject } from 'ajv/dist/2020.js'
+import { contractFolder } from './contract-folder.ts'
+import { versionsByName } from './event-type.ts'
+import { inline } from './inline.ts'
+
+/** The envelope's own schemas. The contract has the same files, for validators in other languages. */
+const ownFolder = new URL('../../schemas/', import.meta.url)
+const eventsFolder = new URL('schemas/events/', contractFolder)
+
+function read(name: string, folder: URL): AnySchemaObject {
+  return JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as AnySchemaObject
+}
+
+export const commonSchema = read('common.json', ownFolder)
+export const envelopeSchemas = {
+  full: read('envelope.full.json', ownFolder),
+  received: read('envelope.received.json', ownFolder),
+} as const
+
+/** The schema of each Payload, by event type, from the contract's files `events/<Name>.<Version>.json`. */
+export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
+  readdirSync(eventsFolder)
+    .sort()
+    .map((file) => {
+      const [name, version] = file.split('.')
+      return [`${name}@${version}`, read(file, eventsFolder)]
+    }),
+)
+
+/** Rules of common.json by name. */
+export const sharedRules = commonSchema.$defs as Record<
+  'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank',
+  AnySchemaObject
+>
+
+/** For those who write schemas of their own. */
+export const guidPattern: string = sharedRules.guid.pattern
+
+/** Matches a text with at least one visible character, with the flag `u`. For schemas outside of the contract. */
+export const notBlankPattern: string = sharedRules.notBlank.pattern
+
+/** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
+export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
+  (field: string) => !envelopeSchemas.received.required.includes(field),
+)
+
+/** The schema of each field of the envelope; see `fieldsOf`. */
+export const envelopeFields = fieldsOf(envelopeSchemas.received)
+
+/** Which of the two envelope schemas a document is held against. */
+export type Variant = keyof typeof envelopeSchemas
+export const variants = Object.keys(envelopeSchemas) as Variant[]
+
+export interface PayloadSchema {
+  /** See `fieldsOf`. */
+  fields: ReadonlyMap<string, AnySchemaObject>
+  /** The fields that hold a GUID, which receivers lower-case. */
+  guidFields: readonly string[]
+  /** The fields that every Payload has. */
+  required: ReadonlySet<string>
+}
+
+/** By event type. */
+export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
+  Array.from(eventSchemas, ([type, schema]) => {
+    const fields = fieldsOf(schema)
+    const guidFields = [...fields].filter(([, own]) => isGuidSchema(own)).map(([field]) => field)
+    return [type, { fields, guidFields, required: new Set<string>(schema.required) }]
+  }),
+)
+
+/** The versions that have a schema, by event name. */
+export const knownVersions: ReadonlyMap<string, readonly number[]> = versionsByName(payloadSchemas.keys())
+
+/** Returns the event type that a name stands for, its newest version; another text, such as a type, as it is. */
+export function newestType(typeOrName: string): string {
+  const newest = knownVersions.get(typeOrName)?.at(-1)
+  return newest === undefined ? typeOrName : `${typeOrName}@${newest}`
+}
+
+/** The schema of each field that an object's schema names, in its order, with all references filled in. */
+export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
+  const fields = Object.entries(properties as Record<string, AnySchemaObject>)
+  return new Map(fields.map(([field, own]) => [field, inline(own, commonSchema.$defs)]))
+}
+
+/** Whether a schema is the one of a GUID, itself or by reference. */
+export function isGuidSchema(schema: AnySchemaObject): boolean {
+  return schema.pattern === guidPattern
+}
+
+/**
+ * Returns the schema of an event type, or of the newest version of a name.
+ * @throws {Error} when there is none
+ */
+export function schemaOf(type: string): PayloadSchema {
+  const schema = payloadSchemas.get(newestType(type))
+  if (!schema) throw new Error(`there is no schema of ${type}`)
+  return schema
+}
+
+/** @throws {Error} when the type's schema does not name the field */
+export function fieldOf(type: string, field: string): AnySchemaObject {
+  const schema = schemaOf(type).fields.get(field)
+  if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
+  return schema
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { type AsyncApiDocument, asyncApiPage, contractFolder } from '../../src/index.ts'
+
+const text = readFileSync(new URL('asyncapi.json', contractFolder), 'utf8')
+const document = JSON.parse(text) as AsyncApiDocument
+const page = asyncApiPage(document)
+
+describe('the page of the AsyncAPI document', () => {
+  it('shows each topic, message and field, what is personal, and an example of each', () => {
+    for (const topic of Object.keys(document.channels)) expect(page).to.contain(`<h2 id="${topic}">`)
+    for (const { title, examples } of Object.values(document.components.messages)) {
+      expect(page).to.contain(`<h3>${title}</h3>`)
+      // A new event has one once it has a fixture.
+      if (examples) expect(page).to.contain(`aria-label="Copy the example of ${title}"`)
+    }
+    for (const field of ['CustomerTaxId', 'CustomerName']) {
+      const [row] = page.match(new RegExp(`<tr><th scope="row"><code>Payload.${field}<.*`)) ?? []
+      expect(row).to.contain('>personal<').and.contain('characters').and.contain('required')
+    }
+    expect(page).to.match(/<code>Payload\.Total<.*number, 0 to 1000000000000/)
+    expect(page).to.match(/<code>AppId<\/code><\/th><td>GUID</)
+  })
+
+  it('loads nothing, and is small', () => {
+    expect(page).not.to.match(/<(link|img|iframe)|\bsrc=|@import|url\(/)
+    expect(page).to.contain(`content="default-src 'none'; style-src 'sha256-`)
+    expect(page.length).to.be.below(200_000)
+  })
+
+  it('shows what a document says as text', () => {
+    const info = { ...document.info, title: `<b>"it's"&` }
+    const hostile = asyncApiPage({ ...document, info }, '"><script>')
+    expect(hostile).to.contain('&lt;b&gt;&quot;it&#39;s&quot;&amp;').and.contain('href="&quot;&gt;&lt;script&gt;"')
+    expect(hostile).not.to.contain('<b>')
+  })
+})

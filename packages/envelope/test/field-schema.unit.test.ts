@@ -1,0 +1,93 @@
+import { readdirSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import formats from 'ajv-formats'
+import { expect } from 'chai'
+import { contractFolder, type EventType, fieldSchema, payloadFields } from '../src/index.ts'
+import { orderCreated } from './support/documents.ts'
+
+const files = readdirSync(new URL('schemas/events/', contractFolder))
+const types = files.map((file) => file.replace(/\.(\d+)\.json$/, '@$1') as EventType)
+const openApi30 = [
+  'type',
+  'format',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'enum',
+  'pattern',
+  'description',
+  'x-pii',
+]
+
+describe('fieldSchema', () => {
+  it('fills the shared rules in, under the description of the field', () => {
+    expect(fieldSchema('OrderCreated@1', 'Total')).to.deep.equal({
+      type: 'number',
+      minimum: 0,
+      maximum: 1_000_000_000_000,
+      description: 'What the order costs.',
+    })
+  })
+
+  it('says a GUID by its format', () => {
+    expect(fieldSchema('OrderCreated@1', 'OrderId')).to.deep.equal({
+      type: 'string',
+      format: 'uuid',
+      description: 'The new order.',
+    })
+  })
+
+  it('keeps a pattern that no format says', () => {
+    expect(fieldSchema('OrderCreated@1', 'CustomerName').pattern).to.match(/^\[\^/)
+  })
+
+  it('keeps limits of length and lists of values', () => {
+    expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ type: 'string', minLength: 1, maxLength: 64 })
+    expect(fieldSchema('PaymentApproved@1', 'Policy')).to.include({ type: 'string', minLength: 1, maxLength: 200 })
+    expect(fieldSchema('PaymentApproved@1', 'Source')).to.deep.include({
+      type: 'string',
+      enum: ['OrderCreated', 'Manual'],
+    })
+  })
+
+  it('says what is personal', () => {
+    expect(fieldSchema('OrderCreated@1', 'CustomerTaxId')).to.include({ 'x-pii': true })
+  })
+
+  for (const type of types) {
+    it(`describes every field of ${type} with what OpenAPI 3.0 understands`, () => {
+      for (const field of payloadFields(type)) {
+        const schema = fieldSchema(type, field)
+        expect(openApi30, field).to.include.members(Object.keys(schema))
+        expect(schema, field).to.include.keys('type', 'description')
+      }
+    })
+  }
+
+  it('makes a schema of a whole payload that its payloads pass', () => {
+    const names = payloadFields('OrderCreated@1')
+    const properties = Object.fromEntries(names.map((name) => [name, fieldSchema('OrderCreated@1', name)]))
+    const ajv = new Ajv({ strict: true })
+    formats.default(ajv)
+    ajv.addKeyword('x-pii')
+    const validate = ajv.compile({ type: 'object', required: names, properties })
+    expect(validate(orderCreated)).to.equal(true)
+    expect(validate({ ...orderCreated, OrderId: 'x' })).to.equal(false)
+  })
+
+  it('refuses a field that the event does not have', () => {
+    expect(() => fieldSchema('OrderCreated@1', 'Customer')).to.throw(
+      'the schema of OrderCreated@1 names no field Customer',
+    )
+    expect(() => fieldSchema('OrderCreated@1', '__proto__')).to.throw('names no field')
+    // @ts-expect-error no such version
+    expect(() => fieldSchema('OrderCreated@99', 'Total')).to.throw('there is no schema of OrderCreated@99')
+  })
+})
+
+describe('payloadFields', () => {
+  it('has the fields in the order of the schema', () => {
+    expect(payloadFields('OrderCreated@1')).to.deep.equal(['OrderId', 'CustomerName', 'CustomerTaxId', 'Total'])
+  })
+})

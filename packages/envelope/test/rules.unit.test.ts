@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { expect } from 'chai'
+import { bundle, contractFolder, type EventType, eventTypes } from '../src/index.ts'
+
+type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>; $ref?: string }
+
+/** What only says what a field is. */
+const silent = ['$schema', '$id', '$defs', '$ref', 'title', 'description', 'examples', 'x-pii', 'properties']
+
+/** Every rule of an event: a field's pointer and the keyword that limits it. */
+function rulesOf(type: EventType): Set<string> {
+  const whole = bundle(type, 'full') as Schema
+  const defs = whole.$defs as Record<string, Schema>
+  const rules = new Set<string>()
+  const walk = (schema: Schema, pointer: string) => {
+    for (const keyword of Object.keys(schema)) if (!silent.includes(keyword)) rules.add(`${pointer} ${keyword}`)
+    const target = schema.$ref && defs[schema.$ref.split('/').at(-1) ?? '']
+    if (target) walk(target, pointer)
+    for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${pointer}/${name}`)
+  }
+  walk(whole, '')
+  // By them a schema is found, and which there are is for the schemas' files to say.
+  for (const rule of ['/Name const', '/Version const', ' type']) rules.delete(rule)
+  return rules
+}
+
+interface Fixture {
+  envelope?: { Name?: unknown; Version?: unknown }
+  input?: { Name?: unknown; Version?: unknown }
+}
+
+const documents = (kind: 'valid' | 'invalid') => {
+  const folder = new URL(`fixtures/${kind}/`, contractFolder)
+  return readdirSync(folder)
+    .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Fixture)
+    .map(({ envelope, input = envelope }) => input)
+}
+
+const validOf = (type: string) =>
+  documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)
+
+describe('the fixtures', () => {
+  // A new event has them once somebody has written the first.
+  for (const type of eventTypes.filter((each) => validOf(each).length > 0)) {
+    it(`break every rule of ${type} once at least, and have a valid one of each variant`, () => {
+      const ajv = new Ajv2020({ allErrors: true })
+      ajv.addFormat('date-time', fullFormats['date-time'])
+      ajv.addKeyword('x-pii')
+      const check = ajv.compile(bundle(type, 'full'))
+      const broken = new Set<string>()
+      for (const document of documents('invalid')) {
+        check(document)
+        for (const { instancePath, keyword } of check.errors ?? []) broken.add(`${instancePath} ${keyword}`)
+      }
+      expect([...rulesOf(type)].filter((rule) => !broken.has(rule))).to.deep.equal([])
+      expect(new Set(validOf(type).map((document) => check(document)))).to.deep.equal(new Set([true, false]))
+    })
+  }
+})

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { generatedFiles } from '../generate-types.ts'
+import { contractFolder } from '../src/index.ts'
+
+interface Schema {
+  $id?: string
+  title?: string
+  description?: string
+  properties?: Record<string, Schema>
+  $defs?: Record<string, Schema>
+  $ref?: string
+}
+
+const folder = new URL('schemas/', contractFolder)
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+const schemas = files.map((file): [string, Schema] => [file, JSON.parse(readFileSync(new URL(file, folder), 'utf8'))])
+const common = new Map(schemas).get('common.json')
+
+describe('schemas', () => {
+  it('are what the committed types and the copies of this package were made from', async () => {
+    for (const [file, text] of await generatedFiles()) {
+      expect(readFileSync(file, 'utf8'), `${file.pathname}: run make generate`).to.equal(text)
+    }
+  })
+
+  for (const [file, schema] of schemas) {
+    it(`${file} has an id that ends like its path, so that references work by id and by file`, () => {
+      expect(schema.$id).to.equal(`https://orderflow.example/schemas/${file}`)
+    })
+
+    it(`${file} has patterns that mean the same in ECMA-262, Python, Java and RE2`, () => {
+      for (const pattern of JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)) {
+        const text = JSON.parse(pattern[1] ?? '')
+        expect(text).not.to.match(/\(\?|\\[^sx.]|\\u|[*+?}][*+?]/) // no groups with options, no classes but \s, no \u
+      }
+    })
+
+    it(`${file} has a title and a description of itself and of every field`, () => {
+      for (const [name, field] of Object.entries({ schema, ...schema.properties, ...schema.$defs })) {
+        const shared = field.title ? undefined : common?.$defs?.[field.$ref?.split('/').at(-1) ?? '']
+        const { title, description } = shared ?? field
+        expect(title, name).to.be.a('string').and.not.equal('')
+        expect(description, name).to.be.a('string').and.not.equal('')
+      }
+    })
+  }
+})
