@@ -12,13 +12,11 @@ const rooms: Record<string, Record<string, string[]>> = {
   'packages/envelope/src': {
     schemas: [],
     validation: ['schemas'],
-    personal: ['schemas', 'validation'],
     envelope: ['schemas', 'validation'],
-    'cloud-events': ['schemas', 'validation', 'personal', 'envelope'],
     asyncapi: ['schemas'],
     compat: ['schemas', 'validation'],
     kafka: ['schemas'],
-    cli: ['schemas', 'validation', 'personal', 'envelope', 'compat', 'kafka'],
+    cli: ['schemas', 'validation', 'envelope', 'compat', 'kafka'],
   },
   'packages/service-kit/src': {
     application: [],

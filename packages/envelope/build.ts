@@ -85,8 +85,7 @@ function compiledValidators(): string {
   const payloads = [...eventSchemas.keys()].map((type, index) => `  [${JSON.stringify(type)}, schema_${index + 2}],\n`)
   return [
     "import { createRequire } from 'node:module'",
-    "import { formats } from './formats.js'",
-    "import { regExp } from './reg-exp.js'",
+    "import { formats, regExp } from './formats.js'",
     'const require = createRequire(import.meta.url)',
     code,
     'export const envelopeValidators = { full: schema_0, received: schema_1 }',

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
 import { contractFolder } from './src/schemas/contract-folder.ts'
-import { inline } from './src/schemas/inline.ts'
+import { inline } from './src/schemas/schemas.ts'
 
 type Schema = Parameters<typeof compile>[0]
 

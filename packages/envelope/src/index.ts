@@ -1,9 +1,16 @@
 export { asyncApiDocument, type Traffic } from './asyncapi/document.ts'
 export { asyncApiPage, asyncApiPageSources } from './asyncapi/page.ts'
 export type { AsyncApiDocument } from './asyncapi/types.ts'
-export { type CloudEvent, fromCloudEvent, toCloudEvent } from './cloud-events/cloud-events.ts'
-export { binaryMessage, type CloudEventMessage, cloudEventOf, structuredMessage } from './cloud-events/messages.ts'
-export { createEnvelope, type NewEvent } from './envelope/create.ts'
+export {
+  binaryMessage,
+  type CloudEvent,
+  type CloudEventMessage,
+  cloudEventOf,
+  fromCloudEvent,
+  structuredMessage,
+  toCloudEvent,
+} from './envelope/cloud-events.ts'
+export { createEnvelope, type NewEvent, noTenant, type Tenant, tenantOf } from './envelope/create.ts'
 export { inexactFields, inexactNumber, requireExactFields } from './envelope/exact.ts'
 export {
   completeEnvelope,
@@ -13,25 +20,29 @@ export {
   type RecordContent,
   recordId,
 } from './envelope/ids.ts'
-export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope } from './envelope/parse.ts'
-export { selectEvent } from './envelope/select.ts'
-export { noTenant, type Tenant, tenantOf } from './envelope/tenant.ts'
+export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope, selectEvent } from './envelope/parse.ts'
+export { maskedEvent, mayShow, meansOneOf, openFields, personalFields, personalNames } from './envelope/personal.ts'
 export { upcast } from './envelope/upcast.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
+export { deadLetterTopic } from './kafka/record.ts'
 export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
-export { maskedEvent } from './personal/masked-event.ts'
-export { mayShow, meansOneOf, openFields, personalFields, personalNames } from './personal/personal.ts'
 export { contractFolder } from './schemas/contract-folder.ts'
 export { typeOf } from './schemas/event-type.ts'
-export { exampleOfField, examplePayload } from './schemas/example.ts'
 export { type CamelCase, camelCase, camelCaseName, type PascalCase, pascalCase } from './schemas/field-names.ts'
-export { eventTypes, fieldSchema, isRequiredField, isSamePayload, payloadFields } from './schemas/field-schema.ts'
+export {
+  eventTypes,
+  exampleOfField,
+  examplePayload,
+  fieldSchema,
+  isRequiredField,
+  isSamePayload,
+  payloadFields,
+} from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
 export { guidPattern, notBlankPattern } from './schemas/schemas.ts'
 // Not by name: the contract's types extend EventPayloads, and a declaration merges only through `*`.
 export type * from './schemas/types.ts'
-export { deadLetterTopic } from './topics.ts'
 export { isForeignName } from './validation/check.ts'
 export {
   describeProblem,

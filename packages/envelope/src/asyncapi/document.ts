@@ -2,8 +2,6 @@ import { partsOf, typeOf } from '../schemas/event-type.ts'
 import { bundle } from '../schemas/schema-documents.ts'
 import { payloadSchemas, type Variant, variants } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
-import { toDraft7 } from './draft-7.ts'
-import { headers, securitySchemes, servers } from './stream.ts'
 import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperation, JsonSchema } from './types.ts'
 
 /** Who writes and reads what. */
@@ -158,4 +156,73 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
     all.reduce((merged, some) => Object.assign(merged, some), {} as Record<string, unknown>),
   ).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([name, schema]) => [name, toDraft7(schema)]))
+}
+
+/**
+ * A schema of 2020-12 as one of draft 7, in which nothing may stand beside a reference, and whose shared rules are where AsyncAPI has
+ * them. It refuses and accepts the same.
+ */
+function toDraft7(schema: unknown): JsonSchema {
+  const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
+  return convert(kept) as JsonSchema
+}
+
+function convert(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(convert)
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, ...own } = value as JsonSchema
+  const converted = Object.fromEntries(Object.entries(own).map(([key, inner]) => [key, convert(inner)]))
+  if ($ref === undefined) return converted
+  const reference = { $ref: $ref.replace('#/$defs/', '#/components/schemas/') }
+  return Object.keys(own).length === 0 ? reference : { ...converted, allOf: [reference] }
+}
+
+/** Where the stream is, as `make up` starts it (docs/publishing.md). */
+export const servers = {
+  processes: {
+    host: 'localhost:9092',
+    protocol: 'kafka',
+    description: 'Kafka as a process of one machine, on loopback: nobody is asked who he is.',
+  },
+  containers: {
+    host: 'localhost:9092',
+    protocol: 'kafka-secure',
+    description: 'Kafka in containers, over TLS: an application outside has a user of its own (./orderflow publisher).',
+    security: [{ $ref: '#/components/securitySchemes/scram' }],
+  },
+  gateway: {
+    host: 'localhost:5020',
+    pathname: '/v1/events',
+    protocol: 'http',
+    description:
+      'event-gateway, for those without a Kafka client: POST /v1/events/{topic} takes one event, a list, or lines. Where access is closed it asks for an API key.',
+  },
+}
+
+const securitySchemes = {
+  scram: {
+    type: 'scramSha512',
+    description: 'SASL_SSL with SCRAM-SHA-512: the user and password of ./orderflow publisher.',
+  },
+}
+
+/** Headers of a record, all optional. */
+export const headers: JsonSchema = {
+  title: 'Headers of a record',
+  type: 'object',
+  properties: {
+    traceparent: {
+      title: 'Trace parent',
+      description: 'W3C Trace Context. Its trace-id is the TraceId, without hyphens.',
+      type: 'string',
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+    },
+    tracestate: { title: 'Trace state', description: 'W3C Trace Context.', type: 'string' },
+    signature: {
+      title: 'Signature',
+      description: 'Of services of the platform alone: the HMAC-SHA-256 of the value, in base64url.',
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{43}$',
+    },
+  },
 }

@@ -1,5 +1,4 @@
 import type { Problem } from '../validation/error.ts'
-import { Held } from './held.ts'
 
 /**
  * The most that is read as one document. A Kafka broker takes no larger record unless it is told to (`message.max.bytes`), and
@@ -222,5 +221,31 @@ export class Splitter {
   #isBroken(): boolean {
     if (this.#isTorn) return true
     return this.#state === 'object' && ![comma, colon, openList].includes(this.#last)
+  }
+}
+
+/** Bytes of a document that came in earlier chunks, no more of them than `most`. */
+class Held {
+  readonly #most: number
+  #parts: Uint8Array[] = []
+  #length = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(part: Uint8Array): void {
+    this.#length += part.length
+    if (this.#length > this.#most) this.#parts = []
+    else if (part.length > 0) this.#parts.push(part)
+  }
+
+  /** All of it with its last part, and nothing is held any more; undefined when it is too long. */
+  take(last: Uint8Array): Uint8Array | undefined {
+    const [length, parts] = [this.#length + last.length, this.#parts]
+    this.#length = 0
+    this.#parts = []
+    if (length > this.#most) return undefined
+    return parts.length === 0 ? last : Buffer.concat([...parts, last])
   }
 }

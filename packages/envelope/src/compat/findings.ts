@@ -1,5 +1,4 @@
-import { type Change, changesBetween, compatibilityOf, needsUpcaster } from './changes.ts'
-import { rulesOf, type Schemas } from './rules.ts'
+import { type Change, changesBetween, compatibilityOf, needsUpcaster, rulesOf, type Schemas } from './changes.ts'
 
 /** What is said of one schema beside its earlier state. */
 export interface Finding {

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Rules } from './changes.ts'
-import type { Schemas } from './rules.ts'
+import type { Rules, Schemas } from './changes.ts'
 
 /** An earlier state that there is not, or that nobody can find. */
 export class StateError extends Error {

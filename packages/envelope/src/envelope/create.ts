@@ -1,11 +1,10 @@
 import { v4 } from 'uuid'
 import { partsOf } from '../schemas/event-type.ts'
 import { newestType } from '../schemas/schemas.ts'
-import type { Envelope, EventName, EventOf, EventType, PayloadOf } from '../schemas/types.ts'
+import type { Envelope, EventName, EventOf, EventType, PayloadOf, ReceivedEnvelope } from '../schemas/types.ts'
 import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/error.ts'
-import { withLowerCaseIds, withLowerCasePayload } from './guids.ts'
-import type { Tenant } from './tenant.ts'
+import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
 /** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
 export interface NewEvent<T extends EventType | EventName> {
@@ -51,4 +50,23 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   }
   refuse(together(limitFault(envelope), eventFault(envelope, 'full')))
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
+}
+
+/** For whom something is done. Each is empty for nobody in particular. */
+export interface Tenant {
+  /** TenantID: a customer of the platform, whose data others must not see. */
+  id: string
+  /** TenantUserID: who of the tenant. */
+  userId: string
+}
+
+/** Of those who act for nobody in particular. */
+export const noTenant: Tenant = { id: '', userId: '' }
+
+/** The tenant that an envelope names. */
+export function tenantOf({
+  TenantID: id = '',
+  TenantUserID: userId = '',
+}: Pick<ReceivedEnvelope, 'TenantID' | 'TenantUserID'>): Tenant {
+  return { id, userId }
 }

@@ -1,12 +1,11 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { typeOf } from '../schemas/event-type.ts'
-import { inline } from '../schemas/inline.ts'
-import { commonSchema, eventSchemas, fieldsOf, knownVersions } from '../schemas/schemas.ts'
+import { commonSchema, eventSchemas, fieldsOf, inline, knownVersions } from '../schemas/schemas.ts'
 import type { Envelope, EventName, FullEvent } from '../schemas/types.ts'
 import { payloadFault } from '../validation/check.ts'
 import { describeProblem } from '../validation/error.ts'
 import { isObject } from '../validation/limits.ts'
-import { withLowerCasePayload } from './guids.ts'
+import { withLowerCasePayload } from './parse.ts'
 
 /**
  * Returns an event in the newest version of its name; the event itself when it already has that version, or a later one.

@@ -55,3 +55,8 @@ export function traceHeaders(document: unknown): Record<string, string> {
   const traceId = id.replaceAll('-', '').toLowerCase()
   return { traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-01` }
 }
+
+/** Returns the topic that holds the dead letters of a topic: the topic's name, then `.dead`. */
+export function deadLetterTopic(topic: string): string {
+  return `${topic}.dead`
+}

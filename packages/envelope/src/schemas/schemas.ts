@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { contractFolder } from './contract-folder.ts'
 import { versionsByName } from './event-type.ts'
-import { inline } from './inline.ts'
 
 /** The envelope's own schemas. The contract has the same files, for validators in other languages. */
 const ownFolder = new URL('../../schemas/', import.meta.url)
@@ -52,7 +51,7 @@ export const envelopeFields = fieldsOf(envelopeSchemas.received)
 export type Variant = keyof typeof envelopeSchemas
 export const variants = Object.keys(envelopeSchemas) as Variant[]
 
-export interface PayloadSchema {
+interface PayloadSchema {
   /** See `fieldsOf`. */
   fields: ReadonlyMap<string, AnySchemaObject>
   /** The fields that hold a GUID, which receivers lower-case. */
@@ -105,4 +104,15 @@ export function fieldOf(type: string, field: string): AnySchemaObject {
   const schema = schemaOf(type).fields.get(field)
   if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
   return schema
+}
+
+/**
+ * A field's schema with its references to common.json filled in, those of the rules that it refers to included. What
+ * stands beside a reference counts more than what stands behind it.
+ * @param shared the `$defs` of common.json
+ */
+export function inline<S extends object>(schema: S, shared: Record<string, S>): S {
+  const { $ref, ...own } = schema as S & { $ref?: string }
+  const target = shared[$ref?.split('/').at(-1) ?? '']
+  return (target ? { ...inline(target, shared), ...own } : own) as S
 }

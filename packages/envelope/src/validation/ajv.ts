@@ -1,7 +1,6 @@
 import { _, Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
-import { formats } from './formats.ts'
-import { regExp } from './reg-exp.ts'
+import { formats, regExp } from './formats.ts'
 
 /**
  * Ajv with all that the schemas use, and those that others refer to. `allErrors` lists every problem at once. It stays cheap on

@@ -1,4 +1,6 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { isGuid } from '../schemas/guid.ts'
+import { guidPattern } from '../schemas/schemas.ts'
 
 /** A date-time on a day that each month has, which is all but one of ten: no calendar is needed to say that it is right. */
 const anyMonth =
@@ -13,3 +15,12 @@ const { validate } = fullFormats['date-time'] as { validate: (text: string) => b
 export const formats = {
   'date-time': (text: string): boolean => anyMonth.test(text) || (validate(text) && !text.startsWith('0000')),
 }
+
+/** Makes Ajv's regular expressions. `code` is its name in the validators that build.ts compiles. */
+export const regExp = Object.assign(
+  (pattern: string, flags: string): RegExp => {
+    const expression = new RegExp(pattern, flags)
+    return pattern === guidPattern ? Object.assign(expression, { test: isGuid }) : expression
+  },
+  { code: 'regExp' },
+)

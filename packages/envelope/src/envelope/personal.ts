@@ -2,6 +2,7 @@ import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { parseGuid } from '../schemas/guid.ts'
 import { envelopeFields, fieldsOf, isGuidSchema, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
 import type { EventName, EventType } from '../schemas/types.ts'
+import { isPlainKey } from '../validation/limits.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
 /** A field that a schema names, inside of others too. */
@@ -84,4 +85,17 @@ export function mayShow(name: string, value: string | number): boolean {
   const text = String(value)
   if (!fields || fields.some(isMarked) || text.length > maxShownLength) return false
   return fields.some(({ schema }) => fits(schema, text))
+}
+
+/** An event, or any document of a publisher: of all that it holds only what the contract lets be shown (`mayShow`), and names. */
+export function maskedEvent(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return mayShow(name, value) ? value : `*** (${value.length} characters)`
+  if (typeof value === 'number') return mayShow(name, value) ? value : '***'
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => maskedEvent(item, name))
+  const entries = Object.entries(value).map(([key, inner], index) => [
+    isPlainKey(key) ? key : `*** ${index + 1}`,
+    maskedEvent(inner, key),
+  ])
+  return Object.fromEntries(entries)
 }
