@@ -4,7 +4,7 @@ import { payloadSchemas, type Variant, variants } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
 import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperation, JsonSchema } from './types.ts'
 
-/** Who writes and reads what. */
+/** The applications that write and read each topic. */
 export interface Traffic {
   /** Of the contract. */
   version: string
@@ -29,7 +29,7 @@ a 64-bit double, and are read as one; texts and keys hold neither U+0000 nor a l
 const idOf = (type: string, variant: Variant): string => `${type.replace('@', '.')}.${variant}`
 const refTo = (path: string) => ({ $ref: `#/${path}` })
 
-/** The AsyncAPI 3.0 document of all topics: it follows from the schemas, and from who writes and reads what. */
+/** Returns the AsyncAPI 3.0 document of all topics, from the schemas and the traffic. */
 export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   const topics = topicsOf(traffic)
   const types = [...topics.values()].flat()
@@ -54,7 +54,7 @@ export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
   } as AsyncApiDocument
 }
 
-/** The event types of each topic. */
+/** Returns the event types of each topic. */
 function topicsOf({ applications }: Traffic): Map<string, string[]> {
   const topics = new Map<string, string[]>()
   for (const { produces } of applications) {
@@ -144,12 +144,12 @@ function keyDescription(fields: readonly string[]): string {
   return `${named} other, or none, will do: order holds for one key alone.`
 }
 
-/** With the fields that must be there, and no others. */
+/** Returns an envelope with only its required fields. */
 function reducedOf(envelope: object, required: string[] = []): object {
   return Object.fromEntries(Object.entries(envelope).filter(([name]) => required.includes(name)))
 }
 
-/** What the messages refer to, each once. */
+/** Returns the schemas to which the messages refer, each once. */
 function sharedSchemas(types: string[]): Record<string, JsonSchema> {
   const all = types.flatMap((type) => variants.map((variant) => bundle(type, variant).$defs as object))
   const entries = Object.entries(
@@ -159,8 +159,8 @@ function sharedSchemas(types: string[]): Record<string, JsonSchema> {
 }
 
 /**
- * A schema of 2020-12 as one of draft 7, in which nothing may stand beside a reference, and whose shared rules are where AsyncAPI has
- * them. It refuses and accepts the same.
+ * Converts a schema of 2020-12 to draft 7, which allows no keyword beside a reference. Shared rules are where AsyncAPI expects them. Both
+ * schemas accept the same documents.
  */
 function toDraft7(schema: unknown): JsonSchema {
   const { $schema: _, $id: __, $defs: ___, ...kept } = schema as JsonSchema
@@ -177,7 +177,7 @@ function convert(value: unknown): unknown {
   return Object.keys(own).length === 0 ? reference : { ...converted, allOf: [reference] }
 }
 
-/** Where the stream is, as `make up` starts it (docs/publishing.md). */
+/** Addresses of the stream, as `make up` starts it (docs/publishing.md). */
 export const servers = {
   processes: {
     host: 'localhost:9092',

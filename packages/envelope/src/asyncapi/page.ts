@@ -8,7 +8,7 @@ import {
   nameIn,
 } from './types.ts'
 
-/** What the page holds inline, by hash: directives of a content security policy that allow nothing else. */
+/** Directives of a content security policy. They allow the inline style and script, by hash, and nothing else. */
 export const asyncApiPageSources = {
   styleSrc: [`'${hashOf(style)}'`],
   scriptSrc: [`'${hashOf(script)}'`],
@@ -16,8 +16,8 @@ export const asyncApiPageSources = {
 }
 
 /**
- * The document as a page to be read: one HTML text that loads nothing, and whose policy lets it load nothing.
- * @param documentUrl where the document itself is served, for a link
+ * Returns the document as an HTML page. It loads nothing, and its policy prevents it.
+ * @param documentUrl address of the document itself, for a link
  */
 export function asyncApiPage(document: AsyncApiDocument, documentUrl = 'asyncapi.json'): string {
   const { info, channels, servers } = document
@@ -121,14 +121,14 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** As a Content-Security-Policy names what may run. */
+/** Returns the hash by which a content security policy allows a text. */
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
 
-/** A field of a message, as a row to be read. */
+/** A row of the table of fields. */
 interface FieldRow {
-  /** From the document on, such as `Payload.Field`. */
+  /** Path from the root, such as `Payload.Field`. */
   path: string
   type: string
   description: string
@@ -136,7 +136,7 @@ interface FieldRow {
   isPersonal: boolean
 }
 
-/** All fields that a message's schema names, those in objects after the object. */
+/** Returns all fields that a message's schema names. The fields of an object follow the object. */
 function fieldRows(payload: JsonSchema, schemas: AsyncApiDocument['components']['schemas']): FieldRow[] {
   return rowsIn(payload, schemas, '')
 }
@@ -161,14 +161,14 @@ function rowsIn(
   })
 }
 
-/** With what it refers to; what it says itself counts more. */
+/** Returns a schema with its references filled in. Its own keywords override the referenced ones. */
 function filledIn({ $ref, allOf = [], ...own }: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   const parts = $ref ? [schemas[nameIn({ $ref })] ?? {}] : allOf
   const filled = parts.reduce<JsonSchema>((merged, part) => Object.assign(merged, filledIn(part, schemas)), {})
   return { ...filled, ...own }
 }
 
-/** In words: `text, 1 to 200 characters`. */
+/** Describes a type in words: `text, 1 to 200 characters`. */
 function typeOf(schema: JsonSchema): string {
   const { type, enum: words, const: only, pattern, minLength, maxLength, minimum, maximum } = schema
   if (only !== undefined) return JSON.stringify(only)

@@ -224,7 +224,7 @@ export class Splitter {
   }
 }
 
-/** Bytes of a document that came in earlier chunks, no more of them than `most`. */
+/** Keeps the bytes of a document that came in earlier chunks, up to a limit. */
 class Held {
   readonly #most: number
   #parts: Uint8Array[] = []
@@ -240,7 +240,7 @@ class Held {
     else if (part.length > 0) this.#parts.push(part)
   }
 
-  /** All of it with its last part, and nothing is held any more; undefined when it is too long. */
+  /** Returns the whole document with its last part, and forgets it. Returns undefined for one that is too long. */
   take(last: Uint8Array): Uint8Array | undefined {
     const [length, parts] = [this.#length + last.length, this.#parts]
     this.#length = 0

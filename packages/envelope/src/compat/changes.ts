@@ -15,11 +15,11 @@ export interface Change {
   breaksForward: boolean
 }
 
-/** Of all changes: what a reader may rely on. */
+/** Compatibility of two schemas, by all their changes. */
 type Compatibility = 'full' | 'backward' | 'forward' | 'breaking'
 
 /**
- * The definitions are those of Confluent's Schema Registry (confluentinc/schema-registry#1490): backward when every document of
+ * Returns the compatibility of two schemas. The definitions are those of Confluent's Schema Registry (confluentinc/schema-registry#1490): backward when every document of
  * the old schema is right by the new one, forward the other way round, full for both.
  */
 export function compatibilityOf(changes: readonly Change[]): Compatibility {
@@ -31,7 +31,7 @@ export function compatibilityOf(changes: readonly Change[]): Compatibility {
 }
 
 /**
- * How the rules of two schemas differ. Objects are open, and a field that no schema named could hold anything: to name it with
+ * Returns how the rules of two schemas differ. Objects are open, and a field that no schema named could hold anything: to name it with
  * a rule breaks backward, as the registry has it by default (PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL, #1458); to name it without one is
  * no change (#1802). A keyword that this does not know counts as breaking both ways.
  */
@@ -104,7 +104,7 @@ function valueChange(keyword: string, old: unknown, now: unknown, pointer: strin
   return change(pointer, told, { backward: now === undefined, forward: old === undefined })
 }
 
-/** Whether every value of `some` is one of `all`; without a rule all are. */
+/** Returns whether every value of `some` is one of `all`. Without a rule, every value is. */
 function includesAll(all: unknown, some: unknown): boolean {
   if (all === undefined) return true
   return (
@@ -124,7 +124,7 @@ function change(pointer: string, message: string, holds: { backward: boolean; fo
 /** The schemas of a folder, by their path in it. */
 export type Schemas = ReadonlyMap<string, Rules>
 
-/** What says something of a schema, or of what it is about, and refuses nothing. */
+/** Keywords that describe a schema or its subject, and refuse nothing. */
 const words = new Set([
   '$schema',
   '$id',
@@ -140,10 +140,9 @@ const words = new Set([
 ])
 
 /**
- * What a schema refuses: without words, and with every reference filled in, since a rule that changed in another file changed here,
- * too. What stands beside a reference holds as well as what it refers to; a keyword that both have is the stricter of two, or told as
- * one of each.
- * @throws {Error} for a reference to nothing
+ * Returns the rules of a schema: without descriptions, and with every reference filled in, because a rule may change in another file.
+ * Keywords beside a reference apply together with the referenced ones. A keyword that both have is kept twice.
+ * @throws {Error} for a reference without a target
  */
 export function rulesOf(schemas: Schemas, path: string): Rules {
   const schema = schemas.get(path)
@@ -168,7 +167,7 @@ function eachFilled(fields: Record<string, Rules>, path: string, schemas: Schema
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, filled(field, path, schemas)]))
 }
 
-/** The name under which a keyword is kept beside the one that a reference brought. */
+/** Returns a name for a keyword that the reference has, too. */
 const both = (keyword: string, rules: Rules) => (keyword in rules ? `${keyword} (beside $ref)` : keyword)
 
 function target(ref: string, path: string, schemas: Schemas): Rules {

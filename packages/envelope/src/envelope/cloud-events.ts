@@ -32,13 +32,13 @@ function withoutUnset<E extends object>(event: E): E {
   return Object.fromEntries(Object.entries(event).filter(isSet)) as E
 }
 
-/** What a CloudEvents String may not hold: control characters and noncharacters (CloudEvents 1.0.2, type system). */
+/** Characters that a CloudEvents String must not have: control characters and noncharacters (CloudEvents 1.0.2, type system). */
 const notInStrings = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu
 const shown = (text: string): string => text.replaceAll(notInStrings, '\ufffd')
 
 /**
- * An envelope as a CloudEvent, whose `data` is the envelope itself: nothing is lost, and what is personal in it gets into no attribute,
- * and so into no header. The attributes repeat what routers and filters look at.
+ * Returns an envelope as a CloudEvent whose `data` is the envelope itself, so that nothing is lost. No attribute, and so no header, has
+ * personal data. The attributes repeat what routers and filters read.
  * @param source the record's value and key, from which the `id` of an envelope without Id derives, as for every receiver
  * @throws {TypeError} for an envelope without Id if there is no source: a CloudEvent has an id
  */
@@ -61,10 +61,10 @@ export function toCloudEvent(envelope: ReceivedEnvelope, source?: IdSource): Clo
 }
 
 /**
- * The envelope that a CloudEvent is, to be validated like any other document. What `toCloudEvent` made is its `data`, which counts, whatever
- * the attributes say. Of a CloudEvent of somebody else `data` is the Payload, and the rest follows from the attributes: Name and Version
- * from `type` (`Name@Version`, else Version is 1), Id and AppId from `id` and `source`, by UUID v5 where they hold no GUID, TraceId from
- * `traceparent`; attributes that have no field are kept in `Headers.CloudEvent`.
+ * Returns the envelope of a CloudEvent, which still has to be validated. An event of `toCloudEvent` has it as `data`; its attributes are
+ * ignored. In other CloudEvents, `data` is the Payload, and the rest follows from the attributes. Name and Version come from `type`
+ * (`Name@Version`, else Version is 1). Id and AppId come from `id` and `source`, by UUID v5 unless they are GUIDs. TraceId comes from
+ * `traceparent`. Other attributes are kept in `Headers.CloudEvent`.
  */
 export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   const { specversion: _, id, source, type, time, datacontenttype, dataschema, data, ...others } = withoutUnset(event)
@@ -86,7 +86,7 @@ export function fromCloudEvent(event: CloudEvent): Record<string, unknown> {
   }
 }
 
-/** Throws what a sender of CloudEvents has done wrong, in the words of a refused envelope. */
+/** Refuses a CloudEvent with the error of a refused envelope. */
 function refuseCloudEvent(message: string, hint: string): never {
   throw new EnvelopeError({ code: 'not-an-envelope', problems: [{ pointer: '', message, hint }] })
 }
@@ -104,8 +104,8 @@ interface Binding {
 }
 
 /**
- * How attributes become headers in binary mode. HTTP writes what is no visible ASCII, `"` and `%` as percent-encoded UTF-8 (HTTP binding
- * 1.0.2, 3.1.3.2), Kafka all as UTF-8 (Kafka binding 1.0.2, 3.2.3).
+ * The rules by which attributes become headers in binary mode. HTTP percent-encodes everything but visible ASCII, and also `"` and `%`
+ * (HTTP binding 1.0.2, 3.1.3.2). Kafka writes UTF-8 (Kafka binding 1.0.2, 3.2.3).
  */
 const bindings = {
   kafka: { prefix: 'ce_', write: (text) => text, read: (text) => text },
@@ -129,12 +129,12 @@ function percentDecoded(text: string): string {
 
 const structured = 'application/cloudevents+json'
 
-/** A CloudEvent in structured mode: all of it is the body. The same for Kafka and HTTP. */
+/** Returns a message in structured mode: the body is the whole CloudEvent. Kafka and HTTP have the same. */
 export function structuredMessage(event: CloudEvent): CloudEventMessage {
   return { headers: { 'content-type': `${structured}; charset=utf-8` }, body: JSON.stringify(event) }
 }
 
-/** A CloudEvent in binary mode: `data` is the body, which is empty without it; the attributes that are set are headers. */
+/** Returns a message in binary mode: the body is `data`, or empty without it, and attributes are headers. */
 export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): CloudEventMessage {
   const { prefix, write } = bindings[kind]
   const { data, datacontenttype = 'application/json', ...attributes } = withoutUnset(event)
@@ -145,11 +145,11 @@ export function binaryMessage(event: CloudEvent, kind: keyof typeof bindings): C
   }
 }
 
-/** What follows the prefix in a header's name: an attribute has lower-case letters and digits alone (CloudEvents 1.0.2, naming conventions). */
+/** The part of a header's name after the prefix: an attribute has lower-case letters and digits alone (CloudEvents 1.0.2, naming conventions). */
 const attributeName = /^[a-z\d]+$/
 
 /**
- * The CloudEvent that a message is, in either mode. `data` must be JSON. In binary mode it is the body, and no header replaces it.
+ * Returns the CloudEvent of a message in either mode. `data` must be JSON. In binary mode it is the body, and no header replaces it.
  * @param headers by name, in lower case; one without a value is none
  * @throws {EnvelopeError} `not-utf8`, `not-json`, or `not-an-envelope` when it is no CloudEvent
  */
@@ -170,7 +170,7 @@ export function cloudEventOf(
   return complete({ ...own, ...(type && { datacontenttype: type }), ...(body.length > 0 && { data: decode(body) }) })
 }
 
-/** A CloudEvent in structured mode, whose `data` may be bytes in base64 (JSON format 1.0.2, 3.1). */
+/** Returns a CloudEvent with its data. In structured mode, the data may be bytes in base64 (JSON format 1.0.2, 3.1). */
 function withDecodedData(event: unknown): unknown {
   if (!isObject(event)) return event
   const { data_base64: encoded, ...others } = event as Record<string, unknown>
@@ -181,7 +181,7 @@ function withDecodedData(event: unknown): unknown {
   return { ...others, data: decode(Buffer.from(encoded, 'base64')) }
 }
 
-/** With what every CloudEvent has (CloudEvents 1.0.2, required attributes). */
+/** Checks the required attributes (CloudEvents 1.0.2) and returns the event. */
 function complete(event: unknown): CloudEvent {
   const given = (isObject(event) ? event : {}) as Record<string, unknown>
   for (const name of ['id', 'source', 'type']) {

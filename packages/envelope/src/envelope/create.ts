@@ -6,7 +6,7 @@ import { eventFault, limitFault, together } from '../validation/check.ts'
 import { refuse } from '../validation/error.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
-/** What a publisher says about its event; the type of `payload` follows from `type`. All ids are GUIDs. */
+/** Input for a new event. The type of `payload` follows from `type`. All ids are GUIDs. */
 export interface NewEvent<T extends EventType | EventName> {
   /** The publishing application: AppId, which never changes, and AppName. */
   app: { id: string; name: string }
@@ -27,9 +27,9 @@ export interface NewEvent<T extends EventType | EventName> {
 }
 
 /**
- * A full envelope, its fields always in the same order, so that the same event is the same bytes; GUIDs in lower case,
- * as every receiver sees them.
- * @throws {EnvelopeError} when it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
+ * Returns a full envelope. Its fields are always in the same order, so that the same event is the same bytes. GUIDs are in lower
+ * case, as every receiver sees them.
+ * @throws {EnvelopeError} if it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
   const { Name, Version } = partsOf(newestType(event.type))
@@ -52,18 +52,18 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
   return withLowerCasePayload(withLowerCaseIds(envelope as Envelope)) as Envelope & EventOf<T>
 }
 
-/** For whom something is done. Each is empty for nobody in particular. */
+/** The tenant and user for whom an action runs. Both are empty for an action without a tenant. */
 export interface Tenant {
   /** TenantID: a customer of the platform, whose data others must not see. */
   id: string
-  /** TenantUserID: who of the tenant. */
+  /** TenantUserID: the user within the tenant. */
   userId: string
 }
 
-/** Of those who act for nobody in particular. */
+/** The tenant of an action without a tenant. */
 export const noTenant: Tenant = { id: '', userId: '' }
 
-/** The tenant that an envelope names. */
+/** Returns the tenant that an envelope names. */
 export function tenantOf({
   TenantID: id = '',
   TenantUserID: userId = '',

@@ -1,6 +1,5 @@
 import { typeOf, versionsByName } from '../schemas/event-type.ts'
-import type { Variant } from '../schemas/schemas.ts'
-import { knownVersions, schemaOf } from '../schemas/schemas.ts'
+import { knownVersions, schemaOf, type Variant } from '../schemas/schemas.ts'
 import type { Envelope, EventOf, EventType, KnownEvent, ReceivedEnvelope } from '../schemas/types.ts'
 import {
   envelopeFault,
@@ -16,8 +15,8 @@ import { nearMissIn } from '../validation/near-miss.ts'
 import { decode, isPlain } from './decode.ts'
 
 /**
- * The envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). Its own GUIDs
- * are lower-cased; all else stays as it came, fields that no schema names included. The Payload is not validated.
+ * Returns the envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). Its own GUIDs are
+ * in lower case. Everything else stays unchanged, including fields without a schema. The Payload is not validated.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} `not-utf8`, `not-json` or `not-an-envelope`
  */
@@ -28,9 +27,8 @@ export function parseEnvelope(bytes: Uint8Array): ReceivedEnvelope {
 }
 
 /**
- * The envelope with its Payload validated by Name and Version (schemas/events/) and the Payload's GUIDs lower-cased.
- * The given envelope is not changed.
- * @throws {EnvelopeError} `unknown-event` (no fault if nobody here handles it), `unknown-version` or `invalid-payload`
+ * Validates the Payload by Name and Version (schemas/events/). Returns a copy of the envelope with the Payload's GUIDs in lower case.
+ * @throws {EnvelopeError} `unknown-event` (no fault unless the caller handles it), `unknown-version` or `invalid-payload`
  */
 export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
   refuse(payloadFault(envelope))
@@ -38,7 +36,7 @@ export function checkPayload(envelope: ReceivedEnvelope): KnownEvent {
 }
 
 /**
- * parseEnvelope and checkPayload in one, so that the error has the problems of both.
+ * Does the work of parseEnvelope and checkPayload, so that the error has the problems of both.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} with the code of the first check that failed
  */
@@ -47,7 +45,7 @@ export function parseEvent(bytes: Uint8Array): KnownEvent {
 }
 
 /**
- * parseEvent by the strict rules of a publisher (schemas/envelope.full.json): Id, CorrelationId and TraceId are required.
+ * Parses an event by the strict rules of a publisher (schemas/envelope.full.json): Id, CorrelationId and TraceId are required.
  * @param bytes UTF-8 JSON, with or without a byte order mark
  * @throws {EnvelopeError} with the code of the first check that failed
  */
@@ -66,7 +64,7 @@ interface Selection {
   nearMiss: (name: string) => string | undefined
 }
 
-/** What follows from a receiver's list of types, worked out once for each list and dropped together with it. */
+/** Derived from a receiver's list of types, once for each list. An entry is freed together with its list. */
 const selections = new WeakMap<readonly EventType[], Selection>()
 
 function selectionOf(types: readonly EventType[]): Selection {
@@ -79,10 +77,9 @@ function selectionOf(types: readonly EventType[]): Selection {
 }
 
 /**
- * What a receiver makes of an event of which it handles the given types and no other: the event with its Payload
- * validated by the schema of its type and the Payload's GUIDs lower-cased, or undefined, which is an event of somebody
- * else. A handled name in a version that is not handled is refused, whichever schemas there are, and so is a name
- * without a schema that was probably meant to be a handled one: both would be lost if they passed as somebody else's.
+ * Selects the events of a receiver that handles the given types. Returns the event with a valid Payload, whose GUIDs are in lower
+ * case, or undefined for an event of another application. A handled name in another version is refused, even if it has a schema.
+ * A name that is nearly a handled one is refused, too. Both would be lost if they passed as events of another application.
  * @param types a list that does not change; give the same one for each event
  * @throws {EnvelopeError} `invalid-payload`, `unknown-version` or `unknown-event`
  */
@@ -104,7 +101,7 @@ export function selectEvent<T extends EventType>(
 
 const envelopeGuids = ['Id', 'CorrelationId', 'TraceId', 'AppId'] as const
 
-/** The envelope with its own GUIDs in lower case, so that two spellings of an id are one id. Expects a valid envelope. */
+/** Returns a valid envelope with its own GUIDs in lower case, so that two spellings of an id are one id. */
 export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   const copy: ReceivedEnvelope = { ...envelope }
   for (const field of envelopeGuids) {
@@ -114,7 +111,7 @@ export function withLowerCaseIds<E extends ReceivedEnvelope>(envelope: E): E {
   return copy as E
 }
 
-/** The envelope with the GUIDs of its Payload's schema in lower case. Expects a valid event. */
+/** Returns a valid event with those GUIDs in lower case that the schema of its Payload declares. */
 export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E {
   const { guidFields } = schemaOf(typeOf(envelope))
   const payload = { ...envelope.Payload }

@@ -5,7 +5,7 @@ import type { EventName, EventType } from '../schemas/types.ts'
 import { isPlainKey } from '../validation/limits.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
-/** A field that a schema names, inside of others too. */
+/** A field in a schema, at any depth. */
 interface Field {
   pointer: string
   name: string
@@ -25,7 +25,7 @@ const ofEnvelope = fieldsIn(envelopeFields)
 const ofPayload = (type: string) => fieldsIn(schemaOf(type).fields, '/Payload')
 const everyField = [...ofEnvelope, ...Array.from(payloadSchemas.keys(), ofPayload).flat()]
 
-/** What is personal in an event, by the keyword `x-pii` of the schemas: JSON pointers into the document, those of every envelope first. */
+/** Returns JSON pointers to the personal fields of an event (keyword `x-pii`). The fields of the envelope come first. */
 export function personalFields(type: EventType | EventName): readonly string[] {
   return [...ofEnvelope, ...ofPayload(type)].filter(isMarked).map(({ pointer }) => pointer)
 }
@@ -36,9 +36,8 @@ export const personalNames: readonly string[] = [...new Set(everyField.filter(is
 const byName = new Map(everyField.map(({ name }) => [name, everyField.filter((other) => other.name === name)]))
 
 /**
- * A test of whether a name means one of `names`, as careless publishers write them: in another case, with other separators, with a
- * typing mistake (near-miss.ts), or as a part of a longer one (`legacyCustomerName`). A name that the contract gives to something else
- * means that.
+ * Returns a test for names that mean one of `names`. It allows another case, other separators, a typing mistake (near-miss.ts), and a
+ * longer name that contains one. A name that the contract gives to another field means that field.
  */
 export function meansOneOf(names: Iterable<string>): (name: string) => boolean {
   const own = new Set(names)
@@ -65,7 +64,7 @@ const maxNameLength = 256
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
 const dateTime = /^[\dT:.,Z+ -]+$/i
 
-/** Whether a text looks like what a field should hold, right or nearly so. */
+/** Returns whether a text looks like a value of a field. It may be slightly wrong. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
@@ -76,9 +75,9 @@ function fits(schema: AnySchemaObject, text: string): boolean {
 }
 
 /**
- * Whether a value of an event may be shown under this name: a schema has the name, none says that it is personal, and the value is what
- * belongs there: an id, a number, a date, one of a few words, or the name of a thing. Not the other way round: an event that failed may
- * well have a person's name in a field that nobody thought of, or in the one beside its own.
+ * Returns whether a value of an event may be shown under this name. A schema must have the name, none may mark it as personal, and the
+ * value must fit: an id, a number, a date, one of a few words, or the name of a thing. Unknown fields are hidden, because a failed event
+ * may have a person's name in any field.
  */
 export function mayShow(name: string, value: string | number): boolean {
   const fields = byName.get(name)
@@ -87,7 +86,7 @@ export function mayShow(name: string, value: string | number): boolean {
   return fields.some(({ schema }) => fits(schema, text))
 }
 
-/** An event, or any document of a publisher: of all that it holds only what the contract lets be shown (`mayShow`), and names. */
+/** Returns a copy of any document with only those values that the contract allows to be shown (`mayShow`). Plain keys stay. */
 export function maskedEvent(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return mayShow(name, value) ? value : `*** (${value.length} characters)`
   if (typeof value === 'number') return mayShow(name, value) ? value : '***'

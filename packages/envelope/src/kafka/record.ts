@@ -46,8 +46,8 @@ interface Topic {
 let topics: Record<string, Topic> | undefined
 
 /**
- * The W3C trace headers of a full envelope: its TraceId, a span of the publisher's, and that the trace is to be recorded. None of
- * one without a TraceId.
+ * Returns the W3C trace headers of a full envelope: its TraceId, a new span id, and the flag that the trace is recorded. An envelope
+ * without a TraceId has no headers.
  */
 export function traceHeaders(document: unknown): Record<string, string> {
   const id = (document as { TraceId?: unknown } | null)?.TraceId

@@ -3,16 +3,16 @@ import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { commonSchema, fieldOf, inline, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventName, EventType, PayloadOf } from './types.ts'
 
-/** What these schemas use of the keywords that OpenAPI 3.0 shares with JSON Schema, and an extension of ours. */
+/** The keywords of these schemas that OpenAPI 3.0 shares with JSON Schema, and our extension `x-pii`. */
 const keywords = [
   ...['type', 'format', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'pattern', 'description'],
   'x-pii',
 ]
 
 /**
- * A payload field's schema for an OpenAPI 3.0 document, without references: a GUID is `format: uuid`, a date is
- * `format: date-time`. One that is personal has `x-pii: true`. It describes the field; what is accepted is for `fieldValidator` to say.
- * @throws {Error} when the type's schema does not name the field
+ * Returns a payload field's schema for an OpenAPI 3.0 document, without references. A GUID is `format: uuid`, a date is
+ * `format: date-time`, and a personal field has `x-pii: true`. The schema describes the field; `fieldValidator` validates it.
+ * @throws {Error} if the type's schema does not name the field
  */
 export function fieldSchema(type: EventType | EventName, field: string): Record<string, unknown> {
   const schema = fieldOf(type, field)
@@ -25,7 +25,7 @@ export function fieldSchema(type: EventType | EventName, field: string): Record<
 /** Every event type that has a schema. The cast is for this package alone: without a contract, there is no EventType. */
 export const eventTypes = [...payloadSchemas.keys()] as unknown as readonly EventType[]
 
-/** The fields that the schema of a payload names, in its order. */
+/** Returns the fields that the schema of a payload names, in its order. */
 export function payloadFields(type: EventType | EventName): readonly string[] {
   return [...schemaOf(type).fields.keys()]
 }

@@ -33,13 +33,13 @@ export const sharedRules = commonSchema.$defs as Record<
   AnySchemaObject
 >
 
-/** For those who write schemas of their own. */
+/** The pattern of a GUID, for schemas outside of the contract. */
 export const guidPattern: string = sharedRules.guid.pattern
 
 /** Matches a text with at least one visible character, with the flag `u`. For schemas outside of the contract. */
 export const notBlankPattern: string = sharedRules.notBlank.pattern
 
-/** The fields by which an envelope that is right as received is a full one: the two schemas differ in nothing else. */
+/** The fields that only a full envelope requires: the two schemas differ in nothing else. */
 export const fullFields: readonly string[] = envelopeSchemas.full.required.filter(
   (field: string) => !envelopeSchemas.received.required.includes(field),
 )
@@ -47,7 +47,7 @@ export const fullFields: readonly string[] = envelopeSchemas.full.required.filte
 /** The schema of each field of the envelope; see `fieldsOf`. */
 export const envelopeFields = fieldsOf(envelopeSchemas.received)
 
-/** Which of the two envelope schemas a document is held against. */
+/** Name of an envelope schema. */
 export type Variant = keyof typeof envelopeSchemas
 export const variants = Object.keys(envelopeSchemas) as Variant[]
 
@@ -60,7 +60,7 @@ interface PayloadSchema {
   required: ReadonlySet<string>
 }
 
-/** By event type. */
+/** The fields of each Payload, by event type. */
 export const payloadSchemas: ReadonlyMap<string, PayloadSchema> = new Map(
   Array.from(eventSchemas, ([type, schema]) => {
     const fields = fieldsOf(schema)
@@ -78,20 +78,20 @@ export function newestType(typeOrName: string): string {
   return newest === undefined ? typeOrName : `${typeOrName}@${newest}`
 }
 
-/** The schema of each field that an object's schema names, in its order, with all references filled in. */
+/** Returns the schema of each field that an object's schema names, in its order, with all references filled in. */
 export function fieldsOf({ properties = {} }: AnySchemaObject): ReadonlyMap<string, AnySchemaObject> {
   const fields = Object.entries(properties as Record<string, AnySchemaObject>)
   return new Map(fields.map(([field, own]) => [field, inline(own, commonSchema.$defs)]))
 }
 
-/** Whether a schema is the one of a GUID, itself or by reference. */
+/** Returns whether a schema is that of a GUID, directly or by reference. */
 export function isGuidSchema(schema: AnySchemaObject): boolean {
   return schema.pattern === guidPattern
 }
 
 /**
- * Returns the schema of an event type, or of the newest version of a name.
- * @throws {Error} when there is none
+ * Returns the fields of an event type's Payload. A name stands for its newest version.
+ * @throws {Error} for an unknown type
  */
 export function schemaOf(type: string): PayloadSchema {
   const schema = payloadSchemas.get(newestType(type))
@@ -99,7 +99,10 @@ export function schemaOf(type: string): PayloadSchema {
   return schema
 }
 
-/** @throws {Error} when the type's schema does not name the field */
+/**
+ * Returns the schema of a field of a Payload.
+ * @throws {Error} for an unknown type or field
+ */
 export function fieldOf(type: string, field: string): AnySchemaObject {
   const schema = schemaOf(type).fields.get(field)
   if (!schema) throw new Error(`the schema of ${type} names no field ${field}`)
@@ -107,8 +110,8 @@ export function fieldOf(type: string, field: string): AnySchemaObject {
 }
 
 /**
- * A field's schema with its references to common.json filled in, those of the rules that it refers to included. What
- * stands beside a reference counts more than what stands behind it.
+ * Returns a field's schema with all references to common.json filled in, also indirect ones. A keyword beside a reference overrides
+ * the referenced one.
  * @param shared the `$defs` of common.json
  */
 export function inline<S extends object>(schema: S, shared: Record<string, S>): S {
