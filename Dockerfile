@@ -62,10 +62,10 @@ FROM service AS release
 COPY --from=sidecar /daprd /usr/local/bin/daprd
 COPY --from=sidecar /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY components /app/components
-COPY packages/release/image /app/packages/release/image
+COPY packages/cli/release-image /app/packages/cli/release-image
 # The platform's router: it says in X-Forwarded-For whom a request comes from.
 ENV Web__Proxies=1
-ENTRYPOINT ["/app/packages/release/image/start"]
+ENTRYPOINT ["/app/packages/cli/release-image/start"]
 
 # What is built without --target.
 FROM service

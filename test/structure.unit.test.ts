@@ -43,6 +43,7 @@ const rooms: Record<string, Record<string, string[]>> = {
     observe: ['lib', 'kafka', 'provision', 'processes'],
     generate: ['lib', 'kafka', 'postgresql', 'processes', 'containers', 'observe'],
     'new-service': ['lib'],
+    release: ['lib', 'kafka', 'containers', '../release-image'],
     commands: [
       'lib',
       'kafka',
@@ -56,7 +57,6 @@ const rooms: Record<string, Record<string, string[]>> = {
       'new-service',
     ],
   },
-  // What goes into an image knows nothing but the service there.
   'packages/event-monitor/page': {
     lib: ['../src/api'],
     data: ['../src/api', 'lib'],
@@ -72,15 +72,8 @@ const rooms: Record<string, Record<string, string[]>> = {
     faults: ['load', 'cluster'],
     report: ['clients', 'ledger', 'load', 'outside', 'cluster'],
   },
-  'packages/release': { image: [], src: ['image'], test: ['image', 'src'] },
-  'packages/release/src': {
-    lib: [],
-    record: ['lib'],
-    settings: ['lib', 'record', '../image'],
-    platform: ['lib', 'record', 'settings'],
-    image: ['lib', 'record', 'settings', 'platform'],
-    commands: ['lib', 'record', 'settings', 'platform', 'image'],
-  },
+  // What goes into an image uses nothing but the service there.
+  'packages/cli': { 'release-image': [], src: ['release-image'], test: ['release-image', 'src'] },
 }
 
 /** Words of the domain, in code rather than in comments. `orderflow` is none, nor is the order of things. */

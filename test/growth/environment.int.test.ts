@@ -146,7 +146,7 @@ describe('make and packages/cli/node, in an environment of the caller', () => {
     const scripts = [
       'packages/cli/node',
       '.ci/run',
-      'packages/release/image/start',
+      'packages/cli/release-image/start',
       'docs/examples/curl/publish.sh',
       'docs/examples/kcat/publish.sh',
     ]

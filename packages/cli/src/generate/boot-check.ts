@@ -1,7 +1,7 @@
 import { lanes, publisher } from '../kafka/lanes.ts'
 import { generated } from './comment.ts'
 
-/** packages/release/boot-check/kafka.yaml */
+/** packages/cli/release-image/boot-check/kafka.yaml */
 export function bootCheckFile(): string {
   const documents = [publisher, ...lanes].map(
     (name) => `apiVersion: dapr.io/v1alpha1

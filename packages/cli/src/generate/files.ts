@@ -45,7 +45,7 @@ export function generatedFiles(): Map<string, string | undefined> {
     changed('packages/cli/observe/alerts.yml', alertsFile),
     changed('packages/cli/observe/dashboard.json', dashboardFile),
     changed('.devcontainer/devcontainer.json', devcontainerFile),
-    ['packages/release/boot-check/kafka.yaml', bootCheckFile()],
+    ['packages/cli/release-image/boot-check/kafka.yaml', bootCheckFile()],
     ...[...services.map(({ folder }) => folder), 'packages/cli/src/new-service/template'].map((folder) =>
       changed(`${folder}/appsettings.json`, settingsFile),
     ),

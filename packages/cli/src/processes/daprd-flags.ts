@@ -23,7 +23,7 @@ export function resourcesOf(
 }
 
 /**
- * How every sidecar is started: here, in docker-compose.yml and (a test compares) in packages/release/image/start. Without the three listen
+ * How every sidecar is started: here, in docker-compose.yml and (a test compares) in packages/cli/release-image/start. Without the three listen
  * addresses daprd opens its metrics and internal gRPC ports on every interface.
  * @param addresses `api`: where it takes requests, separated by commas; `metrics`: that of a pod, where whoever scrapes is another one
  */

@@ -271,7 +271,7 @@ describe('the pool of a sidecar', () => {
 
 describe('the sidecar of a release', () => {
   it('is started as those of containers are, but for its ports and where its files are', () => {
-    const start = readFileSync(join(repository, 'packages/release/image/start'), 'utf8')
+    const start = readFileSync(join(repository, 'packages/cli/release-image/start'), 'utf8')
     const [, lines = ''] = /^sidecar_flags=\(\n(.*?)^\)$/ms.exec(start) ?? []
     const found = [...lines.matchAll(/--([a-z-]+)[ =]("\$\(.*?\)"|"[^"]*"|\S+)/g)].map(([, flag = '', value = '']) => [
       flag,
@@ -292,7 +292,7 @@ describe('the sidecar of a release', () => {
 describe('the broker', () => {
   const read = (path: string) => readFileSync(join(repository, path), 'utf8')
   const files = [
-    'packages/release/test/rehearsal/kafka.ts',
+    'packages/cli/test/release/rehearsal/kafka.ts',
     'packages/cli/src/offline/images/kafka/docker/server.properties',
   ]
   /** A hosted broker refuses less than 6 s. */

@@ -1,0 +1,98 @@
+import { parseArgs } from 'node:util'
+import { StackError } from '../lib/error.ts'
+import { type Context, type ContextOptions, createContext } from './commands/context.ts'
+import { exportService } from './commands/export.ts'
+import { followLogs } from './commands/logs.ts'
+import { listProcesses, openApp, startWeb, stopWeb } from './commands/operations.ts'
+import { release } from './commands/release.ts'
+import { rollback } from './commands/rollback.ts'
+import { createTopics } from './commands/topics.ts'
+import { ReleaseError } from './lib/error.ts'
+import { createOutput } from './lib/output.ts'
+import { withAppLock } from './record/lock.ts'
+import { readDryRun } from './settings/dry-run.ts'
+import { findService, services } from './settings/services.ts'
+
+const commands: Record<string, (context: Context) => Promise<void>> = {
+  release: (context) => alone(context, release),
+  rollback: (context) => alone(context, rollback),
+  ps: listProcesses,
+  stop: stopWeb,
+  start: startWeb,
+  open: openApp,
+  'app-logs': followLogs,
+}
+
+const out = createOutput()
+const stopped = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
+// A reader that leaves early (./orderflow app-logs order | head) is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// What fails has nowhere to be told, and telling that would fail as well, for ever.
+process.stderr.on('error', () => process.exit(1))
+// Node would print an error with all that hangs on it, unmasked.
+process.on('uncaughtException', fail)
+
+/** Runs one command line, such as `release order --app NAME`. An option counts more than its variable. */
+async function run(args: string[]): Promise<void> {
+  const { positionals, values } = readArguments(args)
+  const [command = '(none)', name, surplus] = positionals
+  const env = { ...process.env, ...values }
+  if (surplus !== undefined) throw misuse(`unexpected argument "${surplus}"`, usageOf(command))
+  if (command === 'release-topics') return await createTopics(env, out)
+  if (command !== 'export' && !Object.hasOwn(commands, command)) {
+    throw misuse(`unknown command ${command}`, `one of export, ${Object.keys(commands).join(', ')}, release-topics`)
+  }
+  const service = findService(name ?? '')
+  if (!service) {
+    const names = services.map((one) => one.name).join(', ')
+    throw misuse(
+      name ? `there is no service ${name}` : 'which service?',
+      `./orderflow ${command} NAME; NAME is one of ${names}`,
+    )
+  }
+  const options: ContextOptions = { service, env, out, signal: stopped.signal }
+  if (command === 'export') return await exportService(service, env, out)
+  await commands[command]?.(createContext(options, command))
+}
+
+/** The positional arguments, and the options as the variables that they stand for. */
+function readArguments(args: string[]): { positionals: string[]; values: NodeJS.ProcessEnv } {
+  const text = { type: 'string' } as const
+  const options = { app: text, service: text, 'dry-run': { type: 'boolean' } } as const
+  const flag = '--dry-run='
+  const word = args.findLast((arg) => arg.startsWith(flag))?.slice(flag.length)
+  try {
+    const rest = args.filter((arg) => !arg.startsWith(flag))
+    const { positionals, values } = parseArgs({ args: rest, options, allowPositionals: true })
+    const dryRun = values['dry-run'] ? '1' : word
+    const given = Object.entries({ APP: values.app, SERVICE: values.service, DRY_RUN: dryRun })
+    return { positionals, values: Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
+  } catch (cause) {
+    throw misuse((cause as Error).message, './orderflow help')
+  }
+}
+
+const usageOf = (command: string) => `./orderflow ${command} --help`
+
+function misuse(message: string, nextStep: string): ReleaseError {
+  return new ReleaseError('usage', message, { nextStep })
+}
+
+/** Runs what changes an app, or with `DRY_RUN` shows what it would change, with nobody else at it meanwhile. */
+async function alone(context: Context, work: (context: Context, options: { dryRun: boolean }) => Promise<void>) {
+  const { env } = context
+  const { app } = context.operator
+  const dryRun = readDryRun(env)
+  const onWait = (pid: number) => out.complain(`waiting: process ${pid} is releasing ${app}`)
+  await withAppLock({ app, env, onWait }, () => work(context, { dryRun }))
+}
+
+function fail(error: unknown): void {
+  const isKnown = error instanceof ReleaseError || error instanceof StackError
+  out.complain(isKnown ? `error: ${error.message}` : String((error as Error)?.stack ?? error))
+  if (isKnown && error.nextStep) out.complain(`next: ${error.nextStep}`)
+  process.exitCode = isKnown && error.code === 'interrupted' ? 130 : 1
+}
+
+await run(process.argv.slice(2)).catch(fail)

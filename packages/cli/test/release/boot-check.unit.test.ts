@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createDocuments } from '@orderflow/service-kit'
+import { FakeSidecar } from '@orderflow/service-kit/testing'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+
+describe('the boot check of an image', () => {
+  const storeOf = (file: string) =>
+    /^ {2}type: (state\..+)$/m.exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? 'none'
+  const write = (type: string) =>
+    createDocuments(
+      new FakeSidecar(type),
+      () => new Date(),
+    )('')
+      .change({ key: 'a', bytes: 1, decide: (view) => view.write({}) })
+      .then(
+        () => 'written',
+        (error: Error) => error.message,
+      )
+
+  it('has a store of a type that services take: no other one is ever ready', async () => {
+    expect(await write(storeOf('packages/cli/release-image/boot-check/mongodb/statestore.yaml'))).to.equal('written')
+    expect(await write('state.in-memory')).to.match(/state\.in-memory; take state\.sqlite/)
+  })
+})

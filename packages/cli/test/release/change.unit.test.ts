@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { changesBetween, describeChange, patchOf } from '../../src/release/platform/change.ts'
+
+describe('the diff of config vars', () => {
+  const current = { Log__Level: 'info', State__ConnectionString: 'old-secret', ADDON: 'not ours', Gone: 'x' }
+  const wanted = {
+    Log__Level: 'warn',
+    State__ConnectionString: 'new-secret',
+    App__Name: 'order-service',
+    Gone: undefined,
+  }
+  const changes = changesBetween(current, wanted)
+
+  it('shows what is new, gone and changed, and no secret', () => {
+    expect(changes.map(describeChange)).to.deep.equal([
+      '+ App__Name = order-service',
+      '- Gone = x',
+      '~ Log__Level = info -> warn',
+      '~ State__ConnectionString = *** -> *** (another value)',
+    ])
+  })
+
+  it('leaves out what is as wanted, and what is not ours', () => {
+    expect(changesBetween({ A: '1', B: '2' }, { A: '1' })).to.deep.equal([])
+  })
+
+  it('masks a URL with credentials under any name, and shortens what is long', () => {
+    const [url, long] = changesBetween({}, { Other: 'amqp://me:secret@host', Z: 'x\n'.repeat(50) })
+    expect(url && describeChange(url)).to.equal('+ Other = ***')
+    expect(long && describeChange(long)).to.match(/^\+ Z = (x )+x?\.\.\.$/)
+  })
+
+  it('becomes a patch that removes with null', () => {
+    expect(patchOf(changes)).to.deep.equal({
+      App__Name: 'order-service',
+      Gone: null,
+      Log__Level: 'warn',
+      State__ConnectionString: 'new-secret',
+    })
+  })
+})

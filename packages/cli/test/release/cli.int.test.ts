@@ -1,0 +1,78 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { services } from '../../src/release/settings/services.ts'
+import { createOperator } from './support/commands.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+describe('a release command', () => {
+  const folder = temporaryFolder()
+  const operator = createOperator({ RELEASE_FOLDER: folder })
+  const names = services.map((service) => service.name)
+
+  /** As an export that a person went on writing in. */
+  function exported(service: string, vars: Record<string, string>): void {
+    mkdirSync(join(folder, service), { recursive: true })
+    writeFileSync(join(folder, service, 'config-vars.json'), JSON.stringify(vars))
+  }
+
+  it('that does not exist is refused with those that do', async () => {
+    const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/cli.ts', 'nothing'])
+    expect(output).to.equal(
+      'error: unknown command nothing\n' +
+        'next: one of export, release, rollback, ps, stop, start, open, app-logs, release-topics\n',
+    )
+    expect(status).to.equal(1)
+  })
+
+  it('of a service that does not exist is refused with those that do', async () => {
+    for (const [args, problem] of [
+      [['ps'], 'which service?'],
+      [['ps', 'nothing', '--app', 'my-app'], 'there is no service nothing'],
+    ] as const) {
+      const { status, output } = await operator.orderflow(...args)
+      expect(output).to.equal(`error: ${problem}\nnext: ./orderflow ps NAME; NAME is one of ${names.join(', ')}\n`)
+      expect(status).to.equal(1)
+    }
+  })
+
+  it('exports a service’s config vars, and says which are to be filled in', async () => {
+    const { status, output } = await operator.orderflow('export', 'payment')
+    expect(output)
+      .to.match(/payment-service\/config-vars\.json +\d+ config vars/)
+      .and.match(/- Stream__Brokers: is missing/)
+    expect(output).to.match(/next: \.\/orderflow release payment --app /)
+    expect(status).to.equal(0)
+  })
+
+  it('makes the topics with the settings of the first service, or of the one that is named', async () => {
+    exported('order-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-orders' })
+    exported('payment-service', { Stream__Brokers: 'x:1', Stream__SaslMechanism: 'of-payments' })
+    expect((await operator.orderflow('release-topics')).output).to.match(/error: Stream__SaslMechanism: of-orders /)
+    expect((await operator.orderflow('release-topics', '--service', 'payment-service')).output).to.match(
+      /error: Stream__SaslMechanism: of-payments /,
+    )
+    expect((await operator.orderflow('release-topics', '--service', 'payment')).output).to.include(
+      'error: SERVICE (payment) is not a service\nnext: one of order-service, payment-service, event-gateway',
+    )
+  })
+
+  it('does nothing where DRY_RUN is neither a yes nor a no', async () => {
+    const rollBack = (dryRun: string) =>
+      operator.makeWith({ env: { ACCESS_TOKEN: 'a-token' } }, 'rollback-order', 'APP=my-app', `DRY_RUN=${dryRun}`)
+    expect((await rollBack('maybe')).output).to.include('error: DRY_RUN (maybe) is neither a yes nor a no\nnext: ')
+    expect((await rollBack('0')).output).to.include('error: no release of my-app was made')
+  })
+
+  it('takes its options in place of the variables', async () => {
+    const rollBack = (...options: string[]) =>
+      operator.orderflowWith(
+        { env: { ACCESS_TOKEN: 'a-token', APP: 'another-app', DRY_RUN: 'maybe' } },
+        ...['rollback', 'order', '--app', 'my-app', ...options],
+      )
+    expect((await rollBack('--dry-run')).output).to.include('error: no release of my-app was made')
+    expect((await rollBack('--dry-run=no')).output).to.include('error: no release of my-app was made')
+    expect((await rollBack('--dry-run=perhaps')).output).to.include('error: rollback: --dry-run=perhaps is neither')
+    expect((await rollBack('--token=secret')).output).to.include('error: rollback: unknown option --token\nnext: ')
+  })
+})

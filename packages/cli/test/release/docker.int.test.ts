@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { expect } from 'chai'
+import { docker } from '../../src/release/image/docker.ts'
+import { ReleaseError } from '../../src/release/lib/error.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+describe('the docker command', () => {
+  const before = { ...process.env }
+  afterEach(() => {
+    for (const name of Object.keys(process.env)) delete process.env[name]
+    Object.assign(process.env, before)
+  })
+
+  /** Puts a shell script in its place. */
+  function dockerIs(script: string): void {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'docker'), `#!/bin/bash\n${script}\n`, { mode: 0o755 })
+    process.env.PATH = `${folder}${delimiter}${process.env.PATH}`
+  }
+
+  async function refusal(work: Promise<unknown>): Promise<ReleaseError> {
+    const error = await work.catch((caught: unknown) => caught)
+    if (error instanceof ReleaseError) return error
+    throw new Error(`no refusal: ${error}`)
+  }
+
+  it('knows nothing of the app’s secrets, but what it is told', async () => {
+    dockerIs('env')
+    Object.assign(process.env, {
+      ACCESS_TOKEN: 'a',
+      MAKEFLAGS: '-- ACCESS_TOKEN=a',
+      Stream__SaslPassword: 'a',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a',
+      OTHER: 'b',
+    })
+    const output = await docker(['version'], { env: { State__ConnectionString: 'c' } })
+    expect(output.split('\n')).to.include.members(['OTHER=b', 'State__ConnectionString=c'])
+    expect(output).to.not.match(/ACCESS_TOKEN|MAKEFLAGS|Stream__SaslPassword|OTLP_HEADERS/)
+  })
+
+  it('returns what it printed, and shows each line of either output', async () => {
+    dockerIs('echo one; echo two >&2')
+    const lines: string[] = []
+    expect(await docker(['version'], { onLine: (line) => lines.push(line) })).to.equal('one\n')
+    expect(lines).to.have.members(['one', 'two'])
+  })
+
+  it('fails with its last lines', async () => {
+    dockerIs('seq 100; echo the reason >&2; exit 3')
+    const { code, message } = await refusal(docker(['push', 'image']))
+    expect(code).to.equal('docker')
+    expect(message).to.match(/^docker push failed \(3\):\n81\n[\s\S]*\n100\nthe reason$/)
+  })
+
+  it('fails with where to get it, where there is none', async () => {
+    process.env.PATH = temporaryFolder()
+    const { code, message, nextStep } = await refusal(docker(['version']))
+    expect(code).to.equal('docker')
+    expect(message).to.include('docker cannot be run').and.include('ENOENT')
+    expect(nextStep).to.include('https://docs.docker.com')
+  })
+
+  it('is ended by Ctrl-C', async () => {
+    dockerIs('echo started; exec sleep 60')
+    const stopped = new AbortController()
+    const work = docker(['build'], { onLine: () => stopped.abort(), signal: stopped.signal })
+    expect((await refusal(work)).code).to.equal('interrupted')
+  })
+})

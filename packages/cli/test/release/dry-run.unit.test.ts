@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { ReleaseError } from '../../src/release/lib/error.ts'
+import { readDryRun } from '../../src/release/settings/dry-run.ts'
+
+describe('DRY_RUN', () => {
+  it('is a yes', () => {
+    for (const value of ['1', 'yes', 'true']) expect(readDryRun({ DRY_RUN: value }), value).to.equal(true)
+  })
+
+  it('is a no, also when it is empty or left out', () => {
+    for (const value of ['0', 'no', 'false', '']) expect(readDryRun({ DRY_RUN: value }), value).to.equal(false)
+    expect(readDryRun({})).to.equal(false)
+  })
+
+  it('is refused where it is neither, with what it may be', () => {
+    for (const value of ['on', '2', 'yes please', 'constructor']) {
+      expect(() => readDryRun({ DRY_RUN: value }), value)
+        .to.throw(ReleaseError, `DRY_RUN (${value}) is neither a yes nor a no`)
+        .with.property('nextStep')
+        .that.includes('DRY_RUN=1')
+    }
+  })
+})

@@ -1,0 +1,59 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ReleaseError } from '../../src/release/lib/error.ts'
+import { openJournal } from '../../src/release/record/journal.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const at = new Date('2026-11-21T12:00:00Z')
+const before = (version: number, configVars: Record<string, string | null> = {}) => ({
+  release: { id: `r${version}`, version },
+  quantity: 1,
+  configVars,
+})
+
+describe('the journal of a release', () => {
+  let folder: string
+  const open = () => openJournal('my-app', { RELEASE_FOLDER: folder })
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+
+  it('is a file that only its owner can read', () => {
+    open().begin(before(1, { A: 'secret' }), at)
+    const [name = ''] = readdirSync(join(folder, 'apps'))
+    expect(statSync(join(folder, 'apps', name)).mode & 0o777).to.equal(0o600)
+    expect(statSync(join(folder, 'apps')).mode & 0o777).to.equal(0o700)
+    expect(readdirSync(join(folder, 'apps'))).to.have.length(1)
+  })
+
+  it('keeps how things were before an interrupted release when the next one goes on', () => {
+    open().begin(before(1, { A: 'old' }), at)
+    open().begin(before(2, { A: 'new', B: 'untouched' }), at)
+    expect(open().read()?.before).to.deep.equal(before(1, { A: 'old', B: 'untouched' }))
+  })
+
+  it('starts anew after a finished release', () => {
+    open().begin(before(1), at)
+    open().finish(3, at)
+    open().begin(before(3), at)
+    expect(open().read()?.before.release?.version).to.equal(3)
+  })
+
+  it('still knows the release before when one changed nothing', () => {
+    open().begin(before(1), at)
+    open().finish(3, at)
+    const last = open().read()
+    open().begin(before(3), at)
+    open().finish(3, at)
+    expect(open().read()).to.deep.equal(last)
+  })
+
+  it('says which file is damaged, and nothing of what is in it', () => {
+    open().begin(before(1), at)
+    writeFileSync(join(folder, 'apps/my-app.json'), '{"before": secret')
+    expect(() => open().read())
+      .to.throw(ReleaseError, /apps\/my-app\.json is not a JSON object/)
+      .that.satisfies((error: Error) => !error.message.includes('secret'))
+  })
+})

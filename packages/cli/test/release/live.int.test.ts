@@ -1,0 +1,56 @@
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import { requireLive } from '../../src/release/commands/live.ts'
+import { ReleaseError } from '../../src/release/lib/error.ts'
+import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
+
+describe('waiting until a release is live', () => {
+  let fake: FakePlatform
+  beforeEach(async () => {
+    fake = await startFakePlatform({ bootTimeoutMs: 400 })
+  })
+  afterEach(() => fake.close())
+
+  async function releaseWith(configVars: Record<string, string>) {
+    const context = contextFor(fake)
+    context.out.hide(['secret-of-the-store'])
+    await context.platform.patchConfigVars(configVars)
+    await context.platform.releaseImage(digestOf('a'))
+    const live = requireLive(context, await context.platform.app()).catch((error: unknown) => error)
+    return { context, live }
+  }
+
+  it('ends with its version', async () => {
+    const { live } = await releaseWith({ A: '1' })
+    expect(await live).to.equal(3)
+  })
+
+  const failures: [behaviour: string, log: RegExp][] = [
+    ['crash', /Process exited with status 1/],
+    ['deaf', /Error R10 \(Boot timeout\)/],
+  ]
+  for (const [behaviour, log] of failures) {
+    it(`ends with the log's last lines when the process turns out ${behaviour}`, async () => {
+      const { live } = await releaseWith({ SIMULATE: behaviour })
+      const error = await live
+      expect(error).to.be.instanceOf(ReleaseError).and.include({ code: 'not-live' })
+      expect((error as ReleaseError).message)
+        .to.match(/^the web process of v3 crashed/)
+        .and.match(log)
+      expect((error as ReleaseError).nextStep).to.include('./orderflow app-logs order --app my-app')
+    })
+  }
+
+  it('goes on while the service is up without its sidecar, and sees it crash then', async () => {
+    const { context, live } = await releaseWith({ SIMULATE: 'sick' })
+    await eventually(() => context.text().includes('readyz answers 503'), 'the service to answer without its sidecar')
+    await context.platform.patchConfigVars({ SIMULATE: 'crash' })
+    expect(((await live) as Error).message).to.match(/crashed/)
+  })
+
+  it('ends at Ctrl-C', async () => {
+    const { context, live } = await releaseWith({ SIMULATE: 'sick' })
+    context.stop()
+    expect(await live).to.include({ code: 'interrupted' })
+  })
+})

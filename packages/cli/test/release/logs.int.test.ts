@@ -1,0 +1,48 @@
+import { eventually } from '@orderflow/stack'
+import { expect } from 'chai'
+import { followLogs } from '../../src/release/commands/logs.ts'
+import { logLine } from './rehearsal/platform/log.ts'
+import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
+
+describe('following a log', () => {
+  let fake: FakePlatform
+  beforeEach(async () => {
+    fake = await startFakePlatform()
+  })
+  afterEach(() => fake.close())
+
+  const write = (text: string, dyno = 'web.1') => logLine(fake.app('my-app'), { source: 'app', dyno, text })
+
+  it('shows each line once, over sessions that end', async () => {
+    const context = contextFor(fake)
+    write('line 0')
+    const following = followLogs(context)
+    const numbers = () => [...context.text().matchAll(/line (\d+)/g)].map((match) => Number(match[1]))
+    for (let number = 1; number <= 60; number += 1) {
+      write(`line ${number}`)
+      if (number % 20 === 0) fake.endLogSessions()
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await eventually(() => numbers().at(-1) === 60, 'the last line')
+    context.stop()
+    await following
+    expect(numbers()).to.deep.equal(Array.from({ length: 61 }, (_, number) => number))
+  })
+
+  it('shows the web processes’ lines only, and no secret of the app', async () => {
+    const context = contextFor(fake)
+    await context.platform.patchConfigVars({ State__ConnectionString: 'mongodb://me:word-of-me@host/' })
+    write('another', 'worker.1')
+    write('cannot open mongodb://me:word-of-me@host/')
+    const following = followLogs(context)
+    await eventually(() => context.text().includes('cannot open'), 'the line')
+    context.stop()
+    await following
+    expect(context.text()).to.match(/^\S+ app\[web\.1\]: cannot open \*\*\*\n$/)
+  })
+
+  it('ends with the reason when the platform refuses', async () => {
+    const error = await followLogs(contextFor(fake, { token: 'wrong-token' })).catch((caught: unknown) => caught)
+    expect(error).to.include({ code: 'platform', status: 401 })
+  })
+})

@@ -1,0 +1,11 @@
+import { expect } from 'chai'
+import { openerOf } from '../../src/release/commands/operations.ts'
+
+describe('./orderflow open', () => {
+  it('opens the page with the program of the desktop, and with none where there is no desktop', () => {
+    expect(openerOf('darwin', {})).to.equal('open')
+    expect(openerOf('linux', { DISPLAY: ':0' })).to.equal('xdg-open')
+    expect(openerOf('linux', { WAYLAND_DISPLAY: 'wayland-0' })).to.equal('xdg-open')
+    expect(openerOf('linux', {})).to.equal(undefined)
+  })
+})

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePorts, poll } from '@orderflow/stack'
+import { docker } from '../../../src/release/image/docker.ts'
+import { owned, removeOf, removeOrphans } from '../../../src/release/image/orphans.ts'
+import type { Container, Runtime } from './platform/index.ts'
+
+/** How long a container takes to be ready, at most. */
+const startTimeoutMs = 60_000
+
+/** What this machine is called in the containers. */
+export const machineName = 'machine.test'
+
+/** What a rehearsal makes in the Docker engine: a network with containers in it. */
+export interface Containers {
+  /** Runs an image in the network under the name `alias`, and tries `ready` until it does not throw. */
+  run: (alias: string, image: string, options: RunOptions, ready: (id: string) => Promise<unknown>) => Promise<void>
+  runtime: Runtime
+  /** This machine's address in the network. */
+  gateway: string
+  /** Removes all of it, and the names that images got for the registry. */
+  close: () => Promise<void>
+}
+
+export interface RunOptions {
+  env?: Record<string, string>
+  args?: string[]
+  /** docker's own options. */
+  options?: string[]
+  /** Files to put into the container before it starts: path there, path here. */
+  files?: Record<string, string>
+}
+
+/**
+ * @param registry its host and port
+ * @param dockerConfig the folder with the login to it, for pulls
+ * @param trusted PEM file of the certificates that released services trust, as a platform's image has those of the world
+ */
+export async function openContainers(registry: string, dockerConfig: string, trusted: string): Promise<Containers> {
+  await removeOrphans()
+  const network = `orderflow-rehearsal-${process.pid}`
+  await docker(['network', 'create', ...owned, network])
+  const gatewayOf = '{{(index .IPAM.Config 0).Gateway}}'
+  const gateway = (await docker(['network', 'inspect', '--format', gatewayOf, network])).trim()
+  return {
+    run: async (alias, image, { env = {}, args = [], options = [], files = {} }, ready) => {
+      const where = ['--network', network, '--network-alias', alias, ...owned]
+      const id = (await docker(['create', ...where, ...envOptions(env), ...options, image, ...args], { env })).trim()
+      for (const [there, here] of Object.entries(files)) await docker(['cp', here, `${id}:${there}`])
+      await docker(['start', id])
+      await untilReady(alias, id, ready)
+    },
+    runtime: dynoRuntime(network, dockerConfig, [
+      ...['--add-host', `${machineName}:${gateway}`],
+      ...['--volume', `${trusted}:/etc/trusted.pem:ro`],
+      ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].flatMap((name) => ['--env', `${name}=/etc/trusted.pem`]),
+    ]),
+    gateway,
+    close: async () => {
+      await removeOf(process.pid)
+      await removeNames(registry)
+    },
+  }
+}
+
+async function untilReady(name: string, id: string, ready: (id: string) => Promise<unknown>): Promise<void> {
+  let cause: unknown
+  const readyOrEnded = async () => {
+    try {
+      await ready(id)
+      return 'is ready'
+    } catch (error) {
+      cause = error
+      const running = (await docker(['inspect', '--format', '{{.State.Running}}', id])).trim() === 'true'
+      return running ? undefined : 'ended'
+    }
+  }
+  const state = (await poll(readyOrEnded, { timeoutMs: startTimeoutMs, everyMs: 1_000 })) ?? 'is not ready'
+  if (state !== 'is ready') throw new Error(`${name} ${state}: ${await lastLines(id)}`, { cause })
+}
+
+async function lastLines(id: string): Promise<string> {
+  const lines: string[] = []
+  await docker(['logs', '--tail', '20', id], { onLine: (line) => lines.push(line) })
+  return lines.join('\n')
+}
+
+/** Containers as the platform runs them: pulled from the registry, no root, 512 MB, one port, the config vars as environment. */
+function dynoRuntime(network: string, dockerConfig: string, around: string[]): Runtime {
+  return {
+    start: async ({ app, dyno, image, configVars, onLine }): Promise<Container> => {
+      await docker(['pull', '--quiet', image.reference], { env: { DOCKER_CONFIG: dockerConfig } })
+      const { kafka: hostPort } = await freePorts()
+      const env = { ...configVars, PORT: '8080', DYNO: dyno }
+      const name = `${network}-${app}-${dyno}-${hostPort}`
+      const limits = ['--user', '54321:54321', '--memory', '512m', '--publish', `127.0.0.1:${hostPort}:${env.PORT}`]
+      const options = ['--rm', '--name', name, '--network', network, ...owned, ...limits, ...around]
+      const child = spawn('docker', ['run', ...options, ...envOptions(env), image.reference], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine)
+      return {
+        port: hostPort,
+        ended: new Promise((resolve) => child.once('close', (status) => resolve(status ?? 1))),
+        stop: async () => {
+          // Where `docker run` has not made the container yet, there is nothing to be stopped, and then it comes.
+          while (child.exitCode === null && child.signalCode === null) {
+            await docker(['stop', '-t', '30', name]).catch(() => sleep(200))
+          }
+        },
+      }
+    },
+  }
+}
+
+/** By name only: docker takes the values from its own environment, where no process list shows them. */
+function envOptions(env: Record<string, string>): string[] {
+  return Object.keys(env).flatMap((name) => ['--env', name])
+}
+
+async function removeNames(registry: string): Promise<void> {
+  const format = '{{.Repository}}:{{.Tag}}'
+  const names = await docker(['image', 'ls', '--filter', `reference=${registry}/*/*`, '--format', format])
+  for (const name of names.split('\n').filter(Boolean)) await docker(['image', 'rm', name]).catch(() => {})
+}

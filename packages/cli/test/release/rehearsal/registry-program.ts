@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/stack'
+import { ReleaseError } from '../../../src/release/lib/error.ts'
+
+const lockTimeoutMs = 10 * 60_000
+
+/**
+ * Debian's docker-registry: the one of PATH, else the package's program in the cache. It is unpacked there and not
+ * installed, since the package starts a registry of its own on port 5000, which is order-service's.
+ * @throws {ReleaseError} `usage` where there is no apt-get to bring it
+ */
+export async function registryProgram(onProgress: (line: string) => void): Promise<string> {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const installed = folders.map((folder) => join(folder, 'docker-registry')).find((file) => existsSync(file))
+  if (installed) return installed
+  const folder = join(cacheFolder(), 'docker-registry')
+  const program = join(folder, 'usr/bin/docker-registry')
+  const onWait = (pid: number) => onProgress(`docker-registry: process ${pid} is bringing it, waiting for it`)
+  await withLock(`${folder}.lock`, { timeoutMs: lockTimeoutMs, onWait }, async () => {
+    if (!existsSync(program)) await bring(folder, onProgress)
+  })
+  return program
+}
+
+async function bring(folder: string, onProgress: (line: string) => void): Promise<void> {
+  if (!existsSync('/usr/bin/apt-get')) {
+    throw new ReleaseError('usage', 'needs docker-registry: not found', {
+      nextStep: 'install CNCF Distribution’s registry under the name docker-registry, or use Debian or Ubuntu',
+    })
+  }
+  onProgress('docker-registry: downloading Debian’s package')
+  const partial = `${folder}.partial`
+  rmSync(partial, { recursive: true, force: true })
+  mkdirSync(partial, { recursive: true })
+  if (canAptGet()) await runTool('apt-get', ['update', '-q'], { cwd: '/' })
+  await runTool('apt-get', ['download', '-q', 'docker-registry'], { cwd: partial })
+  const [file = ''] = readdirSync(partial)
+  await runTool('dpkg-deb', ['--extract', file, '.'], { cwd: partial })
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(partial, folder)
+}

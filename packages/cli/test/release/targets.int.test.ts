@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { services } from '../../src/release/settings/services.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const commands = ['release', 'rollback']
+
+const make = (folder: string, ...args: string[]) =>
+  execFileSync('make', ['-C', folder, '--no-print-directory', ...args], { encoding: 'utf8' })
+
+describe('the make targets of releases', () => {
+  for (const { name } of services) {
+    it(`are there for ${name}, as services.json says`, () => {
+      for (const command of commands) {
+        expect(make(repository, '-n', `${command}-${name}`)).to.match(new RegExp(`orderflow ${command} ${name}\n$`))
+      }
+    })
+  }
+
+  it('are there for every service folder, and in the list of targets', () => {
+    const folder = temporaryFolder()
+    copyFileSync(join(repository, 'Makefile'), join(folder, 'Makefile'))
+    for (const service of ['order-service', 'gift-card-service']) {
+      mkdirSync(join(folder, service))
+      writeFileSync(join(folder, service, 'package.json'), '{}')
+    }
+    expect(make(folder, '-n', 'release-gift-card')).to.match(/orderflow release gift-card\n$/)
+    expect(make(folder, 'help'))
+      .to.match(/^make release-NAME +Release to/m)
+      .and.match(/^NAME is one of: (order gift-card|gift-card order)$/m)
+    expect(() => make(folder, '-n', 'release-payment')).to.throw()
+  })
+})
