@@ -58,8 +58,8 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the config vars of a release',
     '',
-    "import { writePrivate } from './packages/cli/src/release/record/private-file.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
-    "import { readPrivate } from './packages/cli/src/release/record/private-file.ts'; readPrivate(folder + '/vars.json')",
+    "import { writePrivate } from './packages/cli/src/release/record.ts'; writePrivate(folder + '/vars.json', JSON.stringify({ A: 'the-secret' }))",
+    "import { readPrivate } from './packages/cli/src/release/record.ts'; readPrivate(folder + '/vars.json')",
   ],
 ]
 

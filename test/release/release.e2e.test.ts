@@ -383,9 +383,9 @@ describeInContainers('releases, on a real registry and with real containers', fu
       )
       expect(pushed.status, pushed.output).to.equal(0)
       const script = `
-        import { createHttp } from './packages/cli/src/release/platform/http.ts'
-        import { readOperator } from './packages/cli/src/release/settings/operator.ts'
-        import { createRegistry } from './packages/cli/src/release/image/registry.ts'
+        import { createHttp } from './packages/cli/src/release/http.ts'
+        import { readOperator } from './packages/cli/src/release/operator.ts'
+        import { createRegistry } from './packages/cli/src/release/registry.ts'
         await createRegistry(readOperator({ ...process.env, APP: 'by-hand' }, ''), createHttp()).imageDigest('')`
       const { output } = await operator.run(process.execPath, ['--input-type=module', '-e', script])
       expect(output).to.match(

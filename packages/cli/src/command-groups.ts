@@ -36,7 +36,7 @@ const tokenNote =
 function ofRelease(name: string, summary: string, options: Record<string, Option>): Record<string, Command> {
   const parameters = name === 'release-topics' ? '' : 'NAME'
   const more = options.app ? `NAME is a service without -service. ${tokenNote}` : ''
-  const run = ({ all }: Given) => become('packages/cli/src/release/cli.ts', [name, ...all])
+  const run = ({ all }: Given) => become('packages/cli/src/release/main.ts', [name, ...all])
   return { [name]: { summary, parameters, options, more, run } }
 }
 

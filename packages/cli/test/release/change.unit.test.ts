@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { changesBetween, describeChange, patchOf } from '../../src/release/platform/change.ts'
+import { changesBetween, describeChange, patchOf } from '../../src/release/config-vars.ts'
 
 describe('the diff of config vars', () => {
   const current = { Log__Level: 'info', State__ConnectionString: 'old-secret', ADDON: 'not ours', Gone: 'x' }

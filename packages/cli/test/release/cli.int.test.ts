@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { services } from '../../src/release/settings/services.ts'
+import { services } from '../../src/lib/services.ts'
 import { createOperator } from './support/commands.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('a release command', () => {
   const folder = temporaryFolder()
   const operator = createOperator({ RELEASE_FOLDER: folder })
-  const names = services.map((service) => service.name)
+  const names = services.map(({ role }) => role)
 
   /** As an export that a person went on writing in. */
   function exported(service: string, vars: Record<string, string>): void {
@@ -17,7 +17,7 @@ describe('a release command', () => {
   }
 
   it('that does not exist is refused with those that do', async () => {
-    const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/cli.ts', 'nothing'])
+    const { status, output } = await operator.run('packages/cli/node', ['packages/cli/src/release/main.ts', 'nothing'])
     expect(output).to.equal(
       'error: unknown command nothing\n' +
         'next: one of export, release, rollback, ps, stop, start, open, app-logs, release-topics\n',

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect } from 'chai'
-import { secretsOf } from '../../src/release/settings/config-vars.ts'
-import { resolveConfigVars } from '../../src/release/settings/resolve-config-vars.ts'
+import { resolveConfigVars, secretsOf } from '../../src/release/config-vars.ts'
 import { serviceNamed } from './support/service-named.ts'
 
 const hosted = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
-import { docker } from '../../src/release/image/docker.ts'
-import { ReleaseError } from '../../src/release/lib/error.ts'
+import { docker } from '../../src/release/docker.ts'
+import { ReleaseError } from '../../src/release/error.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the docker command', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/lib/error.ts'
-import { readDryRun } from '../../src/release/settings/dry-run.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { readDryRun } from '../../src/release/operator.ts'
 
 describe('DRY_RUN', () => {
   it('is a yes', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
-import { openJournal } from '../../src/release/record/journal.ts'
+import { openJournal } from '../../src/release/record.ts'
 
 describe('the record of a release on a full disk', () => {
   let folder: string

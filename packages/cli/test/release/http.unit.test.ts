@@ -1,9 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/lib/error.ts'
-import { createHttp, type HttpRequest } from '../../src/release/platform/http.ts'
-import { unreachable } from '../../src/release/platform/unreachable.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { createHttp, type HttpRequest, unreachable } from '../../src/release/http.ts'
 
 describe('requests', () => {
   let server: Server

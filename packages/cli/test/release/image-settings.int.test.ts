@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import { folderOf, services } from '../../src/release/settings/services.ts'
+import { services } from '../../src/lib/services.ts'
 
 const { PATH, NODE_COMPILE_CACHE } = process.env
 const settings = {
@@ -16,12 +16,12 @@ describe('the settings of an image, before anything runs in it', () => {
   for (const service of services) {
     const read = (changes: Record<string, string> = {}) =>
       spawnSync(process.execPath, [join(repository, 'packages/cli/release-image/settings.ts')], {
-        cwd: folderOf(service),
+        cwd: join(repository, service.folder),
         env: { PATH, NODE_COMPILE_CACHE, ...settings, ...changes },
         encoding: 'utf8',
       })
 
-    it(`are what ${service.appName} and its sidecar need and the environment does not say`, () => {
+    it(`are what ${service.name} and its sidecar need and the environment does not say`, () => {
       const { status, stdout, stderr } = read()
       expect(stderr).to.equal('')
       expect(stdout)
@@ -30,7 +30,7 @@ describe('the settings of an image, before anything runs in it', () => {
       expect(status).to.equal(0)
     })
 
-    it(`tell the sidecar of ${service.appName} how to reach a collector of traces, when there is one`, () => {
+    it(`tell the sidecar of ${service.name} how to reach a collector of traces, when there is one`, () => {
       const { stdout } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })
       expect(stdout).to.match(/^OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf\nOTEL_EXPORTER_OTLP_INSECURE=true$/m)
       expect(read().stdout).not.to.contain('OTEL')
@@ -39,7 +39,7 @@ describe('the settings of an image, before anything runs in it', () => {
       )
     })
 
-    it(`are refused by the rules of ${service.appName} and by those of a hosted stream and store`, () => {
+    it(`are refused by the rules of ${service.name} and by those of a hosted stream and store`, () => {
       const { status, stdout, stderr } = read({ Log__Level: 'loud', Stream__Brokers: '' })
       expect(stderr)
         .to.match(/^error: settings are not usable:\n {2}- Log__Level: .*\n {2}- Stream__Brokers: is missing/)

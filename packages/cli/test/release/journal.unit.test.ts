@@ -1,8 +1,8 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/lib/error.ts'
-import { openJournal } from '../../src/release/record/journal.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { openJournal } from '../../src/release/record.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const at = new Date('2026-11-21T12:00:00Z')

@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
-import { requireLive } from '../../src/release/commands/live.ts'
-import { ReleaseError } from '../../src/release/lib/error.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { requireLive } from '../../src/release/live.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 describe('waiting until a release is live', () => {

@@ -1,6 +1,6 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
-import { followLogs } from '../../src/release/commands/logs.ts'
+import { followLogs } from '../../src/release/logs.ts'
 import { logLine } from './rehearsal/platform/log.ts'
 import { contextFor, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 

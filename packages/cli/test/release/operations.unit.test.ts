@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { openerOf } from '../../src/release/commands/operations.ts'
+import { openerOf } from '../../src/release/operations.ts'
 
 describe('./orderflow open', () => {
   it('opens the page with the program of the desktop, and with none where there is no desktop', () => {

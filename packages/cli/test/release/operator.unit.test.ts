@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/lib/error.ts'
-import { readOperator, readTarget } from '../../src/release/settings/operator.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { readOperator, readTarget } from '../../src/release/operator.ts'
 
 const env = { APP: 'my-orders', ACCESS_TOKEN: 'abc-123' }
 

@@ -1,8 +1,8 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
-import { listProcesses, openApp, startWeb, stopWeb } from '../../src/release/commands/operations.ts'
-import { ReleaseError } from '../../src/release/lib/error.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { listProcesses, openApp, startWeb, stopWeb } from '../../src/release/operations.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 const failing =

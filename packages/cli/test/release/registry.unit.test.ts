@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { createRegistry } from '../../src/release/image/registry.ts'
-import type { Answer, HttpRequest } from '../../src/release/platform/http.ts'
+import type { Answer, HttpRequest } from '../../src/release/http.ts'
+import { createRegistry } from '../../src/release/registry.ts'
 import { operatorOf, token } from './support/operator.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { rollback } from '../../src/release/commands/rollback.ts'
-import { ReleaseError } from '../../src/release/lib/error.ts'
+import { ReleaseError } from '../../src/release/error.ts'
+import { rollback } from '../../src/release/rollback.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
 describe('a rollback', () => {

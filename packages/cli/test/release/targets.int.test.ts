@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
-import { services } from '../../src/release/settings/services.ts'
+import { services } from '../../src/lib/services.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const commands = ['release', 'rollback']
@@ -12,7 +12,7 @@ const make = (folder: string, ...args: string[]) =>
   execFileSync('make', ['-C', folder, '--no-print-directory', ...args], { encoding: 'utf8' })
 
 describe('the make targets of releases', () => {
-  for (const { name } of services) {
+  for (const { role: name } of services) {
     it(`are there for ${name}, as services.json says`, () => {
       for (const command of commands) {
         expect(make(repository, '-n', `${command}-${name}`)).to.match(new RegExp(`orderflow ${command} ${name}\n$`))

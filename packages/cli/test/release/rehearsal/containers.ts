@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts, poll } from '@orderflow/stack'
-import { docker } from '../../../src/release/image/docker.ts'
-import { owned, removeOf, removeOrphans } from '../../../src/release/image/orphans.ts'
+import { docker, owned, removeOf, removeOrphans } from '../../../src/release/docker.ts'
 import type { Container, Runtime } from './platform/index.ts'
 
 /** How long a container takes to be ready, at most. */

@@ -1,8 +1,7 @@
 // What the tests of whole releases use (test/release): a platform with its registry, and an operator's commands.
 
-export { requireBoot } from '../../../src/release/image/boot-check.ts'
-export { docker } from '../../../src/release/image/docker.ts'
-export { buildImage, requireAcceptable } from '../../../src/release/image/image.ts'
+export { docker } from '../../../src/release/docker.ts'
+export { buildImage, requireAcceptable, requireBoot } from '../../../src/release/image.ts'
 export { createOperator } from '../support/commands.ts'
 export { serviceNamed } from '../support/service-named.ts'
 export { temporaryFolder } from '../support/temporary-folder.ts'

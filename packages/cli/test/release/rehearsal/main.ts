@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReleaseError } from '../../../src/release/lib/error.ts'
-import { createOutput } from '../../../src/release/lib/output.ts'
-import { releaseFolder, shown } from '../../../src/release/record/private-file.ts'
-import { services } from '../../../src/release/settings/services.ts'
+import { services } from '../../../src/lib/services.ts'
+import { ReleaseError } from '../../../src/release/error.ts'
+import { createOutput } from '../../../src/release/output.ts'
+import { releaseFolder, shown } from '../../../src/release/record.ts'
 import { startRehearsal } from './rehearsal.ts'
 
-const apps = services.map(({ name }) => ({ name, app: `my-${name}` }))
+const apps = services.map(({ role: name }) => ({ name, app: `my-${name}` }))
 const out = createOutput()
 
 /** `make -C tools release-rehearsal`: runs until Ctrl-C. */

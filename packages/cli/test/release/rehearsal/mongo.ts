@@ -1,5 +1,5 @@
 import { mongoImage } from '@orderflow/stack'
-import { docker } from '../../../src/release/image/docker.ts'
+import { docker } from '../../../src/release/docker.ts'
 import type { Containers } from './containers.ts'
 
 /** Members of a replica set that asks for passwords know each other by a key file; the only member makes its own. */

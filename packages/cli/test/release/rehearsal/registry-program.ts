@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/stack'
-import { ReleaseError } from '../../../src/release/lib/error.ts'
+import { ReleaseError } from '../../../src/release/error.ts'
 
 const lockTimeoutMs = 10 * 60_000
 

@@ -1,4 +1,4 @@
-import { createOutput, type Output } from '../../../src/release/lib/output.ts'
+import { createOutput, type Output } from '../../../src/release/output.ts'
 
 /** An output that keeps what would have been printed. */
 export function capturedOutput(): Output & { text: () => string } {

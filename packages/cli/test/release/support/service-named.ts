@@ -1,8 +1,8 @@
-import { findService, type Service } from '../../../src/release/settings/services.ts'
+import { type Service, services } from '../../../src/lib/services.ts'
 
 /** @throws where `services.json` has no such service */
-export function serviceNamed(name: string): Service {
-  const service = findService(name)
-  if (!service) throw new Error(`there is no service ${name}`)
+export function serviceNamed(role: string): Service {
+  const service = services.find((each) => each.role === role)
+  if (!service) throw new Error(`there is no service ${role}`)
   return service
 }

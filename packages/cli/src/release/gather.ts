@@ -1,15 +1,15 @@
 import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
-import { ReleaseError } from '../lib/error.ts'
-import type { Output } from '../lib/output.ts'
-import { readPrivate, releaseFolder, shown } from '../record/private-file.ts'
-import { type ConfigVars, secretsOf } from '../settings/config-vars.ts'
-import { ask } from '../settings/prompt.ts'
-import { type Resolved, resolveConfigVars } from '../settings/resolve-config-vars.ts'
-import type { Service } from '../settings/services.ts'
+import type { Service } from '../lib/services.ts'
+import { type ConfigVars, type Resolved, resolveConfigVars, secretsOf } from './config-vars.ts'
+import { ReleaseError } from './error.ts'
+import type { Output } from './output.ts'
+import { readPrivate, releaseFolder, shown } from './record.ts'
 
 export function configVarsFile(service: Service, env: NodeJS.ProcessEnv): string {
-  return join(releaseFolder(env), service.appName, 'config-vars.json')
+  return join(releaseFolder(env), service.name, 'config-vars.json')
 }
 
 /**
@@ -36,7 +36,7 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
   const { vars, problems } = await gatherConfigVars(service, env, out)
   if (problems.length === 0) return vars
   const list = problems.map((problem) => `  - ${problem}`).join('\n')
-  throw new ReleaseError('settings', `config vars of ${service.appName} are not usable:\n${list}`, {
+  throw new ReleaseError('settings', `config vars of ${service.name} are not usable:\n${list}`, {
     nextStep: `set them as environment variables, or in ${shown(configVarsFile(service, env))}, and run this again`,
   })
 }
@@ -45,4 +45,20 @@ export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv
 async function askFor({ vars, problems }: Resolved, answers: ConfigVars): Promise<void> {
   const names = new Set(problems.map((problem) => problem.split(':')[0] ?? '').filter((name) => name in vars))
   for (const name of names) answers[name] ??= await ask(`${name}: `, { secret: isSecretName(name) })
+}
+
+/** Asks the person at the terminal for one line. A secret one is not shown while it is typed. */
+async function ask(question: string, options: { secret: boolean }): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const output = options.secret ? silent : process.stderr
+  // First, since it ends the terminal's own echo.
+  const terminal = createInterface({ input: process.stdin, output, terminal: true })
+  if (options.secret) process.stderr.write(question)
+  terminal.once('SIGINT', () => process.exit(130))
+  try {
+    return (await terminal.question(options.secret ? '' : question)).trim()
+  } finally {
+    terminal.close()
+    if (options.secret) process.stderr.write('\n')
+  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { ReleaseError } from '../lib/error.ts'
-import type { Answer, Send } from '../platform/http.ts'
-import type { Operator } from '../settings/operator.ts'
+import { ReleaseError } from './error.ts'
+import type { Answer, Send } from './http.ts'
+import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
 /** What newer builders push, and the platform refuses. We take it in order to say so. */

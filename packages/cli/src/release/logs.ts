@@ -1,9 +1,8 @@
-import { ReleaseError } from '../lib/error.ts'
-import { pause } from '../lib/pause.ts'
-import type { Platform } from '../platform/platform.ts'
-import { secretsOf } from '../settings/config-vars.ts'
-import { secureUrl } from '../settings/operator.ts'
+import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
+import { pause, ReleaseError } from './error.ts'
+import { secureUrl } from './operator.ts'
+import type { Platform } from './platform.ts'
 
 const firstLines = 100
 /** How much is asked for after a break: more than is written in a second. */

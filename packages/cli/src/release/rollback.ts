@@ -1,10 +1,9 @@
-import { ReleaseError } from '../lib/error.ts'
-import { type Change, changesBetween, describeChange, patchOf } from '../platform/change.ts'
-import { findWeb } from '../platform/platform.ts'
-import type { Before } from '../record/journal.ts'
-import { secretsOf } from '../settings/config-vars.ts'
+import { type Change, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
+import { ReleaseError } from './error.ts'
 import { requireLive } from './live.ts'
+import { findWeb } from './platform.ts'
+import type { Before } from './record.ts'
 
 /**
  * `./orderflow rollback order`: brings an app back to how it was before its last release from this folder: image, config vars and

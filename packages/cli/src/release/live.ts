@@ -1,8 +1,7 @@
-import { ReleaseError } from '../lib/error.ts'
-import { pause } from '../lib/pause.ts'
-import type { App, Dyno, Release } from '../platform/platform.ts'
 import type { Context } from './context.ts'
+import { pause, ReleaseError } from './error.ts'
 import { recentLog } from './logs.ts'
+import type { App, Dyno, Release } from './platform.ts'
 
 /** The platform gives a container 60 s to bind its port; starting it takes some more. */
 const timeoutMs = 150_000
@@ -71,6 +70,6 @@ async function notLive(context: Context, what: string): Promise<ReleaseError> {
   const lines = await recentLog(context.platform, 20).catch(() => [])
   const log = lines.length > 0 ? `; the last lines of its log:\n${lines.join('\n')}` : ''
   return new ReleaseError('not-live', `${what}${log}`, {
-    nextStep: `./orderflow app-logs ${context.service.name} --app ${context.operator.app} shows more`,
+    nextStep: `./orderflow app-logs ${context.service.role} --app ${context.operator.app} shows more`,
   })
 }

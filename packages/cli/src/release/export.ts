@@ -1,9 +1,31 @@
-import { relative } from 'node:path'
-import { repository } from '../../lib/paths.ts'
-import type { Target } from '../settings/operator.ts'
-import type { Service } from '../settings/services.ts'
+import { join, relative } from 'node:path'
+import { repository } from '../lib/paths.ts'
+import type { Service } from '../lib/services.ts'
+import { configVarsFile, gatherConfigVars } from './gather.ts'
+import { readTarget, type Target } from './operator.ts'
+import type { Output } from './output.ts'
+import { releaseFolder, shown, writePrivate } from './record.ts'
 
-export interface InstructionsOptions {
+/** `./orderflow export order`: writes the config vars and the manual steps of a release, and says what is to be filled in. */
+export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {
+  const target = readTarget(env)
+  const { vars, problems } = await gatherConfigVars(service, env, out)
+  const varsFile = configVarsFile(service, env)
+  const stepsFile = join(releaseFolder(env), service.name, 'instructions.md')
+  writePrivate(varsFile, `${JSON.stringify(vars, null, 2)}\n`)
+  writePrivate(stepsFile, instructions({ service, target, configVarsFile: varsFile }))
+  out.print(`${shown(varsFile)}    ${Object.keys(vars).length} config vars, secrets among them: for your eyes only`)
+  out.print(`${shown(stepsFile)}    the steps of a release by hand`)
+  out.print()
+  if (problems.length > 0) {
+    out.print(`To be filled in, in ${shown(varsFile)} or as environment variables:`)
+    for (const problem of problems) out.print(`  - ${problem}`)
+    out.print()
+  }
+  out.print(`next: ./orderflow release ${service.role} --app name-of-your-app --dry-run`)
+}
+
+interface InstructionsOptions {
   service: Service
   target: Target
   configVarsFile: string
@@ -13,7 +35,7 @@ export interface InstructionsOptions {
  * The steps of a release by hand, for `curl` and `docker`. `<app_name>` and `<ACCESS_TOKEN>` are the two tags to replace; the
  * token is read from standard input everywhere, so that no process list shows it.
  */
-export function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
+function instructions({ service, target, configVarsFile }: InstructionsOptions): string {
   const { apiUrl, platform, registry } = target
   const vars = relative(repository, configVarsFile)
   const image = `${registry}/<app_name>/web`
@@ -21,9 +43,9 @@ export function instructions({ service, target, configVarsFile }: InstructionsOp
   const call = (method: string, path: string, ...options: string[]) =>
     withToken(`curl -sSf -X ${method} ${apiUrl}/apps/<app_name>${path}`, '-H @-', ...options)
 
-  return `# Releasing ${service.appName} by hand
+  return `# Releasing ${service.name} by hand
 
-\`./orderflow release ${service.name} --app <app_name>\` does all of this in one step, checks it, and can be undone.
+\`./orderflow release ${service.role} --app <app_name>\` does all of this in one step, checks it, and can be undone.
 
 In this file replace \`<app_name>\` by the name of the app and \`<ACCESS_TOKEN>\` by a token of the platform's API. Run the commands
 in the repository's folder, and remove the file afterwards: it holds the token then. Every service needs an app of its own, whose

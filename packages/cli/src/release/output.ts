@@ -1,5 +1,3 @@
-import { formsOf } from './secret-forms.ts'
-
 /** Where the words of a command go. Nothing that was declared secret is ever among them. */
 export interface Output {
   /** From now on these values are replaced by `***`, however they are escaped. */
@@ -30,5 +28,32 @@ export function createOutput(out: Sink = process.stdout, errors: Sink = process.
     print,
     progress: (line) => print(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)}s  ${line}`),
     complain: (line) => void errors.write(`${scrub(line)}\n`),
+  }
+}
+
+/** Shorter ones would turn ordinary words into asterisks. */
+const shortest = 5
+
+/**
+ * Every spelling of a secret that could turn up in a message: itself, escaped for a URL or for JSON, inside a Basic
+ * credential, and of a connection string its password alone.
+ */
+function formsOf(secret: string): string[] {
+  const passwords = /^[\w+.-]+:\/\/[^/?#@:]*:([^@/]+)@/.exec(secret)?.slice(1) ?? []
+  const plain = [secret, ...passwords, ...passwords.map(decoded)]
+  const forms = plain.flatMap((text) => [
+    text,
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+    ...['_', ''].map((user) => Buffer.from(`${user}:${text}`).toString('base64')),
+  ])
+  return [...new Set(forms)].filter((form) => form.length >= shortest)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

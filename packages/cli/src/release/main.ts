@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
 import { StackError } from '../lib/error.ts'
-import { type Context, type ContextOptions, createContext } from './commands/context.ts'
-import { exportService } from './commands/export.ts'
-import { followLogs } from './commands/logs.ts'
-import { listProcesses, openApp, startWeb, stopWeb } from './commands/operations.ts'
-import { release } from './commands/release.ts'
-import { rollback } from './commands/rollback.ts'
-import { createTopics } from './commands/topics.ts'
-import { ReleaseError } from './lib/error.ts'
-import { createOutput } from './lib/output.ts'
-import { withAppLock } from './record/lock.ts'
-import { readDryRun } from './settings/dry-run.ts'
-import { findService, services } from './settings/services.ts'
+import { services } from '../lib/services.ts'
+import { type Context, type ContextOptions, createContext } from './context.ts'
+import { ReleaseError } from './error.ts'
+import { exportService } from './export.ts'
+import { followLogs } from './logs.ts'
+import { listProcesses, openApp, startWeb, stopWeb } from './operations.ts'
+import { readDryRun } from './operator.ts'
+import { createOutput } from './output.ts'
+import { withAppLock } from './record.ts'
+import { release } from './release.ts'
+import { rollback } from './rollback.ts'
+import { createTopics } from './topics.ts'
 
 const commands: Record<string, (context: Context) => Promise<void>> = {
   release: (context) => alone(context, release),
@@ -43,9 +43,9 @@ async function run(args: string[]): Promise<void> {
   if (command !== 'export' && !Object.hasOwn(commands, command)) {
     throw misuse(`unknown command ${command}`, `one of export, ${Object.keys(commands).join(', ')}, release-topics`)
   }
-  const service = findService(name ?? '')
+  const service = services.find(({ role }) => role === name)
   if (!service) {
-    const names = services.map((one) => one.name).join(', ')
+    const names = services.map(({ role }) => role).join(', ')
     throw misuse(
       name ? `there is no service ${name}` : 'which service?',
       `./orderflow ${command} NAME; NAME is one of ${names}`,

@@ -1,10 +1,10 @@
-import { kafkaConnection } from '../../kafka/connection.ts'
-import { ensureTopics, topics } from '../../kafka/topics.ts'
-import { transactionsWarning } from '../../kafka/transactions.ts'
-import { ReleaseError } from '../lib/error.ts'
-import type { Output } from '../lib/output.ts'
-import { type Service, services } from '../settings/services.ts'
+import { kafkaConnection } from '../kafka/connection.ts'
+import { ensureTopics, topics } from '../kafka/topics.ts'
+import { transactionsWarning } from '../kafka/transactions.ts'
+import { type Service, services } from '../lib/services.ts'
+import { ReleaseError } from './error.ts'
 import { gatherConfigVars } from './gather.ts'
+import type { Output } from './output.ts'
 
 /**
  * `./orderflow release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
@@ -30,10 +30,10 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
 
 function serviceWhoseStream(folder: string | undefined): Service {
   const [first] = services
-  const service = folder ? services.find((one) => one.appName === folder) : first
+  const service = folder ? services.find((one) => one.name === folder) : first
   if (service) return service
   throw new ReleaseError('usage', `SERVICE (${folder}) is not a service`, {
-    nextStep: `one of ${services.map((one) => one.appName).join(', ')}`,
+    nextStep: `one of ${services.map((one) => one.name).join(', ')}`,
   })
 }
 

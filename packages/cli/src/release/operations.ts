@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { ReleaseError } from '../lib/error.ts'
-import { findWeb } from '../platform/platform.ts'
 import type { Context } from './context.ts'
+import { ReleaseError } from './error.ts'
+import { findWeb } from './platform.ts'
 
 /** `./orderflow ps order`: the processes, their states and releases. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
@@ -11,7 +11,7 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   }
   if (dynos.length > 0) return
   const { quantity } = await webOf({ platform, operator, service })
-  if (quantity === 0) out.print(`stopped: ./orderflow start ${service.name} --app ${operator.app}`)
+  if (quantity === 0) out.print(`stopped: ./orderflow start ${service.role} --app ${operator.app}`)
   else out.print('restarting: ask again in a moment')
 }
 
@@ -32,7 +32,7 @@ export async function startWeb(context: Context): Promise<void> {
   const { quantity } = await webOf(context)
   if (quantity === 0) await platform.scaleWeb(service.replicas)
   out.print(
-    `web: ${quantity || service.replicas} wanted; ./orderflow ps ${service.name} --app ${operator.app} shows when it is up`,
+    `web: ${quantity || service.replicas} wanted; ./orderflow ps ${service.role} --app ${operator.app} shows when it is up`,
   )
 }
 
@@ -41,7 +41,7 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
   const web = await findWeb(platform)
   if (web) return web
   throw new ReleaseError('platform', `nothing is released to ${operator.app}`, {
-    nextStep: `./orderflow release ${service.name} --app ${operator.app}`,
+    nextStep: `./orderflow release ${service.role} --app ${operator.app}`,
   })
 }
 

@@ -1,4 +1,6 @@
-export type ReleaseErrorCode =
+import { setTimeout as sleep } from 'node:timers/promises'
+
+type ReleaseErrorCode =
   | 'usage'
   | 'settings'
   | 'docker'
@@ -28,4 +30,11 @@ export class ReleaseError extends Error {
     this.nextStep = options.nextStep
     this.status = options.status
   }
+}
+
+/** @throws {ReleaseError} `interrupted` when the signal aborts */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {
+    throw new ReleaseError('interrupted', 'interrupted')
+  })
 }

@@ -1,10 +1,10 @@
-import { createRegistry, type Registry } from '../image/registry.ts'
-import type { Output } from '../lib/output.ts'
-import { createHttp } from '../platform/http.ts'
-import { createPlatform, type Platform } from '../platform/platform.ts'
-import { type JournalFile, openJournal } from '../record/journal.ts'
-import { type Operator, readOperator } from '../settings/operator.ts'
-import type { Service } from '../settings/services.ts'
+import type { Service } from '../lib/services.ts'
+import { createHttp } from './http.ts'
+import { type Operator, readOperator } from './operator.ts'
+import type { Output } from './output.ts'
+import { createPlatform, type Platform } from './platform.ts'
+import { type JournalFile, openJournal } from './record.ts'
+import { createRegistry, type Registry } from './registry.ts'
 
 /** What a command about one app works with. */
 export interface Context {
@@ -29,7 +29,7 @@ export interface ContextOptions {
 /** @throws {ReleaseError} `usage` naming the variable that is missing or wrong */
 export function createContext({ service, env, out, signal }: ContextOptions, command: string): Context {
   if (env.ACCESS_TOKEN) out.hide([env.ACCESS_TOKEN])
-  const operator = readOperator(env, `${command} ${service.name}`)
+  const operator = readOperator(env, `${command} ${service.role}`)
   const send = createHttp({ onWait: (line) => out.complain(`waiting: ${line}`), signal })
   return {
     service,

@@ -1,6 +1,4 @@
-import { ReleaseError } from '../lib/error.ts'
-import { pause } from '../lib/pause.ts'
-import { unreachable } from './unreachable.ts'
+import { pause, ReleaseError } from './error.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'
@@ -22,7 +20,7 @@ export interface Answer {
 
 export type Send = (request: HttpRequest) => Promise<Answer>
 
-export interface HttpOptions {
+interface HttpOptions {
   onWait?: (line: string) => void
   signal?: AbortSignal | undefined
   timeoutMs?: number
@@ -90,4 +88,38 @@ function waitBefore(answer: Answer | Error, attempt: number): number {
   if (header === null) return backOff
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
   return Number.isFinite(ms) ? Math.max(ms, 0) : backOff
+}
+
+interface Attempt {
+  url: string
+  setting: string
+  idempotent: boolean
+  timeoutMs: number
+}
+
+/** Why a request got no answer, in the operator's words. Code `usage` means that trying again is of no use. */
+export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): ReleaseError {
+  const { host } = new URL(url)
+  const reason = (cause as Error).cause ?? cause
+  const { code = '', message } = reason as NodeJS.ErrnoException
+  const unknown = idempotent ? '' : '; whether it was done is unknown, so look before you do it again'
+  if ((cause as Error).name === 'TimeoutError') {
+    return new ReleaseError('unreachable', `${host} did not answer within ${timeoutMs / 1000} s${unknown}`, {
+      nextStep: `run this again; if it stays so, check ${setting}`,
+      cause,
+    })
+  }
+  if (/CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)) {
+    return new ReleaseError('usage', `the certificate of ${host} is not trusted (${code})`, {
+      nextStep: `if ${setting} is right and has an authority of its own, set NODE_EXTRA_CA_CERTS to its PEM file`,
+      cause,
+    })
+  }
+  if (code === 'ENOTFOUND') {
+    return new ReleaseError('usage', `there is no host ${host}`, { nextStep: `check ${setting}`, cause })
+  }
+  return new ReleaseError('unreachable', `${host} cannot be reached (${code || message})${unknown}`, {
+    nextStep: `check your connection and ${setting}`,
+    cause,
+  })
 }

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { hostedProblems } from '../../release-image/hosted-settings.ts'
+import { repository } from '../lib/paths.ts'
+import type { Service } from '../lib/services.ts'
+
+/** The environment of an app on the platform, as its API takes it. */
+export type ConfigVars = Record<string, string>
+
+/** The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL. */
+export function secretsOf(vars: Record<string, string | null>): string[] {
+  const secrets = Object.entries(vars).flatMap(([name, value]) =>
+    value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
+  )
+  return [...new Set(secrets)]
+}
+
+/** The secrets of a list: of keys, of `header=secret` pairs, or of `service=url token` pairs. */
+function listedSecrets(value: string): string[] {
+  // A URI or JSON is no such list.
+  if (/^([\w+.-]+:\/\/|[[{])/.test(value)) return []
+  return value.split(',').map((item) => {
+    const [, secret = item] = / (\S+)$/.exec(item) ?? /^[\w-]+=([^=].*)$/.exec(item) ?? []
+    return secret
+  })
+}
+
+/** A URL with a user or password in it. */
+function hasCredentials(value: string): boolean {
+  return /:\/\/[^/@\s]*@/.test(value)
+}
+
+/** Listeners inside the container, which the image sets itself: the platform gives one port, as PORT. */
+const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
+
+/**
+ * Where a hosted service differs from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses
+ * sessions under 6 s.
+ */
+const hostedDefaults: ConfigVars = {
+  Stream__Brokers: '',
+  Stream__AuthType: 'password',
+  Stream__SessionTimeout: '10s',
+  Auth__Mode: 'closed',
+}
+
+/** Where a hosted service's traces go, how to get in there, and how many of them (docs/observability.md). */
+const traceVariables = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_TRACES_SAMPLER',
+  'OTEL_TRACES_SAMPLER_ARG',
+]
+
+export interface Resolved {
+  vars: ConfigVars
+  /** A line for each setting that is missing or wrong, beginning with its name. */
+  problems: string[]
+}
+
+/**
+ * A service's config vars: every key of `appsettings.json` as `Section__Key`, each from the environment, else from
+ * `earlier` (the config-vars.json of an export), else the file's own value; what the environment says of traces; and whatever
+ * else `earlier` has.
+ */
+export async function resolveConfigVars(
+  service: Service,
+  env: NodeJS.ProcessEnv,
+  earlier: ConfigVars,
+): Promise<Resolved> {
+  const defaults = { ...flatten(service), ...hostedDefaults }
+  const vars: ConfigVars = { ...earlier }
+  for (const [name, value] of Object.entries(defaults)) vars[name] = env[name] ?? earlier[name] ?? value
+  for (const name of traceVariables) if (env[name] !== undefined) vars[name] = env[name]
+  const sections = new Set(Object.keys(defaults).map(sectionOf))
+  const unknown = Object.keys({ ...earlier, ...env }).filter((name) => !(name in defaults) && isSetting(name, sections))
+  const problems = [...unknown.map((name) => `${name}: no such setting`), ...earlierProblems(earlier)]
+  return {
+    vars,
+    problems: problems.length > 0 ? problems : await configProblems(join(repository, service.folder), vars),
+  }
+}
+
+/** What a person may have written into config-vars.json. */
+function earlierProblems(earlier: Record<string, unknown>): string[] {
+  return Object.entries(earlier).flatMap(([name, value]) => {
+    if (!/^\w+$/.test(name)) return [`${name}: a name has letters, digits and underscores only`]
+    return typeof value === 'string' ? [] : [`${name}: must be a text, in quotes`]
+  })
+}
+
+function flatten(service: Service): ConfigVars {
+  const sections = JSON.parse(readFileSync(join(repository, service.folder, 'appsettings.json'), 'utf8')) as Record<
+    string,
+    Record<string, unknown>
+  >
+  const exported = Object.entries(sections).filter(([section]) => !insideTheImage.includes(section))
+  return Object.fromEntries(
+    exported.flatMap(([section, keys]) =>
+      Object.entries(keys).map(([key, value]) => [`${section}__${key}`, String(value)]),
+    ),
+  )
+}
+
+const sectionOf = (name: string) => name.split('__')[0] ?? ''
+const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
+
+/** A line for each config var that is missing or wrong: the service's own rules, and those of a hosted stream and store. */
+async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
+  // Only who asks this needs what a service is made of, which takes a while to load.
+  const { serviceProblems } = await import('../../release-image/service-settings.ts')
+  // The image is given a PORT by the platform, and listens to all who reach it.
+  const own = await serviceProblems(serviceFolder, { ...vars, PORT: '1', Web__Host: '0.0.0.0' })
+  return [...own, ...localProblems(vars), ...hostedProblems(vars)]
+}
+
+function localProblems({ Stream__Brokers: brokers = '' }: ConfigVars): string[] {
+  const isLocal = brokers.split(',').some((broker) => /^(localhost|127\.)/.test(broker))
+  return isLocal ? ['Stream__Brokers: is this machine’s, which the platform cannot reach'] : []
+}
+
+/** One config var as it is on the platform and as it is to be; undefined where it does not exist. */
+export interface Change {
+  name: string
+  before: string | undefined
+  after: string | undefined
+}
+
+/** What differs for the names of `wanted`. Other config vars of the app are not ours, and stay. */
+export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
+  return Object.entries(wanted)
+    .map(([name, after]) => ({ name, before: current[name], after }))
+    .filter(({ before, after }) => before !== after)
+    .sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** The body of the PATCH that makes the changes; null removes a config var. */
+export function patchOf(changes: Change[]): Record<string, string | null> {
+  return Object.fromEntries(changes.map(({ name, after }) => [name, after ?? null]))
+}
+
+/** A line as of a diff: `+` new, `-` gone, `~` changed. */
+export function describeChange({ name, before, after }: Change): string {
+  if (before === undefined) return `+ ${name} = ${show(name, after)}`
+  if (after === undefined) return `- ${name} = ${show(name, before)}`
+  return `~ ${name} = ${show(name, before)} -> ${show(name, after)}${isSecretName(name) ? ' (another value)' : ''}`
+}
+
+function show(name: string, value = ''): string {
+  if (value === '') return '(empty)'
+  if (isSecretName(name) || hasCredentials(value)) return '***'
+  const line = value.replaceAll('\n', ' ')
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line
+}

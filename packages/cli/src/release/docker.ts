@@ -1,0 +1,80 @@
+import { StackError } from '../lib/error.ts'
+import { repository } from '../lib/paths.ts'
+import { runTool } from '../lib/run-tool.ts'
+import { ReleaseError } from './error.ts'
+
+interface DockerOptions {
+  env?: Record<string, string>
+  /** Called for each line of either output. */
+  onLine?: (line: string) => void
+  signal?: AbortSignal | undefined
+}
+
+/** Nothing that docker starts needs to know what the app's secrets are. */
+const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTER_OTLP_\w+|\w+__\w+)$/
+
+/**
+ * Runs the docker command, without input, and returns its standard output.
+ * @throws {ReleaseError} `docker` with the last lines it printed, `interrupted` when the signal aborts
+ */
+export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
+  const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))
+  const without = Object.fromEntries(hidden.map((name) => [name, undefined]))
+  try {
+    return await runTool('docker', args, {
+      cwd: repository,
+      env: { ...without, ...env },
+      ...(onLine && { onLine }),
+      signal,
+    })
+  } catch (error) {
+    throw failure(error)
+  }
+}
+
+function failure(error: unknown): ReleaseError {
+  const { message } = error as Error
+  if (!(error instanceof StackError)) {
+    return new ReleaseError('docker', `docker cannot be run: ${message}`, {
+      nextStep: 'install Docker from https://docs.docker.com/engine/install/',
+      cause: error,
+    })
+  }
+  return new ReleaseError(error.code === 'interrupted' ? 'interrupted' : 'docker', message, { cause: error })
+}
+
+/** The label of a container or network that must not outlive the process whose id is its value. */
+const ownerLabel = 'orderflow.owner'
+
+/** docker's options that make this process the owner. */
+export const owned = ['--label', `${ownerLabel}=${process.pid}`]
+
+/** Removes what processes that were killed left in the Docker engine. */
+export async function removeOrphans(): Promise<void> {
+  const format = `{{.Label "${ownerLabel}"}}`
+  const containers = await docker(['ps', '--all', '--filter', `label=${ownerLabel}`, '--format', format])
+  const networks = await docker(['network', 'ls', '--filter', `label=${ownerLabel}`, '--format', format])
+  const owners = new Set(`${containers}\n${networks}`.split('\n').map(Number).filter(Boolean))
+  for (const pid of owners) if (!isAlive(pid)) await removeOf(pid)
+}
+
+/** Removes all that a process owns. */
+export async function removeOf(pid: number): Promise<void> {
+  const filter = ['--quiet', '--filter', `label=${ownerLabel}=${pid}`]
+  const containers = await docker(['ps', '--all', ...filter])
+  for (const id of lines(containers)) await docker(['rm', '--force', '--volumes', id]).catch(() => {})
+  const networks = await docker(['network', 'ls', ...filter])
+  for (const id of lines(networks)) await docker(['network', 'rm', id]).catch(() => {})
+}
+
+const lines = (text: string) => text.split('\n').filter(Boolean)
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it is another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
