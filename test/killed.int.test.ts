@@ -40,8 +40,8 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the key of a certificate',
     '',
-    "import { localCertificate } from './packages/cli/src/lib/certificate.ts'; await localCertificate(folder)",
-    "import { localCertificate } from './packages/cli/src/lib/certificate.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/cli/src/lib/credentials.ts'; await localCertificate(folder)",
+    "import { localCertificate } from './packages/cli/src/lib/credentials.ts'; await localCertificate(folder)",
   ],
   [
     'a new .env',

@@ -1,7 +1,7 @@
 import { commandGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
-import { diskFullError, isDiskFull } from './lib/disk-full.ts'
 import { StackError } from './lib/error.ts'
+import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
 

@@ -143,12 +143,12 @@ export const commandGroups: CommandGroups = {
     },
     partitions: {
       summary: 'Add the partitions that services.json declares and topics lack, while everything runs',
-      run: async () => (await import('./commands/partitions.ts')).partitions(process.env),
+      run: async () => (await import('./commands/topics.ts')).partitions(process.env),
     },
     retention: {
       summary: 'Show or set how long Kafka keeps events and dead letters',
       options: { days: { value: 'N|forever', summary: 'keep them so many days' } },
-      run: async ({ text }) => (await import('./commands/retention.ts')).retention(text('days'), process.env),
+      run: async ({ text }) => (await import('./commands/topics.ts')).retention(text('days'), process.env),
     },
   },
   'Publish, and let others call or publish': {
@@ -185,7 +185,7 @@ export const commandGroups: CommandGroups = {
       summary: 'Print the commands that grant each service its rights at your own Kafka',
       parameters: '[NAME]',
       more: 'NAME is an outside application, such as legacy: only its rights are printed.',
-      run: async ({ args: [name] }) => (await import('./commands/acls.ts')).acls(name),
+      run: async ({ args: [name] }) => (await import('./commands/publisher.ts')).acls(name),
     },
     'api-key': {
       summary: 'List API keys, create one, or revoke one',

@@ -4,8 +4,8 @@ export { jaegerUrl } from './lib/jaeger.ts'
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
 export { ensureEngine } from './containers/engine.ts'
 export { ensureImages } from './containers/images.ts'
-export { type Addresses, addressAt, urlOf } from './kafka/addresses.ts'
-export { kafkaConnection } from './kafka/connection.ts'
+export { denyTransactions, transactionsWarning } from './kafka/access.ts'
+export { type Addresses, addressAt, kafkaConnection, urlOf } from './kafka/connection.ts'
 export {
   addPartitions,
   consumedTopics,
@@ -15,9 +15,10 @@ export {
   topics,
   withAdmin,
 } from './kafka/topics.ts'
-export { denyTransactions, transactionsWarning } from './kafka/transactions.ts'
-export { makeCertificate } from './lib/certificate.ts'
+export { makeCertificate, newSecret } from './lib/credentials.ts'
 export { StackError } from './lib/error.ts'
+export { removeUnfinished, replaceFile } from './lib/files.ts'
+export { freePort, freePorts, freeServicePorts, isPortFree } from './lib/free-ports.ts'
 export {
   baseImage,
   daprdImage,
@@ -26,15 +27,12 @@ export {
   nodeImage,
   postgresqlImage,
   serviceImage,
-} from './lib/image-names.ts'
+} from './lib/images.ts'
+export { withLock } from './lib/lock.ts'
 export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts'
-export { withLock } from './lib/pid-lock.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
 export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
-export { removeUnfinished, replaceFile } from './lib/replace-file.ts'
 export { runTool } from './lib/run-tool.ts'
-export { saysYes } from './lib/says-yes.ts'
-export { newSecret } from './lib/secret.ts'
 export {
   doesConsume,
   entryOf,
@@ -46,7 +44,7 @@ export {
   sidecarOf,
   storedServices,
 } from './lib/services.ts'
-export { freePort, freePorts, freeServicePorts, isPortFree } from './processes/free-ports.ts'
+export { saysYes } from './lib/terminal.ts'
 export type { ProcessName } from './processes/plan.ts'
 export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
 export type { StackTokens } from './processes/secrets.ts'

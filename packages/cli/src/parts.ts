@@ -6,11 +6,10 @@ export {
   readPublishers,
   removePublisher,
   setPublisher,
+  transactionDenial,
 } from './kafka/access.ts'
-export { brokerSecurity } from './kafka/broker-security.ts'
-export { brokerRules, brokerVariable } from './kafka/broker-settings.ts'
+export { brokerRules, brokerSecurity, brokerVariable } from './kafka/broker.ts'
 export { localKafka, securedKafka, streamSettings } from './kafka/connection.ts'
-export { membersOf } from './kafka/lanes.ts'
 export { positionsOf } from './kafka/positions.ts'
 export {
   groupMembers,
@@ -20,20 +19,17 @@ export {
   membersMissing,
   serviceMissing,
 } from './kafka/readiness.ts'
-export { transactionDenial } from './kafka/transactions.ts'
-export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/users.ts'
-export { javaCommand } from './lib/java.ts'
-export { loopbacks } from './lib/loopbacks.ts'
+export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/rights.ts'
+export { bodyOf, pemOf } from './lib/credentials.ts'
 export { daprdFile, versions } from './lib/paths.ts'
-export { bodyOf, pemOf } from './lib/pem.ts'
-export { localPorts } from './lib/ports.ts'
+export { localPorts, loopbacks } from './lib/ports.ts'
+export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
 export { readProcessTable, residentBytes } from './lib/process-table.ts'
-export { application } from './lib/services.ts'
+export { javaCommand } from './lib/run-tool.ts'
+export { application, membersOf } from './lib/services.ts'
 export { timed } from './lib/terminal.ts'
 export { startPrometheus } from './observe/prometheus.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'
-export { postgresqlUri } from './postgresql/connection.ts'
-export { ensureDatabases, inDatabase, serviceDatabases } from './postgresql/databases.ts'
 export { daprdFlags } from './processes/daprd-flags.ts'
 export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'

@@ -1,5 +1,5 @@
+import { freePorts } from '../src/lib/free-ports.ts'
 import { testFolder } from '../src/lib/paths.ts'
-import { freePorts } from '../src/processes/free-ports.ts'
 import { createPlan, type Plan } from '../src/processes/plan.ts'
 import { runningStack } from '../src/processes/running-stack.ts'
 import { claimFolder } from '../src/processes/test-owner.ts'

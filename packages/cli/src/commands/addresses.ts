@@ -1,8 +1,7 @@
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { readProject } from '../containers/project.ts'
 import { requireContainers } from '../containers/status.ts'
-import { type Addresses, addressAt } from '../kafka/addresses.ts'
-import { localKafka } from '../kafka/connection.ts'
+import { type Addresses, addressAt, localKafka } from '../kafka/connection.ts'
 import { localFolder } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { entryOf, ofServices } from '../lib/services.ts'
@@ -10,7 +9,7 @@ import { requireUp } from '../processes/status.ts'
 import { runningWay } from './way.ts'
 
 /** What a command reaches. */
-export interface Reached extends Addresses {
+interface Reached extends Addresses {
   /** Kafka as an application outside reaches it. */
   publisher: KafkaConnection
 }

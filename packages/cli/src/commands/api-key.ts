@@ -4,12 +4,12 @@ import { type ApiKeyRecord, createApiKey, readApiKeys } from '@orderflow/service
 import { isScope } from '@orderflow/service-kit/scope'
 import { table } from '@orderflow/service-kit/terminal'
 import { StackError } from '../lib/error.ts'
+import { replaceFile } from '../lib/files.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
-import { replaceFile } from '../lib/replace-file.ts'
 import { print } from '../lib/terminal.ts'
 
 /** What `./orderflow api-key` is asked for. */
-export interface ApiKeyRequest {
+interface ApiKeyRequest {
   /** `list` if it is left out. */
   action: string | undefined
   /** The name of a new key, or the prefix of one to revoke. */

@@ -1,12 +1,16 @@
+import '@orderflow/envelope/kafka-resets'
+import { randomUUID } from 'node:crypto'
+import { meansOneOf, personalNames } from '@orderflow/envelope'
 import type { Demo } from '@orderflow/service-kit/application'
-import { urlOf, watchUrl } from '../kafka/addresses.ts'
-import { type SeenEvent, watchEvents } from '../kafka/event-watch.ts'
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { Consumer, stringDeserializers } from '@platformatic/kafka'
+import { urlOf, watchUrl } from '../kafka/connection.ts'
+import { withAdmin } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
-import { stringifyMasked } from './mask.ts'
 
 /** What the demo creates, such as an order. */
 interface Thing {
@@ -125,4 +129,62 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
       ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", and make demo API_KEY=...`
       : 'make status, make logs',
   })
+}
+
+/** What we read of an event; a record that is no envelope has none of it. */
+interface SeenEvent {
+  topic: string
+  partition: number
+  offset: bigint
+  envelope: { Name?: string; AppName?: string; CorrelationId?: string; Payload?: object }
+}
+
+/**
+ * Shows every event published from now on, as a plain Kafka client in a consumer group of its own.
+ * @returns a function that stops watching and removes the group
+ */
+export async function watchEvents(
+  kafka: KafkaConnection,
+  topics: string[],
+  onEvent: (event: SeenEvent) => void,
+): Promise<() => Promise<void>> {
+  const groupId = `orderflow-demo-${randomUUID()}`
+  const consumer = new Consumer({
+    clientId: groupId,
+    groupId,
+    ...kafka,
+    deserializers: stringDeserializers,
+    autocommit: false,
+    maxWaitTime: 100,
+    sessionTimeout: 6_000,
+    heartbeatInterval: 1_000,
+  })
+  // Mode `latest` looks for the end of the topics after it has returned, and misses what is published meanwhile.
+  const ends = await consumer.listOffsets({ topics })
+  const offsets = [...ends].flatMap(([topic, partitions]) =>
+    partitions.map((offset, partition) => ({ topic, partition, offset })),
+  )
+  const stream = await consumer.consume({ topics, mode: 'manual', offsets })
+  stream.on('data', ({ topic, partition, offset, value }) => {
+    onEvent({ topic, partition, offset, envelope: parseEnvelope(value) })
+  })
+  return async () => {
+    await consumer.close(true)
+    await withAdmin(kafka, (admin) => admin.deleteGroups({ groups: [groupId] })).catch(() => {})
+  }
+}
+
+function parseEnvelope(value: string): SeenEvent['envelope'] {
+  try {
+    return JSON.parse(value) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+const isPersonal = meansOneOf(personalNames)
+
+/** JSON text in which all is masked that the contract calls personal, whatever the case of its name. */
+export function stringifyMasked(value: unknown): string {
+  return JSON.stringify(value, (key, inner) => (isPersonal(key) ? '***' : inner))
 }

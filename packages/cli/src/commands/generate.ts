@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatedFiles } from '../generate/files.ts'
+import { replaceFile } from '../lib/files.ts'
 import { repository } from '../lib/paths.ts'
-import { replaceFile } from '../lib/replace-file.ts'
 import { print } from '../lib/terminal.ts'
 
 /** `make generate`: writes the files that follow from services.json and the schemas, and prints which have changed. */

@@ -1,16 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope'
-import { type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope/kafka'
+import { keyOf, type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope/kafka'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
-import { type Addresses, urlOf } from '../kafka/addresses.ts'
+import { type Addresses, urlOf } from '../kafka/connection.ts'
 import { StackError } from '../lib/error.ts'
-import { application, outsideTopics, services } from '../lib/services.ts'
+import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 import { withId } from './demo.ts'
-import { type EventRecord, readEventFile } from './event-file.ts'
 
-export interface PublishOptions {
+interface PublishOptions {
   file: string | undefined
   key: string | undefined
   /** Sends what the schema or a topic of ours alone refuses, to see a dead letter. */
@@ -74,4 +74,64 @@ export async function send(kafka: KafkaConnection, record: OutgoingRecord): Prom
   } finally {
     await publisher.close()
   }
+}
+
+interface EventRecord {
+  topic: string
+  key: string | undefined
+  value: Buffer
+}
+
+type Json = Record<string, unknown>
+
+/**
+ * Makes the record of an event file: a bare envelope, or the document of a fixture (envelope-schema/fixtures).
+ * The key is `key`, else the fields of the payload that the topic is keyed by. What is not JSON is sent as it is, to the
+ * first topic that applications outside may write.
+ */
+export function readEventFile(file: string, key: string | undefined): EventRecord {
+  const bytes = readBytes(file)
+  const value = fixtureIn(parseObject(bytes)) ?? bytes
+  const envelope = parseObject(value)
+  const topic = topicFor(envelope?.Name)
+  if (!topic)
+    throw new StackError(
+      'usage',
+      `no service publishes ${envelope?.Name ?? 'it'}, and no topic is open to applications outside`,
+      {
+        nextStep: 'set "outside": true for a topic in services.json, then make generate',
+      },
+    )
+  return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
+}
+
+/** As envelope-schema/fixtures/README.md says; undefined of a file that is none. */
+function fixtureIn(content: Json = {}): Buffer | undefined {
+  const { Name, inputBase64, inputText, input, envelope } = content
+  if (Name !== undefined) return undefined
+  if (typeof inputBase64 === 'string') return Buffer.from(inputBase64, 'base64')
+  if (typeof inputText === 'string') return Buffer.from(inputText)
+  const document = input ?? envelope
+  return isObject(document) ? Buffer.from(JSON.stringify(document)) : undefined
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    throw new StackError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function parseObject(bytes: Buffer): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

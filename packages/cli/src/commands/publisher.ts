@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
 import { type Project, readProject } from '../containers/project.ts'
-import { readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
-import { nameProblem } from '../kafka/users.ts'
+import { aclCommands, denyTransactionsCommand, readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
+import { nameProblem, publisherRights, serviceRights } from '../kafka/rights.ts'
+import { newSecret } from '../lib/credentials.ts'
 import { StackError } from '../lib/error.ts'
+import { replaceFile } from '../lib/files.ts'
 import { localFolder } from '../lib/paths.ts'
-import { replaceFile } from '../lib/replace-file.ts'
-import { newSecret } from '../lib/secret.ts'
-import { outsideTopics } from '../lib/services.ts'
+import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './addresses.ts'
 import { runningWay } from './way.ts'
@@ -88,4 +88,18 @@ function printClient(name: string, password: string, { kafka, kafkaCertificate }
   )
   print(`    -X sasl.password="$PASSWORD" -X ssl.ca.location=${certificateFile} -P -t ${outsideTopics[0]} event.json`)
   print('next: docs/publishing.md says what to write there')
+}
+
+/**
+ * `./orderflow acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
+ * are denied once, to all users.
+ * @throws {StackError} `usage` for a name that no such application can have
+ */
+export function acls(name: string | undefined): void {
+  const problem = name === undefined ? undefined : nameProblem(name)
+  if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
+  const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
+  for (const command of aclCommands(rights)) print(command)
+  // For the whole Kafka: an application that comes later needs it no more than its own right.
+  if (name === undefined) print(denyTransactionsCommand())
 }

@@ -3,10 +3,10 @@ import { kafkaPasswords } from '../containers/variables.ts'
 import { ensureAccess } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
-import { localCertificate } from '../lib/certificate.ts'
+import { localCertificate } from '../lib/credentials.ts'
 import { withRetries } from '../lib/poll.ts'
+import { ensureDatabases, serviceDatabases } from '../lib/postgresql.ts'
 import { timed } from '../lib/terminal.ts'
-import { ensureDatabases, serviceDatabases } from '../postgresql/databases.ts'
 
 // What docker-compose.yml runs once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`, with the variables for
 // the store that a sidecar gets, those of Kafka for the broker's own user, and the passwords of all others.

@@ -1,4 +1,4 @@
-import { grafanaImage, jaegerImage, prometheusImage } from '../lib/image-names.ts'
+import { grafanaImage, jaegerImage, prometheusImage } from '../lib/images.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
 import { docker } from './docker.ts'
 import { ensureImages } from './images.ts'

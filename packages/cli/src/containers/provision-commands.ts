@@ -1,5 +1,5 @@
 import { StackError } from '../lib/error.ts'
-import { testImages } from '../lib/image-names.ts'
+import { testImages } from '../lib/images.ts'
 import { print, timed } from '../lib/terminal.ts'
 import { composeMissing, ensureCompose } from './compose-plugin.ts'
 import { docker } from './docker.ts'

@@ -1,6 +1,5 @@
-import { withHeartbeat } from '../lib/heartbeat.ts'
 import { repository } from '../lib/paths.ts'
-import { type RunToolOptions, runTool } from '../lib/run-tool.ts'
+import { type RunToolOptions, runTool, withHeartbeat } from '../lib/run-tool.ts'
 import type { ProvisionOptions } from '../provision/options.ts'
 import { imageDigests } from './image-digests.ts'
 

@@ -1,7 +1,6 @@
-import { membersOf } from '../kafka/lanes.ts'
 import { type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
 import { StackError } from '../lib/error.ts'
-import { type Service, sidecarOf } from '../lib/services.ts'
+import { membersOf, type Service, sidecarOf } from '../lib/services.ts'
 import { type Container, containersOf, docker, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { podOf, readReplicaCounts } from './replicas.ts'

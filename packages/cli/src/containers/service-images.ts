@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withHeartbeat } from '../lib/heartbeat.ts'
+import { withLock } from '../lib/lock.ts'
 import { cacheFolder, repository } from '../lib/paths.ts'
-import { withLock } from '../lib/pid-lock.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 
 const lockTimeoutMs = 60 * 60 * 1000
 

@@ -1,7 +1,6 @@
 import { table } from '@orderflow/service-kit/terminal'
-import { formatDuration } from '../lib/duration.ts'
 import { StackError } from '../lib/error.ts'
-import { paint, print } from '../lib/terminal.ts'
+import { formatDuration, paint, print } from '../lib/terminal.ts'
 import { type Container, containersOf, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { expectedContainers } from './replicas.ts'

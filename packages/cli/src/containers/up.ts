@@ -1,7 +1,7 @@
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
-import { type ComposeStore, stackImages } from '../lib/image-names.ts'
+import { type ComposeStore, stackImages } from '../lib/images.ts'
 import { withRetries } from '../lib/poll.ts'
 import { restartCompanions } from './companions.ts'
 import { composeMissing } from './compose-plugin.ts'

@@ -1,4 +1,4 @@
-import { exporterUser, operatorUser, publishUser } from '../kafka/users.ts'
+import { exporterUser, operatorUser, publishUser } from '../kafka/rights.ts'
 import { type Service, services } from '../lib/services.ts'
 
 /** What `.env` and docker-compose.yml call something of a service: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */

@@ -1,9 +1,9 @@
-import { lanes, publisher } from '../kafka/lanes.ts'
+import { lanes, publishingComponent } from '../lib/services.ts'
 import { generated } from './comment.ts'
 
 /** packages/cli/release-image/boot-check/kafka.yaml */
 export function bootCheckFile(): string {
-  const documents = [publisher, ...lanes].map(
+  const documents = [publishingComponent, ...lanes].map(
     (name) => `apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata:

@@ -1,8 +1,7 @@
-import { postgresqlImage } from '../lib/image-names.ts'
+import { postgresqlImage } from '../lib/images.ts'
 import { defaultPorts } from '../lib/ports.ts'
+import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { type Service, sidecarOf, storedServices } from '../lib/services.ts'
-import { postgresqlUri, postgresqlUser } from '../postgresql/connection.ts'
-import { postgresqlSettings } from '../postgresql/settings.ts'
 import { generated } from './comment.ts'
 import { sidecarCommand } from './compose.ts'
 

@@ -1,8 +1,7 @@
 import { podOf } from '../containers/replicas.ts'
 import { kafkaPasswords, variableOf } from '../containers/variables.ts'
-import { brokerSecurity } from '../kafka/broker-security.ts'
-import { brokerHeap, brokerMachine, brokerSettings, brokerVariable } from '../kafka/broker-settings.ts'
-import { serviceImage } from '../lib/image-names.ts'
+import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
+import { serviceImage } from '../lib/images.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { doesConsume, entryOf, type Service, services, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/prometheus-config.ts'
@@ -16,7 +15,7 @@ import { replacePart } from './replace-part.ts'
  */
 export function composeFile(text: string): string {
   const parts = {
-    'packages/cli/src/kafka': brokerPart(),
+    'packages/cli/src/kafka/broker.ts': brokerPart(),
     'packages/cli/src/containers/variables.ts': passwordsPart(),
     'services.json': services.map(servicePart).join(''),
   }

@@ -1,4 +1,4 @@
-import { lanes, publisher } from '../kafka/lanes.ts'
+import { lanes, publishingComponent } from '../lib/services.ts'
 import { generated } from './comment.ts'
 
 /** What every Kafka component has but the first says why. */
@@ -16,7 +16,7 @@ const text = (value: string) => `value: ${value}`
 const metadataRefresh = '5s'
 
 function settingsOf(component: string): Setting[] {
-  const lane = component.slice(publisher.length)
+  const lane = component.slice(publishingComponent.length)
   return [
     { name: 'brokers', value: fromEnvironment('Stream__Brokers') },
     {
@@ -77,10 +77,10 @@ hosted brokers usually refuse less than 6s.`,
 
 /** components/kafka.yaml */
 export function kafkaFile(): string {
-  const components = [publisher, ...lanes]
+  const components = [publishingComponent, ...lanes]
   const documents = components.map((name, index) => componentText(name, index === 0))
   return `${generated(`Kafka, ${components.length} times alike but for name and client id. A component hands over one delivery at a time, whatever its
-topics and partitions; so what a service reacts to comes through ${lanes[0]} to ${lanes.at(-1)}, which share its partitions, and ${publisher} is for
+topics and partitions; so what a service reacts to comes through ${lanes[0]} to ${lanes.at(-1)}, which share its partitions, and ${publishingComponent} is for
 publishing and for what is not urgent (docs/adr/0011). After an outage the others publish, too (docs/adr/0012).`)}${documents.join('---\n')}`
 }
 

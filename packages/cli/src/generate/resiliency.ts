@@ -1,9 +1,9 @@
-import { lanes, publisher } from '../kafka/lanes.ts'
+import { lanes, publishingComponent } from '../lib/services.ts'
 import { generated } from './comment.ts'
 
 /** components/resiliency.yaml */
 export function resiliencyFile(): string {
-  const targets = [publisher, ...lanes].map(
+  const targets = [publishingComponent, ...lanes].map(
     (name) => `      ${name}:
         inbound:
           retry: forever

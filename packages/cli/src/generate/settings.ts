@@ -1,6 +1,6 @@
-import { lanes, publisher } from '../kafka/lanes.ts'
+import { lanes, publishingComponent } from '../lib/services.ts'
 
 /** A service's appsettings.json with all Kafka components to publish through, the next one after a failure (docs/adr/0012). */
 export function settingsFile(text: string): string {
-  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publisher, ...lanes].join()}"`)
+  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...lanes].join()}"`)
 }

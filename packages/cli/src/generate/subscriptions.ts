@@ -1,5 +1,5 @@
-import { lanes, publisher } from '../kafka/lanes.ts'
 import type { Service, Urgency } from '../lib/services.ts'
+import { lanes, publishingComponent } from '../lib/services.ts'
 import { generated } from './comment.ts'
 
 /** How long a delivery of fewer than the most records waits for company, at most. */
@@ -11,7 +11,7 @@ export function subscriptionsFile(service: Service): string {
   const documents = Object.entries(service.consumes).flatMap(([topic, urgency]) =>
     urgency === 'prompt'
       ? lanes.map((lane, index) => subscription(service, topic, urgency, lane, `-${index + 1}`))
-      : [subscription(service, topic, urgency, publisher, '')],
+      : [subscription(service, topic, urgency, publishingComponent, '')],
   )
   return `${generated(`What ${service.name} gets, and through which component of kafka.yaml. A sidecar loads the subscriptions whose scopes name its app-id.
 

@@ -1,5 +1,35 @@
 import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/service-kit/kafka'
 import { StackError } from '../lib/error.ts'
+import { entryOf, services } from '../lib/services.ts'
+
+/** Where a service is reached from this machine. */
+interface ServiceAddress {
+  url: string
+  httpsUrl: string
+}
+
+/** Where a stack is reached from this machine, however it was started. */
+export interface Addresses {
+  /** By service. */
+  services: Record<string, ServiceAddress>
+  kafka: KafkaConnection
+}
+
+/** Where a service takes requests, without a trailing slash. */
+export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
+  return entryOf(services, service).url
+}
+
+/** Where people see what happens: the page of the service that watches the others. */
+export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
+  const { name = '' } = services.find(({ watches }) => watches) ?? {}
+  return urlOf(addresses, name)
+}
+
+/** The addresses of ports of this machine. */
+export function addressAt(host: string, { http, https }: { http: number; https: number }): ServiceAddress {
+  return { url: `http://${host}:${http}`, httpsUrl: `https://${host}:${https}` }
+}
 
 /** A broker on this machine that asks nobody who he is. */
 export function localKafka(port: number): KafkaConnection {
@@ -7,7 +37,7 @@ export function localKafka(port: number): KafkaConnection {
 }
 
 /** Who somebody is at a Kafka that asks everybody. */
-export interface KafkaUser {
+interface KafkaUser {
   username: string
   password: string
 }

@@ -2,7 +2,7 @@ import { unreadIn } from '@orderflow/service-kit/unread'
 import type { Admin } from '@platformatic/kafka'
 
 /** A partition of a topic. */
-export interface Partition {
+interface Partition {
   topic: string
   partition: number
 }

@@ -1,4 +1,4 @@
-export type StackErrorCode =
+type StackErrorCode =
   | 'tools-missing'
   | 'provision-failed'
   | 'wrong-hash'

@@ -17,7 +17,7 @@ export function testFolder(name: string): string {
   return join(localFolder, 'test', name)
 }
 
-export interface Versions {
+interface Versions {
   node: string
   npm: string
   dapr: string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StackError } from './error.ts'
 
-export interface PollOptions {
+interface PollOptions {
   timeoutMs: number
   /** Between two questions, at least. */
   everyMs?: number

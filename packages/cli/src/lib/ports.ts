@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { StackError } from './error.ts'
 import { ofServices } from './services.ts'
 
@@ -82,3 +83,12 @@ function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   ])
   return Object.fromEntries(pairs) as Ports
 }
+
+/** Returns the loopback addresses of this machine. A program may try either first for `localhost`; there is no ::1 where IPv6 is off. */
+export function loopbacks(): string[] {
+  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
+  return ['127.0.0.1', ...(own.includes('::1') ? ['::1'] : [])]
+}
+
+/** An address as it stands before a port. */
+export const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address)

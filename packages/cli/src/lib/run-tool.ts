@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { StackError } from './error.ts'
 
@@ -43,4 +45,29 @@ export async function runTool(command: string, args: string[], options: RunToolO
   if (code === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
   throw new StackError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
+}
+
+const everyMs = 10_000
+
+/** Runs long work and tells every ten seconds that it goes on: `NAME: 20 s, DETAIL`. */
+export async function withHeartbeat<Result>(
+  name: string,
+  { onProgress, detail }: { onProgress: (line: string) => void; detail: () => string },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const startedAt = Date.now()
+  const timer = setInterval(() => {
+    onProgress(`${name}: ${Math.round((Date.now() - startedAt) / 1000)} s, ${detail()}`)
+  }, everyMs)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** The `java` of JAVA_HOME when there is one (Maven follows the same variable), else the one of PATH. */
+export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
+  const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
+  return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
 }

@@ -1,4 +1,6 @@
 import { styleText } from 'node:util'
+import { meansYes } from '@orderflow/service-kit/terminal'
+import { StackError } from './error.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -18,4 +20,46 @@ export function timed(): (line: string) => void {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)
     print(`${paint('dim', `${seconds}s`)}  ${line.startsWith('warning:') ? paint('yellow', line) : line}`)
   }
+}
+
+/**
+ * Whether a variable, which may be left out, says yes.
+ * @throws {StackError} `usage` when it says neither yes nor no
+ */
+export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
+  const isYes = meansYes(env[name] ?? '')
+  if (isYes !== undefined) return isYes
+  throw new StackError('usage', `${name} (${env[name]}) is neither a yes nor a no`, {
+    nextStep: `${name}=1 or ${name}=0`,
+  })
+}
+
+/** 45 s, 3 min 20 s, 5 h 12 min, 2 d 3 h. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const units: [number, string][] = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ]
+  const first = units.findIndex(([size]) => seconds >= size)
+  if (first < 0) return '0 s'
+  let rest = seconds
+  const parts = units.slice(first, first + 2).map(([size, unit]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count > 0 ? `${count} ${unit}` : ''
+  })
+  return parts.filter(Boolean).join(' ')
+}
+
+/** How many of a log's last lines are shown. */
+export const logLines = 40
+
+export interface LogOptions {
+  /** Whether to go on with what is added. */
+  follow: boolean
+  /** Ends that. */
+  signal: AbortSignal
 }

@@ -1,4 +1,4 @@
-import { portUses, requireFreePorts } from '../processes/port-check.ts'
+import { portUses, requireFreePorts } from '../lib/free-ports.ts'
 import { startProcess } from '../processes/process-control.ts'
 import type { ProcessSpec } from '../processes/process-spec.ts'
 import { processState } from '../processes/run-record.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '../lib/files.ts'
 import type { StackPorts } from '../lib/ports.ts'
-import { replaceFile } from '../lib/replace-file.ts'
 import { dataFolder } from '../processes/plan.ts'
 import { jaeger } from '../processes/trace-variables.ts'
 import { jaegerFile, jaegerTool } from '../provision/jaeger.ts'

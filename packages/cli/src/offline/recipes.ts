@@ -10,7 +10,7 @@ import {
   postgresqlImage,
   prometheusImage,
   reaperImage,
-} from '../lib/image-names.ts'
+} from '../lib/images.ts'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { daprdTool } from '../provision/daprd.ts'

@@ -1,4 +1,4 @@
-import { hasNoSpace } from '../lib/disk-full.ts'
+import { hasNoSpace } from '../lib/files.ts'
 import { logTail } from './logs.ts'
 import { dataFolder, logFile } from './plan.ts'
 

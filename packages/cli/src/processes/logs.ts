@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type LogOptions, logLines } from '../lib/log-options.ts'
-import { paint, print } from '../lib/terminal.ts'
+import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
 import { logFile } from './plan.ts'
 
 /** Enough for any number of lines we show. */

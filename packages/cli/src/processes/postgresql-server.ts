@@ -1,4 +1,4 @@
-import { ensureDatabases } from '../postgresql/databases.ts'
+import { ensureDatabases } from '../lib/postgresql.ts'
 import { localPostgresql, preparePostgresql } from './postgresql.ts'
 import { startProcess, stopProcess } from './process-control.ts'
 import { postgresqlSpec } from './process-spec.ts'

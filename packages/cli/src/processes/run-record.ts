@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '../lib/files.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
-import { replaceFile } from '../lib/replace-file.ts'
 
 /** The pid file of a process: its group's leader, which is `packages/cli/launch`. */
 export interface RunRecord {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Addresses, addressAt } from '../kafka/addresses.ts'
-import { localKafka } from '../kafka/connection.ts'
+import { type Addresses, addressAt, localKafka } from '../kafka/connection.ts'
 import { entryOf, ofServices } from '../lib/services.ts'
 import { ensureRunning } from './ensure.ts'
 import type { Plan, ProcessName } from './plan.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeUnfinished, replaceFile } from '../lib/replace-file.ts'
-import { newSecret } from '../lib/secret.ts'
+import { newSecret } from '../lib/credentials.ts'
+import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { services } from '../lib/services.ts'
 
 /** Tokens between one service and those who may ask it. */

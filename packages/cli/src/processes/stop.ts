@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { withLock } from '../lib/pid-lock.ts'
+import { withLock } from '../lib/lock.ts'
 import { stopProcess } from './process-control.ts'
 import { recordedNames } from './run-record.ts'
 import { jaeger } from './trace-variables.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
-import { isAlive, self, withLock } from '../lib/pid-lock.ts'
+import { isAlive, self, withLock } from '../lib/lock.ts'
 import { signalGroup } from './process-control.ts'
 import { processState, recordedNames } from './run-record.ts'
 import { stopStack } from './stop.ts'

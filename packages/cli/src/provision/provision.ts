@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { StackError } from '../lib/error.ts'
-import { withLock } from '../lib/pid-lock.ts'
+import { withLock } from '../lib/lock.ts'
 import { daprdTool } from './daprd.ts'
 import { jaegerTool } from './jaeger.ts'
 import { kafkaTool } from './kafka.ts'

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { javaCommand } from '../lib/java.ts'
 import { cacheFolder, repository, versions } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
+import { javaCommand, runTool } from '../lib/run-tool.ts'
 import { checkHash, hashOf } from './hashes.ts'
 import type { Provisioned, ProvisionOptions } from './options.ts'
 import { provisionTools, requireTools } from './provision.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { javaCommand } from '../lib/java.ts'
+import { javaCommand } from '../lib/run-tool.ts'
 import { findBrowser } from './browser.ts'
 import { findPostgresql } from './postgresql.ts'
 import { findTestssl } from './testssl.ts'

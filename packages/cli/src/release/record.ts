@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { StackError } from '../lib/error.ts'
+import { removeUnfinished, replaceFile } from '../lib/files.ts'
+import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
-import { withLock } from '../lib/pid-lock.ts'
-import { removeUnfinished, replaceFile } from '../lib/replace-file.ts'
 import { ReleaseError } from './error.ts'
 
 /** How an app was before a release, so that a rollback can bring it back. It holds secrets, and its file is private. */

@@ -1,5 +1,5 @@
 import { ensureImages } from '../containers/images.ts'
-import { baseImage, daprdImage, nodeImage } from '../lib/image-names.ts'
+import { baseImage, daprdImage, nodeImage } from '../lib/images.ts'
 import { type Change, type ConfigVars, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'

@@ -1,6 +1,6 @@
+import { transactionsWarning } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
-import { transactionsWarning } from '../kafka/transactions.ts'
 import { type Service, services } from '../lib/services.ts'
 import { ReleaseError } from './error.ts'
 import { gatherConfigVars } from './gather.ts'

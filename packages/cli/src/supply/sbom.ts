@@ -1,4 +1,4 @@
-import { everyStackImage } from '../lib/image-names.ts'
+import { everyStackImage } from '../lib/images.ts'
 import { versions } from '../lib/paths.ts'
 import { hashes } from '../provision/hashes.ts'
 import { licenseOf } from './licenses.ts'

@@ -12,8 +12,8 @@ import {
   recordStore,
 } from '../../src/containers/project.ts'
 import { kafkaPasswords, variableOf } from '../../src/containers/variables.ts'
+import { bodyOf, pemOf } from '../../src/lib/credentials.ts'
 import { repository } from '../../src/lib/paths.ts'
-import { bodyOf, pemOf } from '../../src/lib/pem.ts'
 import { services, storedServices } from '../../src/lib/services.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 

@@ -4,11 +4,10 @@ import { eventTypes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { parse, parseAllDocuments } from 'yaml'
 import { generatedFiles } from '../../src/generate/files.ts'
-import { lanes } from '../../src/kafka/lanes.ts'
 import { topics } from '../../src/kafka/topics.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { partitions, services } from '../../src/lib/services.ts'
+import { lanes, partitions, services } from '../../src/lib/services.ts'
 
 const read = (...path: string[]) => readFileSync(join(repository, ...path), 'utf8')
 const documentsOf = (...path: string[]) => parseAllDocuments(read(...path)).map((document) => document.toJS())

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
-import { lanes, membersOf } from '../../src/kafka/lanes.ts'
 import { repository } from '../../src/lib/paths.ts'
-import { partitions } from '../../src/lib/services.ts'
+import { lanes, membersOf, partitions } from '../../src/lib/services.ts'
 
 /** Client ids of the components that bring what is waited for, as components/kafka.yaml has them, without the app's name. */
 const clientIds = parseAllDocuments(readFileSync(join(repository, 'components/kafka.yaml'), 'utf8'))

@@ -1,7 +1,14 @@
 import { expect } from 'chai'
-import { aclCommands, denyTransactionsCommand } from '../../src/kafka/acl-commands.ts'
-import { exporterRights, publisherRights, serviceRights, watcherRights } from '../../src/kafka/rights.ts'
-import { brokerUser, nameProblem, stackUsers } from '../../src/kafka/users.ts'
+import { aclCommands, denyTransactionsCommand } from '../../src/kafka/access.ts'
+import {
+  brokerUser,
+  exporterRights,
+  nameProblem,
+  publisherRights,
+  serviceRights,
+  stackUsers,
+  watcherRights,
+} from '../../src/kafka/rights.ts'
 import { services } from '../../src/lib/services.ts'
 
 // What comes of it at a real broker is tried in test/specs/stream-rights.ts.

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { formatDuration } from '../../src/lib/duration.ts'
+import { formatDuration } from '../../src/lib/terminal.ts'
 import { processNames } from '../../src/processes/plan.ts'
 import { formatStatus, requireUp, stackStatus } from '../../src/processes/status.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Above what `make up` of a test takes (test/support/free-offset.ts), below what stacks of tests reserve (packages/cli/src/processes/free-ports.ts). */
+/** Above what `make up` of a test takes (test/support/free-offset.ts), below what stacks of tests reserve (packages/cli/src/lib/free-ports.ts). */
 const range = { first: 19_200, size: 800 }
 let next = Math.floor(Math.random() * range.size)
 

@@ -1,5 +1,22 @@
 import { Client, escapeIdentifier } from 'pg'
-import { storedServices } from '../lib/services.ts'
+import { storedServices } from './services.ts'
+
+/** The user of the stack's PostgreSQL, whom initdb and the image make. */
+export const postgresqlUser = 'orderflow'
+
+/**
+ * A PostgreSQL server as clients name it, without a database: a sidecar adds its own (components/postgresql). Without TLS, which is for
+ * loopback and for a network of containers.
+ */
+export function postgresqlUri(host: string, port: number, password: string): string {
+  return `postgres://${postgresqlUser}:${password}@${host}:${port}/?sslmode=disable`
+}
+
+/**
+ * Of every PostgreSQL server of the stack, in containers and as a process. A sidecar's pool has up to 32 connections
+ * (components/postgresql/statestore.yaml), so this is enough for twelve of them, and for operators.
+ */
+export const postgresqlSettings = { max_connections: 400 }
 
 /** One for each service with a store, by its app-id (components/postgresql). */
 export const serviceDatabases: readonly string[] = storedServices.map(({ name }) => name)

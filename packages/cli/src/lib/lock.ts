@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDiskFull } from './disk-full.ts'
 import { StackError } from './error.ts'
+import { isDiskFull } from './files.ts'
 import { readProcessTable } from './process-table.ts'
 
 interface Owner {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { postgresqlFile } from '../../src/containers/project.ts'
-import { everyStackImage, observerImages, prometheusImage, testImages } from '../../src/lib/image-names.ts'
+import { everyStackImage, observerImages, prometheusImage, testImages } from '../../src/lib/images.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { recipeOf } from '../../src/offline/recipes.ts'
 

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
-import { loopbacks } from '../../src/lib/loopbacks.ts'
+import { describeTaken, freePorts, isPortFree, requireFreePorts } from '../../src/lib/free-ports.ts'
 import { eventually } from '../../src/lib/poll.ts'
-import { defaultPorts, localPorts, type StackPorts } from '../../src/lib/ports.ts'
+import { defaultPorts, localPorts, loopbacks, type StackPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
-import { freePorts, isPortFree } from '../../src/processes/free-ports.ts'
-import { describeTaken, requireFreePorts } from '../../src/processes/port-check.ts'
 
 const all = ({ services: ports, ...others }: StackPorts) => [
   ...Object.values(others),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readEventFile } from '../../src/commands/event-file.ts'
+import { readEventFile } from '../../src/commands/publish.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('an event file to publish', () => {

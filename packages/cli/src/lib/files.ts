@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
-import { diskFullError, isDiskFull } from './disk-full.ts'
+import { StackError } from './error.ts'
 
 /**
  * Writes a file in one step: a reader, and the next command, find the old content or the new one, also when the disk is full or this
@@ -41,15 +51,41 @@ export function removeUnfinished(folder: string): void {
 /** A process may have the number of one that was killed, in containers the first one always does. */
 function isBeingWritten(file: string, pid: number): boolean {
   const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-  return pid !== process.pid && age < longestWriteMs && exists(pid)
+  return pid !== process.pid && age < longestWriteMs && isProcess(pid)
 }
 
-function exists(pid: number): boolean {
+function isProcess(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
     // EPERM: it is another user's.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Whether a call of the system failed because a disk, or the share of it that this user may use, is full. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | undefined)?.code ?? '')
+}
+
+/** The error of a command that could not write a file. */
+export function diskFullError(path: string, cause: unknown): StackError {
+  return new StackError('disk-full', `no space left on the disk of ${path}`, {
+    nextStep: `free some there (df -h ${path}), then run the command again`,
+    cause,
+  })
+}
+
+/** Less than this is as good as nothing: Kafka and SQLite write more at a time. */
+const leastBytes = 256 * 1024
+
+/** Whether the disk of a path has no space now. False for a path that does not exist. */
+export function hasNoSpace(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize < leastBytes
+  } catch {
+    return false
   }
 }

@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto'
+import { randomBytes, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeUnfinished, replaceFile } from './replace-file.ts'
+import { removeUnfinished, replaceFile } from './files.ts'
 
 /** Paths of PEM files. */
 export interface CertificateFiles {
@@ -10,7 +10,7 @@ export interface CertificateFiles {
 }
 
 /** PEM texts. Whoever trusts the certificate trusts all that use it. */
-export interface Certificate {
+interface Certificate {
   certificate: string
   key: string
 }
@@ -59,4 +59,27 @@ export async function makeCertificate(names: string[] = []): Promise<Certificate
     ],
   })
   return { certificate: pair.cert, key: pair.private }
+}
+
+type Label = 'CERTIFICATE' | 'PRIVATE KEY'
+
+/** What a PEM text holds, in base64 and on one line, as a variable takes it. */
+export function bodyOf(pem: string): string {
+  return pem.replaceAll(/-----[^-]+-----|\s/g, '')
+}
+
+/** The PEM text of such a body, in lines of 64 characters (RFC 7468). */
+export function pemOf(label: Label, body: string): string {
+  const lines = body.match(/.{1,64}/g) ?? []
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n')
+}
+
+/** The same on one line, which Kafka's settings take and few other programs do. The body may be a variable's name. */
+export function pemLine(label: Label, body: string): string {
+  return `-----BEGIN ${label}----- ${body} -----END ${label}-----`
+}
+
+/** 32 letters, digits, - and _, which need no escape in a URI or a shell. */
+export function newSecret(): string {
+  return randomBytes(24).toString('base64url')
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { stringifyMasked } from '../../src/commands/mask.ts'
+import { stringifyMasked } from '../../src/commands/demo.ts'
 
 describe('a document that is shown', () => {
   it('has what the contract calls personal masked, wherever it is', () => {

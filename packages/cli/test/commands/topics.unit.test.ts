@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { retentionOf } from '../../src/commands/retention.ts'
+import { retentionOf } from '../../src/commands/topics.ts'
 
 describe('how long events are kept', () => {
   it('is a number of days, or for ever', () => {

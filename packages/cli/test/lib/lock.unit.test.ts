@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { StackError } from '../../src/lib/error.ts'
-import { self, withLock } from '../../src/lib/pid-lock.ts'
+import { self, withLock } from '../../src/lib/lock.ts'
 import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
 
 describe('a lock file', () => {

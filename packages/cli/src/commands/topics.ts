@@ -1,0 +1,99 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { transactionsWarning } from '../kafka/access.ts'
+import { kafkaConnection } from '../kafka/connection.ts'
+import { untilAllConsume } from '../kafka/readiness.ts'
+import { addPartitions, topicDifferences, topics, withAdmin } from '../kafka/topics.ts'
+import { StackError } from '../lib/error.ts'
+import { eventually } from '../lib/poll.ts'
+import { print, timed } from '../lib/terminal.ts'
+import { requireRunning } from './addresses.ts'
+import { runningWay } from './way.ts'
+
+/**
+ * `./orderflow partitions`: adds the partitions that topics lack of those that services.json says, and waits until all services consume them.
+ * Of the stack that runs; or of the Kafka that the environment names, where nobody is waited for.
+ */
+export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
+  const tell = timed()
+  const isNamed = Boolean(env.Stream__Brokers)
+  const kafka = isNamed ? kafkaConnection(env) : (await requireRunning()).kafka
+  const surroundings = !isNamed && (await runningWay()) === 'local' ? 'processes' : 'containers'
+  const added = await addPartitions(kafka, topics[surroundings])
+  for (const line of added) tell(line)
+  const warning = isNamed ? await transactionsWarning(kafka) : undefined
+  for (const line of isNamed ? await topicDifferences(kafka, topics[surroundings]) : []) tell(`warning: ${line}`)
+  if (warning) tell(`warning: ${warning}`)
+  if (added.length === 0) return tell('every topic has the partitions of services.json')
+  if (isNamed) return
+  tell('waiting for the sidecars to take part in them')
+  await untilAllConsume(kafka, tell)
+}
+
+/** More is no limit that anybody meant. */
+const maxDays = 36_500
+
+/**
+ * `./orderflow retention`: says for how long Kafka keeps events and dead letters, after changing it when days are given. Of the stack that runs,
+ * or of the Kafka that the environment names.
+ * @throws {StackError} `usage` for anything but days or `forever`
+ */
+export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
+  const kept = days ? retentionOf(days) : undefined
+  const kafka = env.Stream__Brokers ? kafkaConnection(env) : (await requireRunning(['kafka'])).kafka
+  const names = topics.containers.map(({ name }) => name)
+  if (kept !== undefined) await keepFor(kafka, names, kept)
+  for (const [name, ms] of await keptFor(kafka, names)) print(`${name}: kept ${retentionText(ms)}`)
+  if (kept !== undefined && kept !== 'forever') {
+    print('next: a store keeps what the log forgets until it is rebuilt: docs/personal-data.md')
+  }
+}
+
+export function retentionOf(days: string): Retention {
+  if (days === 'forever') return days
+  if (/^[1-9]\d*$/.test(days) && Number(days) <= maxDays) return Number(days)
+  throw new StackError('usage', `${days} is not a number of days`, {
+    nextStep: './orderflow retention --days 30, or --days forever',
+  })
+}
+
+/** Days that events are kept, or `forever`. */
+type Retention = number | 'forever'
+
+const dayMs = 24 * 60 * 60 * 1_000
+/** Kafka's number of a topic among the resources that have settings. */
+const topicResource = 2 as const
+const [set, remove] = [0, 1] as const
+
+/**
+ * Has Kafka keep what is in these topics for some time and no longer. A broker forgets whole segments, the newest of which grows for a
+ * week by default; so they begin anew each day, and an event is gone a day after its time at the latest, and five minutes until the broker looks.
+ * Returns when the brokers do as they are told.
+ */
+export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
+  const keptMs = kept === 'forever' ? -1 : kept * dayMs
+  const segment =
+    kept === 'forever'
+      ? { name: 'segment.ms', configOperation: remove }
+      : { name: 'segment.ms', configOperation: set, value: String(dayMs) }
+  const configs = [{ name: 'retention.ms', configOperation: set, value: String(keptMs) }, segment]
+  const resources = names.map((resourceName) => ({ resourceType: topicResource, resourceName, configs }))
+  await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
+  const areTold = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === keptMs)
+  await eventually(areTold, 'the brokers keep what they are told to')
+}
+
+/** For how long Kafka keeps what is in each of these topics, in milliseconds: -1 is for ever. */
+export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
+  const resources = names.map((resourceName) => ({
+    resourceType: topicResource,
+    resourceName,
+    configurationKeys: ['retention.ms'],
+  }))
+  const found = await withAdmin(kafka, (admin) => admin.describeConfigs({ resources }))
+  return new Map(found.map(({ resourceName, configs }) => [resourceName, Number(configs[0]?.value)]))
+}
+
+/** A time as `keptFor` says it, in words. */
+export function retentionText(ms: number): string {
+  return ms < 0 ? 'for ever' : `for ${Number((ms / dayMs).toPrecision(3))} days`
+}

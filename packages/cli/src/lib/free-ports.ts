@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { StackError } from './error.ts'
+import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
+import { commandOf } from './process-table.ts'
+import { services } from './services.ts'
+
+/**
+ * Ports that nobody listens on, so that a test's stack runs beside a running `make up`. No other process is given them for as
+ * long as this one lives, and this one is given them once.
+ */
+export async function freePorts(): Promise<StackPorts> {
+  const stack = {
+    kafka: await freePort(),
+    kafkaController: await freePort(),
+    postgresql: await freePort(),
+    otlp: await freePort(),
+    jaeger: await freePort(),
+    prometheus: await freePort(),
+    exporter: await freePort(),
+  }
+  const found: StackPorts['services'] = {}
+  for (const { name } of services) found[name] = await freeServicePorts()
+  return { ...stack, services: found }
+}
+
+/** The same for one more service with its sidecar. */
+export async function freeServicePorts(): Promise<ServicePorts> {
+  return {
+    http: await freePort(),
+    https: await freePort(),
+    channel: await freePort(),
+    daprHttp: await freePort(),
+    daprGrpc: await freePort(),
+    daprInternalGrpc: await freePort(),
+    daprMetrics: await freePort(),
+    metrics: await freePort(),
+  }
+}
+
+/** Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen. */
+const range = { first: 20_000, blocks: 120, blockSize: 100 }
+/** Of this process, and not given yet. */
+let reserved: number[] = []
+
+/** One such port. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = reserved.shift()
+    if (port === undefined) reserved = reserved.concat(await reserveBlock())
+    else if (await isPortFree(port)) return port
+  }
+}
+
+/** Whoever listens on the first port of a block has the block: the system lets only one, and ends it with the process. */
+async function reserveBlock(): Promise<number[]> {
+  const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
+  const server = await listen(first)
+  if (!server) return reserveBlock()
+  server.unref()
+  return Array.from({ length: range.blockSize - 1 }, (_, index) => first + 1 + index)
+}
+
+/**
+ * True when we can listen on each loopback address of this machine and nothing answers there. Listening alone does not tell: macOS
+ * lets us bind beside a listener on all interfaces.
+ */
+export async function isPortFree(port: number): Promise<boolean> {
+  for (const host of loopbacks()) {
+    const server = await listen(port, host)
+    if (!server) return false
+    await new Promise((resolve) => server.close(resolve))
+    if (await answers(host, port)) return false
+  }
+  return true
+}
+
+/** Undefined when we cannot. */
+function listen(port: number, host = '127.0.0.1'): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen(port, host, () => resolve(server))
+  })
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 1_000 })
+    const done = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => done(true))
+    socket.once('error', () => done(false))
+    socket.once('timeout', () => done(false))
+  })
+}
+
+interface PortUse {
+  port: number
+  /** Who wants it: `a-service http`. */
+  use: string
+}
+
+/** What a process listens on: `a-service http`. */
+export const portUses = ({ name, ports }: { name: string; ports: Record<string, number> }): PortUse[] =>
+  Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
+
+/**
+ * Looks at every port before anything is started.
+ * @throws {StackError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
+ */
+export async function requireFreePorts(uses: PortUse[]): Promise<void> {
+  const taken = await takenPorts(uses)
+  if (taken.length === 0) return
+  throw new StackError('port-in-use', taken.join('\n'), {
+    nextStep: 'stop it, or move the ports of the stack: export PORT_OFFSET=10000; then run make up again',
+  })
+}
+
+/** A line for each of these ports that is taken: by whom, where the system shows it. */
+export async function takenPorts(uses: PortUse[]): Promise<string[]> {
+  const free = await Promise.all(uses.map(({ port }) => isPortFree(port)))
+  const taken = uses.filter((_, index) => !free[index])
+  return taken.map((use) => {
+    const owner = portOwner(use.port)
+    return describeTaken(use, owner && { ...owner, command: commandOf(owner.pid) })
+  })
+}
+
+/** `port 5000 (a-service http) is in use by pid 7 (node main.ts)` */
+export function describeTaken({ port, use }: PortUse, owner: (PortOwner & { command: string }) | undefined): string {
+  const holder = owner ? `pid ${owner.pid} (${owner.command})` : 'another process'
+  // Where the range for outgoing connections is wider than usual, one may sit on a port of ours for a while.
+  const how = owner && !owner.listens ? `an outgoing connection of ${holder}` : holder
+  // On macOS AirPlay has port 5000.
+  const isAirPlay = owner?.command.startsWith('ControlCenter')
+  const hint = isAirPlay ? ': switch AirPlay Receiver off in System Settings > General > AirDrop & Handoff' : ''
+  return `port ${port} (${use}) is in use by ${how}${hint}`
+}
+
+interface PortOwner {
+  pid: number
+  /** False when the port is merely the near end of a connection that the process opened. */
+  listens: boolean
+}
+
+/** Who holds a TCP port, when the system lets us see it. */
+function portOwner(port: number): PortOwner | undefined {
+  for (const listens of [true, false]) {
+    const pid = process.platform === 'linux' ? fromProc(port, listens) : fromLsof(port, listens)
+    if (pid) return { pid, listens }
+  }
+  return undefined
+}
+
+function fromProc(port: number, listens: boolean): number | undefined {
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => socketsOn(table, port, listens)))
+  if (inodes.size === 0) return undefined
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).find((pid) => socketInodes(pid).some((inode) => inodes.has(inode)))
+}
+
+/** /proc/net/tcp: local address as HEX:PORT in the second column, state 0A is LISTEN, the socket's inode in the tenth. */
+function socketsOn(table: string, port: number, listens: boolean): string[] {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  try {
+    return readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[1]?.endsWith(`:${hex}`) && (fields[3] === '0A') === listens)
+      .map((fields) => fields[9] ?? '')
+  } catch {
+    return []
+  }
+}
+
+function socketInodes(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => socketInode(`/proc/${pid}/fd/${fd}`))
+  } catch {
+    return []
+  }
+}
+
+/** Empty for a descriptor that is no socket, or closed meanwhile. */
+function socketInode(descriptor: string): string {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(descriptor))?.[1] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function fromLsof(port: number, listens: boolean): number | undefined {
+  try {
+    const state = listens ? '-sTCP:LISTEN' : '-sTCP:^LISTEN'
+    const output = execFileSync('lsof', ['-nP', `-iTCP:${port}`, state, '-t'], { encoding: 'utf8' })
+    return Number(output.split('\n')[0]) || undefined
+  } catch {
+    return undefined
+  }
+}
