@@ -214,11 +214,11 @@ export const commandGroups: CommandGroups = {
         },
       },
       run: async ({ args: [name = ''], text }) =>
-        (await import('./commands/new-service.ts')).newService(name, text('event')),
+        (await import('./new-service/new-service.ts')).newService(name, text('event')),
     },
     generate: {
       summary: 'Write what follows from services.json: components, subscriptions, parts of docker-compose.yml',
-      run: async () => (await import('./commands/generate.ts')).generate(),
+      run: async () => (await import('./generate/files.ts')).generate(),
     },
   },
   'Release it to a hosting platform (docs/release.md)': {

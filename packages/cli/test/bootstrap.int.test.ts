@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { repository, versions } from '../src/lib/paths.ts'
-import { hashes } from '../src/provision/hashes.ts'
+import { hashes } from '../src/provision/build.ts'
 import { removeFolders, temporaryFolder } from './support.ts'
 
 const run = promisify(execFile)

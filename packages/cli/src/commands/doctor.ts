@@ -9,11 +9,11 @@ import { cacheFolder } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { entryOf, services } from '../lib/services.ts'
 import { paint, print } from '../lib/terminal.ts'
-import { aptGetInstall, canAptGet } from '../provision/apt.ts'
-import { jaegerTool } from '../provision/jaeger.ts'
-import { prometheusTool } from '../provision/prometheus.ts'
+import { jaegerTool, prometheusTool } from '../provision/programs.ts'
 import { needsOf, toolsOfProcesses, toolsOfTests } from '../provision/provision.ts'
 import {
+  aptGetInstall,
+  canAptGet,
   compose,
   curl,
   engine,

@@ -6,14 +6,18 @@ import { replaceFile } from '../lib/files.ts'
 import { versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { timed } from '../lib/terminal.ts'
-import { daprdModule } from '../provision/daprd.ts'
-import { hashesFile, hashOf } from '../provision/hashes.ts'
-import { jaegerModule } from '../provision/jaeger.ts'
-import { copyJars } from '../provision/kafka.ts'
-import { actionlintModule } from '../provision/linters.ts'
-import { pnpmPackage, prometheusModule } from '../provision/prometheus.ts'
-import { gitleaksModule } from '../provision/security.ts'
-import { copyTlc, tlcArtifact } from '../provision/tlc.ts'
+import { hashesFile, hashOf } from '../provision/build.ts'
+import {
+  actionlintModule,
+  copyJars,
+  copyTlc,
+  daprdModule,
+  gitleaksModule,
+  jaegerModule,
+  pnpmPackage,
+  prometheusModule,
+  tlcArtifact,
+} from '../provision/programs.ts'
 
 /** What is fetched by name and version, of each registry whose own lock file says no hash. */
 export const pinned = {

@@ -5,8 +5,8 @@ import { StackError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { print, timed } from '../lib/terminal.ts'
-import { actionlintTool, shellAndImageLinters } from '../provision/linters.ts'
-import type { Provisioned } from '../provision/options.ts'
+import type { Provisioned } from '../provision/build.ts'
+import { actionlintTool, shellAndImageLinters } from '../provision/programs.ts'
 import { provisionTools } from '../provision/provision.ts'
 
 /**

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository } from '../lib/paths.ts'
+import { everyStackImage } from '../lib/images.ts'
+import { repository, versions } from '../lib/paths.ts'
+import { services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
-import { notices } from '../supply/notices.ts'
-import { sbom } from '../supply/sbom.ts'
+import { hashes } from '../provision/build.ts'
 
 /** `./orderflow sbom`: what the system is made of, and the licenses of what is in its images. */
 export function writeSbom(): void {
@@ -13,4 +14,174 @@ export function writeSbom(): void {
     writeFileSync(join(repository, 'dist', name), text)
     print(`dist/${name}`)
   }
+}
+
+/** A CycloneDX bill of what runs: npm's packages in our images, others' images, and what runs as processes without them. */
+export function sbom(): object {
+  const components = [
+    ...shippedPackages(readLock()).map(npmComponent),
+    ...everyStackImage.map(imageComponent),
+    goComponent('github.com/dapr/dapr', `v${versions.dapr}`),
+    ...Object.entries(hashes)
+      .filter(([name]) => name.endsWith('.jar'))
+      .map(jarComponent),
+  ]
+  const component = { type: 'application', name: 'orderflow', 'bom-ref': 'orderflow' }
+  return { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1, metadata: { component }, components }
+}
+
+function npmComponent(each: LockedPackage) {
+  const purl = `pkg:npm/${each.name.replace('@', '%40')}@${each.version}`
+  const license = licenseOf(each)
+  return {
+    type: 'library',
+    // The same version may be installed in two places.
+    'bom-ref': each.path,
+    name: each.name,
+    version: each.version,
+    purl,
+    hashes: sha512(each.integrity),
+    ...(license && { licenses: [/[ (]/.test(license) ? { expression: license } : { license: { id: license } }] }),
+  }
+}
+
+function imageComponent(image: string) {
+  const [name, version] = image.split(':')
+  return { type: 'container', 'bom-ref': image, name, version, purl: `pkg:docker/${name}@${version}` }
+}
+
+function goComponent(name: string, version: string) {
+  const purl = `pkg:golang/${name}@${version}`
+  return { type: 'application', 'bom-ref': purl, name, version, purl }
+}
+
+function jarComponent([name, hash]: [string, string]) {
+  return { type: 'file', 'bom-ref': name, name, hashes: sha512(hash) }
+}
+
+function sha512(integrity: string) {
+  return [{ alg: 'SHA-512', content: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex') }]
+}
+
+const head = `Packages of others in the images of orderflow, and their licenses. Where a package has no text of its own, that of the
+license it names holds: https://spdx.org/licenses/`
+const rule = '-'.repeat(80)
+
+/** The licenses of what is in our images, as the packages have them. Those of others' images are in these. */
+function notices(): string {
+  const packages = shippedPackages(readLock()).sort((one, other) => one.name.localeCompare(other.name))
+  return [head, ...packages.map(noticeOf)].join(`\n${rule}\n`)
+}
+
+function noticeOf(each: LockedPackage): string {
+  const folder = join(repository, each.path)
+  // One for another platform is not installed.
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))
+    : []
+  const texts = files.sort().map((name) => readFileSync(join(folder, name), 'utf8').trim())
+  return [`${each.name} ${each.version} (${licenseOf(each)})`, ...texts].join('\n\n')
+}
+
+/** Licenses that ask for no more than to be named. Another is read by a person before it is added. */
+const accepted = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'PSF-2.0',
+  'Python-2.0',
+  'Unlicense',
+  'Zlib',
+]
+
+/** Others, of packages that are used as they are, to test with: what they ask concerns those who change or ship them. */
+const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
+
+/** What packages say in an older form than package-lock.json knows. */
+const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
+
+/** The package's SPDX expression, in SPDX's own letters where it is one of the accepted; undefined when it says none. */
+function licenseOf({ name, license = saidElsewhere[name] }: LockedPackage): string | undefined {
+  return accepted.find((id) => id.toLowerCase() === license?.toLowerCase()) ?? license
+}
+
+/** A line for each package with a license that is not accepted. Of several each must be, also where one could be chosen. */
+export function refusedLicenses(packages: LockedPackage[]): string[] {
+  return packages.flatMap((each) => {
+    const license = licenseOf(each)
+    const ids = (license ?? '').split(/[\s()]+|\bAND\b|\bOR\b/).filter(Boolean)
+    const isAccepted = (id: string) => accepted.includes(id) || acceptedInTests[each.name] === id
+    const isFine = ids.length > 0 && ids.every(isAccepted)
+    return isFine ? [] : [`${each.name}@${each.version}: ${license ?? 'no license'}`]
+  })
+}
+
+interface LockEntry {
+  version?: string
+  license?: string
+  integrity?: string
+  /** Of a workspace: its folder. */
+  link?: boolean
+  resolved?: string
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+}
+
+/** A package of others that package-lock.json names. */
+export interface LockedPackage {
+  /** Where it is installed, from the repository's folder. */
+  path: string
+  name: string
+  version: string
+  /** As it says itself: an SPDX expression, if anything. */
+  license: string | undefined
+  /** `sha512-` and base64. */
+  integrity: string
+}
+
+type Lock = Record<string, LockEntry>
+
+export function readLock(): Lock {
+  const text = readFileSync(join(repository, 'package-lock.json'), 'utf8')
+  return (JSON.parse(text) as { packages: Lock }).packages
+}
+
+/** Every package of others, those that only tests need included. */
+export function lockedPackages(lock: Lock): LockedPackage[] {
+  return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
+}
+
+/** Those that are in an image of ours: what the services and stack's setup need at run time. */
+export function shippedPackages(lock: Lock): LockedPackage[] {
+  const reached = new Set<string>()
+  const visit = (path: string) => {
+    if (reached.has(path)) return
+    reached.add(path)
+    const { dependencies, optionalDependencies, peerDependencies } = lock[path] ?? {}
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+    for (const name of names) {
+      const found = resolve(lock, path, name)
+      if (found) visit(found)
+    }
+  }
+  for (const workspace of ['packages/cli', ...services.map(({ folder }) => folder)]) visit(workspace)
+  return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
+}
+
+/** Where Node finds a package that one at `from` imports; undefined for what is optional and left out. */
+function resolve(lock: Lock, from: string, name: string): string | undefined {
+  const folders = from.split('/').map((_part, index, parts) => parts.slice(0, parts.length - index).join('/'))
+  const candidates = [...folders, ''].map((folder) => join(folder, 'node_modules', name))
+  const found = candidates.find((path) => lock[path])
+  return found && lock[found]?.link ? lock[found].resolved : found
+}
+
+function describePackage(path: string, { version = '', license, integrity = '' }: LockEntry): LockedPackage {
+  return { path, name: path.replace(/.*node_modules\//, ''), version, license, integrity }
 }

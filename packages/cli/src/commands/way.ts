@@ -6,7 +6,7 @@ import { readProject } from '../containers/project.ts'
 import { StackError } from '../lib/error.ts'
 import { localFolder } from '../lib/paths.ts'
 import { stackStatus } from '../processes/status.ts'
-import type { ProvisionOptions } from '../provision/options.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
 
 /** How the stack of `make up` runs: as processes on this machine, or in containers. */
 export type Way = 'local' | 'docker'

@@ -6,8 +6,8 @@ import { withLock } from '../lib/lock.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
 import { runTool } from '../lib/run-tool.ts'
-import { aptGetInstall, canAptGet } from '../provision/apt.ts'
-import type { ProvisionOptions } from '../provision/options.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
+import { aptGetInstall, canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
 
 const startTimeoutMs = 60_000

@@ -3,12 +3,10 @@ import { StackError } from '../lib/error.ts'
 import { type ComposeStore, stackImages } from '../lib/images.ts'
 import { withLock } from '../lib/lock.ts'
 import { cacheFolder } from '../lib/paths.ts'
-import { buildImage } from '../offline/build-image.ts'
-import { recipeHash } from '../offline/recipe-hash.ts'
-import { recipeOf } from '../offline/recipes.ts'
-import { canAptGet } from '../provision/apt.ts'
-import type { ProvisionOptions } from '../provision/options.ts'
+import { buildImage, recipeHash, recipeOf } from '../offline/recipes.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
+import { canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
 import { pull } from './pull.ts'
 
@@ -17,7 +15,7 @@ const standInLabel = 'orderflow.stand-in'
 const lockTimeoutMs = 60 * 60 * 1000
 
 /** An image that is on this machine. */
-export interface PresentImage {
+interface PresentImage {
   name: string
   /** Pulled from its registry, or built here from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'

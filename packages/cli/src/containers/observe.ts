@@ -1,5 +1,5 @@
 import { grafanaImage, jaegerImage, prometheusImage } from '../lib/images.ts'
-import type { ProvisionOptions } from '../provision/options.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
 import { docker } from './docker.ts'
 import { ensureImages } from './images.ts'
 import { recordObservers } from './project.ts'

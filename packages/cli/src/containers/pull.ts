@@ -1,6 +1,6 @@
 import { repository } from '../lib/paths.ts'
 import { type RunToolOptions, runTool, withHeartbeat } from '../lib/run-tool.ts'
-import type { ProvisionOptions } from '../provision/options.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
 import { imageDigests } from './image-digests.ts'
 
 /** An engine that cannot reach a registry may try for minutes; one that can says so at once. */

@@ -8,7 +8,7 @@ import { docker } from './docker.ts'
 import { postgresqlFile, readProject } from './project.ts'
 
 /** How many of a service there are, by service. */
-export type ReplicaCounts = Record<string, number>
+type ReplicaCounts = Record<string, number>
 
 /** What docker-compose.yml cannot say, because it depends on this machine or on `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
@@ -29,7 +29,7 @@ interface ComposeService {
   profiles?: string[]
 }
 
-export interface ComposeModel {
+interface ComposeModel {
   services: Record<string, ComposeService>
 }
 

@@ -13,7 +13,7 @@ import { ensureEnvFile, type Project, readProject, recordStore } from './project
 import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
 import { buildServiceImages } from './service-images.ts'
 
-export interface DockerUpOptions {
+interface DockerUpOptions {
   store: ComposeStore
   /** Starts what watches the containers, too. It goes on with later starts, until `make down`. */
   observed?: boolean

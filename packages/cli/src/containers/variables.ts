@@ -6,13 +6,7 @@ export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariabl
   return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 
-export type ServiceVariable =
-  | 'HTTP_PORT'
-  | 'HTTPS_PORT'
-  | 'APP_TOKEN'
-  | 'DAPR_TOKEN'
-  | 'DRY_RUN_TOKEN'
-  | 'KAFKA_PASSWORD'
+type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
 /** Those of the passwords that a stack's users of Kafka have, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {

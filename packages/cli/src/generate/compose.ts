@@ -1,13 +1,14 @@
 import { podOf } from '../containers/replicas.ts'
 import { kafkaPasswords, variableOf } from '../containers/variables.ts'
 import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
-import { serviceImage } from '../lib/images.ts'
+import { postgresqlImage, serviceImage } from '../lib/images.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { doesConsume, entryOf, type Service, services, storedServices } from '../lib/services.ts'
-import { podsOf } from '../observe/prometheus-config.ts'
+import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
+import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
+import { podsOf } from '../observe/config.ts'
 import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
 import { watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
-import { replacePart } from './replace-part.ts'
+import { generated, replacePart } from './text.ts'
 
 /**
  * docker-compose.yml with its generated parts written anew: what stands between `# from NAME` and `# to here`. All else in it is
@@ -160,9 +161,63 @@ function isKnownBySignature(service: Service): boolean {
 }
 
 /** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */
-export function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
+function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)
   const flags = daprdFlags(name, entryOf(defaultPorts.services, name), resources, { metrics: '0.0.0.0' })
   return ['      - /daprd\n', ...flags.map(([flag, value]) => `      - --${flag}=${value}\n`)].join('')
+}
+
+/** docker-compose.postgresql.yml */
+export function composePostgresqlFile(): string {
+  const settings = Object.entries(postgresqlSettings).map(([name, value]) => `, -c, ${name}=${value}`)
+  return `${generated(`Beside docker-compose.yml: PostgreSQL as the store, in MongoDB's place. make up STACK=docker
+STORE=postgresql has Compose read both files, and writes so into .env, for docker compose by hand.`)}
+x-state: &state
+  State__ConnectionString: ${postgresqlUri('postgresql', 5432, `\${POSTGRESQL_PASSWORD:?${unset}}`)}
+
+services:
+  mongo: !reset null
+
+  postgresql:
+    image: ${postgresqlImage}
+    logging:
+      driver: json-file
+      options: { max-size: 10m, max-file: "3" }
+    restart: on-failure
+    stop_grace_period: 30s
+    ports: ["127.0.0.1:\${POSTGRESQL_PORT:-${defaultPorts.postgresql}}:5432"]
+    volumes: ["postgresql:/var/lib/postgresql/data"]
+    command: [postgres${settings.join('')}]
+    environment:
+      POSTGRES_USER: ${postgresqlUser}
+      POSTGRES_PASSWORD: \${POSTGRESQL_PASSWORD:?${unset}}
+    healthcheck:
+      # By TCP: a first start has a server on a socket in the file system before, which makes the user.
+      test: [CMD, bash, -c, "[ -e /dev/shm/ready ] && sleep 8; pg_isready --quiet --host=127.0.0.1 && : >/dev/shm/ready"]
+      interval: 2s
+      timeout: 12s
+      start_period: 60s
+      retries: 5
+
+  setup:
+    environment: *state
+    depends_on:
+      mongo: !reset null
+      postgresql: { condition: service_healthy }
+${storedServices.map(sidecarPart).join('')}
+volumes:
+  mongo: !reset null
+  postgresql:
+`
+}
+
+const unset = 'is not set; make up STACK=docker writes it into .env'
+
+function sidecarPart(service: Service): string {
+  return `
+  ${sidecarOf(service)}:
+    environment: *state
+    command:
+${sidecarCommand(service, 'postgresql')}`
 }

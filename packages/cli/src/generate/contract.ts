@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
 import { repository } from '../lib/paths.ts'
 import { application, outsideTopics, partitions, services } from '../lib/services.ts'
-import { appIdOf } from './publishers.ts'
+import { appIdOf } from './components.ts'
 
 const contract = join(repository, 'envelope-schema')
 const write = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`

@@ -1,22 +1,41 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
+import { replaceFile } from '../lib/files.ts'
 import { repository } from '../lib/paths.ts'
-import { doesConsume, services } from '../lib/services.ts'
-import { containersJaeger } from '../observe/jaeger-config.ts'
-import { containersConfig } from '../observe/prometheus-config.ts'
-import { applicationCopy } from './application-copy.ts'
-import { bootCheckFile } from './boot-check.ts'
-import { composeFile } from './compose.ts'
-import { composePostgresqlFile } from './compose-postgresql.ts'
+import { defaultPorts } from '../lib/ports.ts'
+import { doesConsume, lanes, publishingComponent, services } from '../lib/services.ts'
+import { print } from '../lib/terminal.ts'
+import { containersConfig, containersJaeger } from '../observe/config.ts'
+import { bootCheckFile, kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
+import { composeFile, composePostgresqlFile } from './compose.ts'
 import { asyncApiFile, bundledSchemas, topicConstants, topicsFile } from './contract.ts'
-import { devcontainerFile } from './devcontainer.ts'
-import { kafkaFile } from './kafka.ts'
 import { alertsFile, dashboardFile } from './objective.ts'
-import { publishersFile } from './publishers.ts'
-import { resiliencyFile } from './resiliency.ts'
-import { settingsFile } from './settings.ts'
-import { subscriptionsFile } from './subscriptions.ts'
+
+/** `make generate`: writes the files that follow from services.json and the schemas, and prints which have changed. */
+export function generate(): void {
+  const types = generateTypes()
+  if (types !== '') print(types)
+  const changed = [...generatedFiles()].filter(([path, text]) => read(path) !== text)
+  for (const [path, text] of changed) {
+    if (text === undefined) rmSync(join(repository, path))
+    else replaceFile(join(repository, path), text)
+    print(`${text === undefined ? 'removed' : 'written'}: ${path}`)
+  }
+  if (changed.length === 0 && types === '') print('nothing has changed')
+}
+
+/** Generates the types of the events, in a process of its own: the generator is needed for nothing else. Returns what it printed. */
+function generateTypes(): string {
+  const script = join(repository, 'packages/envelope/generate-types.ts')
+  return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
+}
+
+function read(path: string): string | undefined {
+  const file = join(repository, path)
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
 
 /** What `make generate` writes, from services.json and of the contract from its schemas, by the path in the repository. Undefined is for a file that should be gone. */
 export function generatedFiles(): Map<string, string | undefined> {
@@ -50,4 +69,24 @@ export function generatedFiles(): Map<string, string | undefined> {
       changed(`${folder}/appsettings.json`, settingsFile),
     ),
   ])
+}
+
+/** The copy of services.json beside the settings of a service that comes from a package. */
+function applicationCopy(): string {
+  const content = JSON.parse(readFileSync(join(repository, 'services.json'), 'utf8')) as object
+  const $comment =
+    'Generated from services.json of the repository by make generate: an image has the folder of one service.'
+  return `${JSON.stringify({ $comment, ...content }, null, 2)}\n`
+}
+
+/** .devcontainer/devcontainer.json with the ports that its user reaches the stack at. */
+function devcontainerFile(text: string): string {
+  const { kafka, jaeger, prometheus } = defaultPorts
+  const ports = [...services.flatMap(({ http, https }) => [http, https]), kafka, jaeger, prometheus]
+  return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
+}
+
+/** A service's appsettings.json with all Kafka components to publish through, the next one after a failure (docs/adr/0012). */
+function settingsFile(text: string): string {
+  return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...lanes].join()}"`)
 }

@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type HeardEvent, heardNames } from './event.ts'
-import { type Names, namesOf } from './names.ts'
-import type { NewPorts } from './registry.ts'
+import { type EventName, eventTypes, isGuidField } from '@orderflow/envelope'
+import { topicOfEvent } from '@orderflow/service-kit/application'
+import { StackError } from '../lib/error.ts'
+import type { ServicePorts } from '../lib/ports.ts'
+import { application } from '../lib/services.ts'
+
+/** What a new service's settings name. */
+export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
  * A whole service, which is checked and linted as it stands: of spare parts, so that no word in it means anything else. It names an event only
@@ -43,4 +48,119 @@ function settled(path: string, text: string, ports: NewPorts): string {
   return text
     .replace('00000000-0000-4000-8000-000000000000', randomUUID())
     .replaceAll(/6000[1-6]/g, (number) => String(numbers[number as unknown as keyof typeof numbers]))
+}
+
+/** A service's name in the forms that its code has it in, by the form in the template. */
+type Names = ReadonlyMap<string, string>
+
+const maxLength = 40
+const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
+
+/**
+ * The forms of a name such as `gift-card-service`.
+ * @param code the template's files: a name that they have for something else would make two things of one name
+ * @throws {StackError} `usage` saying what a name looks like
+ */
+export function namesOf(name: string, code: string): Names {
+  if (!form.test(name) || name.length > maxLength) {
+    throw new StackError('usage', name ? `${name} is no name of a service` : 'which name?', {
+      nextStep: `NAME is lower-case words with hyphens that end in -service, at most ${maxLength} characters`,
+    })
+  }
+  const words = name.split('-').slice(0, -1)
+  const pascal = words.map(capital).join('')
+  if (pascal in globalThis || new RegExp(`\\b${pascal}\\b`).test(code)) {
+    throw new StackError(
+      'usage',
+      `${name} would have a ${pascal} of its own beside the ${pascal} that every service has`,
+      {
+        nextStep: `take a name that says more, such as ${words[0] === 'order' ? 'my' : 'order'}-${name}`,
+      },
+    )
+  }
+  const many = [...words.slice(0, -1), plural(words.at(-1) ?? '')]
+  return new Map([
+    ['spare-parts', many.join('-')],
+    ['spare-part', words.join('-')],
+    ['spareParts', lower(many.map(capital).join(''))],
+    ['sparePart', lower(pascal)],
+    ['SparePart', pascal],
+    ['Spare parts', capital(many.join(' '))],
+    ['Spare part', capital(words.join(' '))],
+    ['spare parts', many.join(' ')],
+    ['spare part', words.join(' ')],
+  ])
+}
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
+
+function plural(word: string): string {
+  if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
+  return /(s|x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`
+}
+
+/** The event that a new service reacts to. */
+interface HeardEvent {
+  name: string
+  /** Name of its topic in generated types. */
+  constant: string
+  /** Field of the Payload that is the topic's key. */
+  key: string
+}
+
+/** What the template names in place of the event. */
+export const placeholder = JSON.parse(readFileSync(new URL('placeholders.json', import.meta.url), 'utf8')) as HeardEvent
+
+/** Fields of every document, which the field of the key must not be called. */
+const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
+
+/**
+ * Returns the event that a new service reacts to.
+ * @param name without one, the first answer of the first reaction in services.json
+ * @throws {StackError} `usage` for an event that no service publishes, or whose key is not one GUID
+ */
+export function heardEvent(name: string | undefined): HeardEvent & { topic: string } {
+  const published = Object.values(application.services).flatMap(({ produces }) => Object.values(produces).flat())
+  const event = name || application.reactions[0]?.answers[0] || published[0] || ''
+  const topic = topicOfEvent(application, event)
+  const isKnown = eventTypes.some((type) => type.startsWith(`${event}@`))
+  if (!topic || !isKnown) {
+    throw new StackError('usage', event ? `no service publishes ${event}` : 'no service publishes an event', {
+      nextStep: `EVENT is one of ${published.join(', ')}`,
+    })
+  }
+  const [key = '', ...others] = topic.key
+  if (others.length > 0 || !isGuid(event as EventName, key)) {
+    throw new StackError(
+      'usage',
+      `the key of ${topic.name} is ${topic.key.join(', ')}, which is not one GUID of ${event}`,
+      {
+        nextStep: 'take an EVENT of another topic',
+      },
+    )
+  }
+  return { name: event, constant: topic.constant, key, topic: topic.name }
+}
+
+function isGuid(name: EventName, field: string): boolean {
+  try {
+    return isGuidField(name, field)
+  } catch {
+    return false
+  }
+}
+
+/** Returns what replaces each placeholder of the template. */
+function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {
+  const asVariable = (field: string) => {
+    const variable = lower(field)
+    return ownFields.includes(variable) ? `event${field}` : variable
+  }
+  return new Map([
+    [placeholder.name, name],
+    [placeholder.constant, constant],
+    [placeholder.key, key],
+    [lower(placeholder.key), asVariable(key)],
+  ])
 }

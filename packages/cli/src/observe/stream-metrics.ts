@@ -10,7 +10,7 @@ import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 const names = topics.processes.map(({ name }) => name)
 const deadLetterTopics = names.filter((name) => names.map(deadLetterTopic).includes(name))
 
-/** Less than a scrape may take (prometheus-config.ts): a broker that hangs has taken the connection. */
+/** Less than a scrape may take (config.ts): a broker that hangs has taken the connection. */
 const deadlineMs = 3_000
 
 /** The state of the stream at a moment. */

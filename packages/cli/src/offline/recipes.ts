@@ -1,5 +1,8 @@
-import { cpSync, existsSync, readFileSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { cp, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import {
   baseImage,
   daprdImage,
@@ -12,14 +15,18 @@ import {
   reaperImage,
 } from '../lib/images.ts'
 import { daprdFile, kafkaJarsFolder, repository, versions } from '../lib/paths.ts'
-import { runTool } from '../lib/run-tool.ts'
-import { daprdTool } from '../provision/daprd.ts'
-import { checkHash, hashOf } from '../provision/hashes.ts'
-import { jaegerFile, jaegerTool } from '../provision/jaeger.ts'
-import { kafkaTool } from '../provision/kafka.ts'
-import type { Provisioned, ProvisionOptions } from '../provision/options.ts'
-import { prometheusFolder, prometheusTool } from '../provision/prometheus.ts'
-import { npm, type Tool } from '../provision/tools.ts'
+import { runTool, withHeartbeat } from '../lib/run-tool.ts'
+import { checkHash, hashOf, type Provisioned, type ProvisionOptions } from '../provision/build.ts'
+import {
+  daprdTool,
+  jaegerFile,
+  jaegerTool,
+  kafkaTool,
+  prometheusFolder,
+  prometheusTool,
+} from '../provision/programs.ts'
+import { provisionTools } from '../provision/provision.ts'
+import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
 /** How an image of the same name and contract is built where the real one cannot be pulled. */
 export interface Recipe {
@@ -105,4 +112,78 @@ async function addNode(context: string, { signal }: ProvisionOptions): Promise<v
     checkHash(spec, hashOf(join(context, file.trim())))
     renameSync(join(context, file.trim()), join(context, `${name}.tgz`))
   }
+}
+
+/**
+ * Changes when anything changes that an image is built from, the images that it starts from included.
+ * @param recipeOf finds the recipe of an image it starts from
+ * @returns 16 hex digits
+ */
+export function recipeHash(recipe: Recipe, recipeOf: (image: string) => Recipe): string {
+  const hash = createHash('sha256')
+  const add = (...parts: string[]) => hash.update(JSON.stringify(parts))
+  for (const file of filesOf(recipe.folder)) {
+    const isExecutable = (statSync(file).mode & 0o100) !== 0
+    add('file', relative(recipe.folder, file), String(isExecutable), readFileSync(file, 'utf8'))
+  }
+  for (const [name, value] of Object.entries(recipe.args)) add('argument', name, value)
+  for (const image of recipe.from) add('from', image, recipeHash(recipeOf(image), recipeOf))
+  hash.update(JSON.stringify(['content', ...recipe.content]))
+  add('stand-in', recipe.standIn ?? '')
+  return hash.digest('hex').slice(0, 16)
+}
+
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** Builds an image from its recipe in a folder of its own, with these labels. Layers that did not change are not built again. */
+export async function buildImage(
+  image: string,
+  recipe: Recipe,
+  labels: Record<string, string>,
+  options: ProvisionOptions,
+): Promise<void> {
+  await provisionTools(recipe.parts, options)
+  const context = await mkdtemp(join(tmpdir(), 'orderflow-image-'))
+  const startedAt = Date.now()
+  options.onProgress(`${image}: building ${recipe.standIn ? `a stand-in (${recipe.standIn})` : 'it here'}`)
+  try {
+    await cp(recipe.folder, context, { recursive: true })
+    await recipe.addParts?.(context, options)
+    await runBuild(image, recipe, context, labels, options)
+  } finally {
+    rmSync(context, { recursive: true, force: true })
+  }
+  const bytes = await runTool('docker', ['image', 'inspect', '--format', '{{.Size}}', image], { cwd: tmpdir() })
+  const megabytes = Math.round(Number(bytes) / 1e6)
+  options.onProgress(`${image}: built, ${megabytes} MB, ${Math.round((Date.now() - startedAt) / 1000)} s`)
+}
+
+async function runBuild(
+  image: string,
+  recipe: Recipe,
+  context: string,
+  labels: Record<string, string>,
+  { onProgress, signal }: ProvisionOptions,
+): Promise<void> {
+  let last = 'starting'
+  const onLine = (line: string) => {
+    if (line.trim()) last = line.trim().slice(0, 100)
+  }
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+  await withHeartbeat(image, { onProgress, detail: () => last }, async () => {
+    if (existsSync(join(context, 'build'))) {
+      if (!existsSync('/usr/sbin/debootstrap')) await aptGetInstall(['debootstrap', 'debian-archive-keyring'], signal)
+      await runTool(join(context, 'build'), [image, ...pairs], { cwd: context, signal, onLine })
+      return
+    }
+    const args = Object.entries(recipe.args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
+    const marks = pairs.flatMap((pair) => ['--label', pair])
+    await runTool('docker', ['build', '--tag', image, ...args, ...marks, '.'], { cwd: context, signal, onLine })
+  })
 }

@@ -2,7 +2,7 @@ import type { ServicePorts } from '../lib/ports.ts'
 import type { Service } from '../lib/services.ts'
 
 /** Where a sidecar finds its resources. daprd does not look into the folders of a folder. */
-export interface Resources {
+interface Resources {
   folders: string[]
   configuration: string
 }

@@ -7,7 +7,7 @@ import { poll } from '../lib/poll.ts'
 import { loopbacks } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { readProcessTable } from '../lib/process-table.ts'
-import { findPostgresql } from '../provision/postgresql.ts'
+import { findPostgresql } from '../provision/tools.ts'
 import { databaseFolder, dataFolder } from './plan.ts'
 import { stackPassword } from './secrets.ts'
 

@@ -4,14 +4,14 @@ import { replaceFile } from '../lib/files.ts'
 import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 
 /** The pid file of a process: its group's leader, which is `packages/cli/launch`. */
-export interface RunRecord {
+interface RunRecord {
   pid: number
   startId: string
   /** Milliseconds since the epoch. */
   startedAt: number
 }
 
-export type ProcessState =
+type ProcessState =
   | { state: 'running'; pid: number; group: number; startedAt: number }
   | { state: 'crashed'; exit: string }
   | { state: 'stopped' }

@@ -10,7 +10,7 @@ import { stopStack } from './stop.ts'
 import { releaseFolder } from './test-owner.ts'
 
 /** The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and back. */
-export type InnerListener = 'channel' | 'sidecar'
+type InnerListener = 'channel' | 'sidecar'
 
 /** A request as text; GET when nothing is said. */
 export interface InnerRequest {

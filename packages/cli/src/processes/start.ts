@@ -11,7 +11,7 @@ import { type LocalStack, runningStack } from './running-stack.ts'
 import { stopProcesses, withStackLock } from './stop.ts'
 import { claimFolder } from './test-owner.ts'
 
-export interface StartOptions {
+interface StartOptions {
   /** The stack's own folder; that of `make up` when left out. Not detached: emptied first. */
   folder?: string
   /** Those of `make up` when left out; `await freePorts()` for a stack beside it. */

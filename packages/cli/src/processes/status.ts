@@ -8,7 +8,7 @@ import { fullDiskOf } from './ending.ts'
 import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
 import { processState } from './run-record.ts'
 
-export interface StatusRow {
+interface StatusRow {
   name: ProcessName
   state: 'running' | 'stopped' | 'crashed'
   /** For a crash: how it ended. */

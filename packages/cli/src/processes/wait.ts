@@ -6,7 +6,7 @@ import { logTail } from './logs.ts'
 import { logFile } from './plan.ts'
 import { processState } from './run-record.ts'
 
-export interface WaitOptions {
+interface WaitOptions {
   folder: string
   /** Their death ends the wait. */
   processes: readonly string[]

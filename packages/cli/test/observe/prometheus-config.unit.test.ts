@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { defaultPorts } from '../../src/lib/ports.ts'
 import { services } from '../../src/lib/services.ts'
-import { containersConfig, localConfig } from '../../src/observe/prometheus-config.ts'
+import { containersConfig, localConfig } from '../../src/observe/config.ts'
 
 interface ScrapeConfig {
   job_name: string

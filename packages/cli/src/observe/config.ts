@@ -1,5 +1,52 @@
+import { join } from 'node:path'
+import { repository } from '../lib/paths.ts'
 import { defaultPorts, type StackPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
+
+/** The oldest go when there are more. A trace of an order takes about 20 KB. */
+const maxTraces = 20_000
+
+/**
+ * The text of Jaeger's configuration. Jaeger 2 is an OpenTelemetry Collector with a store and a query service
+ * (https://www.jaegertracing.io/docs/latest/configuration/).
+ * @param host where it listens
+ * @param page the folder of packages/cli/traces, as it is called there
+ */
+function jaegerConfig(host: string, { otlp, jaeger }: Pick<StackPorts, 'otlp' | 'jaeger'>, page: string): string {
+  return `# Made by packages/cli/src/observe/config.ts.
+service:
+  extensions: [jaeger_storage, jaeger_query]
+  pipelines:
+    traces: { receivers: [otlp], exporters: [jaeger_storage_exporter] }
+  telemetry:
+    metrics: { level: none }
+    logs: { level: warn }
+extensions:
+  jaeger_storage:
+    backends:
+      memory: { memory: { max_traces: ${maxTraces} } }
+  jaeger_query:
+    storage: { traces: memory }
+    # Of itself it would tell to port 4317.
+    enable_tracing: false
+    ui: { assets_path: '${page}' }
+    http: { endpoint: '${host}:${jaeger}' }
+    grpc: { endpoint: '127.0.0.1:0' }
+receivers:
+  otlp:
+    protocols:
+      http: { endpoint: '${host}:${otlp}' }
+exporters:
+  jaeger_storage_exporter: { trace_storage: memory }
+`
+}
+
+/** For a process of this machine. */
+export const localJaeger = (ports: StackPorts): string =>
+  jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
+
+/** For a container, whose network is the other containers' alone, but for the page's port, which is published. */
+export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, '/traces')
 
 /** What Prometheus scrapes: the services, their sidecars, and the exporter. */
 const jobs = ['services', 'sidecars', 'exporter'] as const
@@ -18,8 +65,8 @@ const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|st
  * The text of prometheus.yml.
  * @param rules paths of rule files
  */
-function configText(discovery: Discovery, rules: string, seconds: number): string {
-  return `# Made by packages/cli/src/observe/prometheus-config.ts.
+function prometheusConfig(discovery: Discovery, rules: string, seconds: number): string {
+  return `# Made by packages/cli/src/observe/config.ts.
 global:
   scrape_interval: ${seconds}s
   # A service that asks a broker which hangs takes three seconds to say that it is not ready.
@@ -47,7 +94,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
     `    static_configs:\n${ofEach(
       (service) => `{ targets: ['127.0.0.1:${portOf(service)}'], labels: { service: ${service.name} } }`,
     )}`
-  return configText(
+  return prometheusConfig(
     {
       services: at(({ name }) => entryOf(ports.services, name).metrics),
       sidecars: at(({ name }) => entryOf(ports.services, name).daprMetrics),
@@ -72,7 +119,7 @@ export function containersConfig(): string {
     })
     return `    dns_sd_configs:\n${found}    relabel_configs:\n${names}`
   }
-  return configText(
+  return prometheusConfig(
     {
       services: at(({ name }) => entryOf(defaultPorts.services, name).metrics),
       sidecars: at(({ name }) => entryOf(defaultPorts.services, name).daprMetrics),

@@ -1,13 +1,59 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { cacheFolder } from '../lib/paths.ts'
+import { StackError } from '../lib/error.ts'
+import { cacheFolder, repository } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
-import { checkHash } from './hashes.ts'
-import type { Provisioned, ProvisionOptions } from './options.ts'
-import { go } from './tools.ts'
+import { go, pip, type Tool } from './tools.ts'
+
+export interface ProvisionOptions {
+  onProgress: (line: string) => void
+  signal?: AbortSignal | undefined
+}
+
+/** A thing the cache holds, and how it gets there. */
+export interface Provisioned {
+  /** The folder in the cache; it exists only when complete. */
+  folder: string
+  /** What is made, why here, and how long that takes: told before the work begins. */
+  about: string
+  /** What making it needs. */
+  needs: Tool[]
+  /** Makes it in an empty folder, which then takes its final name. */
+  make: (folder: string, options: ProvisionOptions) => Promise<void>
+}
+
+export const hashesFile = join(repository, 'packages/cli/hashes.json')
+
+/**
+ * What each download must be, by its name: a Go module's `h1:` (which covers its go.sum, and so all it needs), and of a file of npm's or
+ * Maven's its `sha512-`, in base64. `make -C tools hashes` writes it.
+ */
+export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
+
+/** @throws {StackError} `wrong-hash` when this is not what packages/cli/hashes.json says, or it says nothing */
+export function checkHash(name: string, found: string): void {
+  const pinned = hashes[name]
+  if (pinned === found) return
+  throw new StackError(
+    'wrong-hash',
+    `${name} is ${found}, and packages/cli/hashes.json says ${pinned ?? 'nothing about it'}`,
+    {
+      nextStep: pinned
+        ? 'do not use it: find out who changed it'
+        : 'make -C tools hashes, when its version was changed on purpose',
+    },
+  )
+}
+
+/** As npm writes it: `sha512-` and base64. */
+export function hashOf(file: string): string {
+  return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
+}
 
 /** A program that its Go module holds. */
-export interface GoProgram {
+interface GoProgram {
   /** What progress lines call it. */
   name: string
   /** `path@version` */
@@ -79,4 +125,21 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
     })
     return source.Dir
   })
+}
+
+/**
+ * What a list of PyPI packages with hashes names, in a folder of the cache: programs in `bin`, which find their modules with this folder as
+ * `PYTHONPATH`.
+ * @param about what is fetched, and how much
+ */
+export function pythonPackages(name: string, requirements: string, about: string): Provisioned {
+  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16)
+  const make = (folder: string, options: ProvisionOptions) => installWheels(folder, requirements, options)
+  return { folder: join(cacheFolder(), `${name}-${hash}`), about, needs: [pip], make }
+}
+
+async function installWheels(folder: string, requirements: string, { signal }: ProvisionOptions): Promise<void> {
+  const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:', '--require-hashes']
+  const args = ['-m', 'pip', 'install', ...options, '--target', folder, '--requirement', requirements]
+  await runTool('python3', args, { cwd: folder, env: { PIP_ROOT_USER_ACTION: 'ignore' }, signal })
 }

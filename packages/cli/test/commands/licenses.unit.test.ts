@@ -1,6 +1,11 @@
 import { expect } from 'chai'
-import { refusedLicenses } from '../../src/supply/licenses.ts'
-import { type LockedPackage, lockedPackages, readLock, shippedPackages } from '../../src/supply/lock.ts'
+import {
+  type LockedPackage,
+  lockedPackages,
+  readLock,
+  refusedLicenses,
+  shippedPackages,
+} from '../../src/commands/sbom.ts'
 
 const lock = readLock()
 const withLicense = (license: string | undefined): LockedPackage => {

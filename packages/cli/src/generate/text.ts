@@ -1,3 +1,9 @@
+/** What a generated file begins with: that it is one, and what else a reader needs to know. */
+export function generated(comment: string): string {
+  const lines = ['Generated from services.json by make generate.', '', ...comment.split('\n')]
+  return lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')
+}
+
 /** Returns a file's text with the part between the lines `# from SOURCE` and `# to here` replaced. */
 export function replacePart(text: string, source: string, content: string, file: string): string {
   const begin = text.indexOf(`# from ${source}`)

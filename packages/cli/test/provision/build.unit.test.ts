@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { pinned } from '../../src/commands/hashes.ts'
 import { StackError } from '../../src/lib/error.ts'
 import { versions } from '../../src/lib/paths.ts'
-import { checkHash, hashes } from '../../src/provision/hashes.ts'
+import { checkHash, hashes } from '../../src/provision/build.ts'
 
 describe('packages/cli/hashes.json', () => {
   const jars = [`kafka_2.13-${versions.kafka}.jar`, `kafka-tools-${versions.kafka}.jar`]

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { localKafka } from '../kafka/connection.ts'
+import { replaceFile } from '../lib/files.ts'
+import { portUses, requireFreePorts } from '../lib/free-ports.ts'
+import { repository } from '../lib/paths.ts'
+import type { StackPorts } from '../lib/ports.ts'
+import { dataFolder } from '../processes/plan.ts'
+import { startProcess } from '../processes/process-control.ts'
+import type { ProcessSpec } from '../processes/process-spec.ts'
+import { processState } from '../processes/run-record.ts'
+import { jaeger } from '../processes/trace-variables.ts'
+import { waitUntil } from '../processes/wait.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
+import { jaegerFile, jaegerTool, prometheusFolder, prometheusTool } from '../provision/programs.ts'
+import { provisionTools } from '../provision/provision.ts'
+import { localConfig, localJaeger } from './config.ts'
+
+/**
+ * Makes sure that Jaeger runs beside a stack of processes: it takes traces by OTLP over HTTP, keeps them in memory, and shows them. What of the
+ * stack starts from now on sends it its own; what runs already does not.
+ * @throws {StackError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ */
+export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
+  await provisionTools([jaegerTool()], options)
+  const file = join(dataFolder(folder), 'jaeger.yml')
+  mkdirSync(dataFolder(folder), { recursive: true })
+  replaceFile(file, localJaeger(ports))
+  const spec = {
+    name: jaeger,
+    command: jaegerFile(),
+    args: [`--config=file:${file}`],
+    env: {},
+    ports: { otlp: ports.otlp, page: ports.jaeger },
+  }
+  await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
+}
+
+/** What is written down for Prometheus: seconds between scrapes, and rule files, when they are not the usual ones. */
+interface PrometheusOptions extends ProvisionOptions {
+  seconds?: number
+  rules?: string
+}
+
+const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
+
+/**
+ * Makes sure that Prometheus and the exporter run beside a stack of processes.
+ * @throws {StackError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ */
+export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
+  const { rules = usualRules, seconds } = options
+  await provisionTools([prometheusTool()], options)
+  const data = join(dataFolder(folder), 'prometheus')
+  mkdirSync(data, { recursive: true })
+  const config = join(data, 'prometheus.yml')
+  replaceFile(config, localConfig(ports, rules, seconds))
+  const observers = [
+    { spec: exporterSpec(ports), url: `http://127.0.0.1:${ports.exporter}/` },
+    { spec: prometheusSpec(ports, config, data), url: `http://127.0.0.1:${ports.prometheus}/-/ready` },
+  ]
+  await startBeside(folder, observers, options)
+}
+
+function exporterSpec({ kafka, exporter }: StackPorts): ProcessSpec {
+  return {
+    name: 'exporter',
+    command: process.execPath,
+    args: [join(repository, 'packages/cli/src/observe/exporter.ts'), '127.0.0.1', String(exporter)],
+    env: { Stream__Brokers: localKafka(kafka).bootstrapBrokers.join() },
+    ports: { http: exporter },
+  }
+}
+
+function prometheusSpec({ prometheus }: StackPorts, config: string, data: string): ProcessSpec {
+  return {
+    name: 'prometheus',
+    // Where it finds its pages.
+    command: '/bin/sh',
+    args: [
+      '-c',
+      'cd "$0" && exec ./prometheus "$@"',
+      prometheusFolder(),
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${data}`,
+      '--storage.tsdb.retention.time=15d',
+      '--storage.tsdb.retention.size=2GB',
+      `--web.listen-address=127.0.0.1:${prometheus}`,
+      '--log.level=warn',
+    ],
+    env: {},
+    ports: { http: prometheus },
+  }
+}
+
+const timeoutMs = 60_000
+
+/**
+ * Starts programs beside the stack of processes in this folder, and waits until all of them answer; those that run stay. They end with
+ * the stack (`stopStack`), and their data stays.
+ * @param observers each with an address that answers once it is ready
+ * @throws {StackError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
+ */
+async function startBeside(
+  folder: string,
+  observers: readonly { spec: ProcessSpec; url: string }[],
+  { onProgress, signal }: ProvisionOptions,
+): Promise<void> {
+  const absent = observers.map(({ spec }) => spec).filter(({ name }) => processState(folder, name).state !== 'running')
+  await requireFreePorts(absent.flatMap(portUses))
+  for (const spec of absent) {
+    startProcess(folder, spec)
+    onProgress(`${spec.name}: starting`)
+  }
+  const ready = observers.map(async ({ spec: { name }, url }) => {
+    await waitUntil(name, { folder, processes: [name], timeoutMs, signal }, () => silence(url))
+    if (absent.some((spec) => spec.name === name)) onProgress(`${name}: ready`)
+  })
+  await Promise.all(ready)
+}
+
+/** Why nobody answers there; undefined when somebody does, if only that there is nothing at this path. */
+async function silence(url: string): Promise<string | undefined> {
+  const answer = await fetch(url).catch((error: Error) => error)
+  return answer instanceof Error || answer.status >= 500 ? `${url} does not answer yet` : undefined
+}
