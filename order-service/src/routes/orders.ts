@@ -23,7 +23,11 @@ import type { OrderStore } from '../store.ts'
 const placed = contractFields('OrderCreated', 'OrderId')
 
 const newOrder = (currency: Currency) =>
-  jsonBody<PlaceOrder>('NewOrder', { ...placed, total: ['OrderCreated', 'Total', amountRule(currency)] })
+  jsonBody<PlaceOrder>(
+    'NewOrder',
+    { ...placed, total: ['OrderCreated', 'Total', amountRule(currency)] },
+    { total: currency.decimals > 0 ? 42.5 : 42 },
+  )
 
 /** An order with the currency of its amounts, which is the installation's. */
 type Shown = Order & { currency: string }
