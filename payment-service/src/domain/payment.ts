@@ -1,4 +1,4 @@
-import type { Tenant } from '@orderflow/envelope-schema'
+import type { CamelCase, PayloadOf, Tenant } from '@orderflow/envelope-schema'
 import { cancelledBeforePayment, type Policy, type Verdict } from './policy.ts'
 
 /** What made a fact: the causing event's (or manual request's) Id, the conversation it belongs to, and when. */
@@ -10,15 +10,12 @@ export interface Cause {
   at: string
 }
 
-export const paymentSources = ['OrderCreated', 'Manual'] as const
-export type PaymentSource = (typeof paymentSources)[number]
+/** The fields of an announcement: those of PaymentApproved, without the payment's id. */
+type Announced = CamelCase<Omit<PayloadOf<'PaymentApproved'>, 'PaymentId'>>
 
 export const paymentStatuses = ['Approved', 'Rejected', 'Refunded'] as const
 
-export interface Charge extends Cause {
-  orderId: string
-  amount: number
-  source: PaymentSource
+export interface Charge extends Cause, Pick<Announced, 'orderId' | 'amount' | 'source'> {
   /** Whose payment it is; left out for nobody in particular. */
   tenant?: Tenant
 }
@@ -88,14 +85,10 @@ function isEarlier(a: Cause, b: Cause): boolean {
 }
 
 /** A payment as the API shows it. */
-export interface Payment {
+export interface Payment extends Announced {
   id: string
-  orderId: string
-  amount: number
   status: (typeof paymentStatuses)[number]
-  policy: string
   reason?: string
-  source: PaymentSource
   createdAt: string
   refundedAt?: string
   correlationId: string

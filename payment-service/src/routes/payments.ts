@@ -1,6 +1,7 @@
 import type { Currency } from '@orderflow/envelope-schema'
 import {
   amountRule,
+  contractFields,
   dateTime,
   guidText,
   idempotencyKey,
@@ -15,7 +16,7 @@ import {
   text,
 } from '@orderflow/service-kit'
 import type { Commands, MakePayment } from '../commands.ts'
-import { type Payment, PaymentError, paymentSources, paymentStatuses } from '../domain/payment.ts'
+import { type Payment, PaymentError, paymentStatuses } from '../domain/payment.ts'
 import { type PaymentStore, paymentIdOf } from '../store.ts'
 
 const newPayment = (currency: Currency) =>
@@ -33,13 +34,10 @@ type Shown = Payment & { currency: string }
 
 const payment = model<Shown>('Payment', {
   id: guidText,
-  orderId: guidText,
-  amount: ['PaymentApproved', 'Amount'],
+  ...contractFields('PaymentApproved', 'PaymentId'),
   currency: { ...text, description: 'ISO 4217. The currency of the amount.' },
   status: { ...text, enum: paymentStatuses },
-  policy: { ...text, description: 'Name and version of the policy that decided.' },
   reason: { ...text, description: 'Why it was rejected.' },
-  source: { ...text, enum: paymentSources },
   createdAt: dateTime,
   refundedAt: dateTime,
   correlationId: guidText,
