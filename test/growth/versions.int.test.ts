@@ -30,8 +30,11 @@ describe('a second version of OrderCreated, with one optional field', () => {
     expect(stdout).to.contain('events/OrderCreated.2.json: is a new Version: forward to OrderCreated.1.json')
   })
 
-  it('leaves the tests of the contract, the services and the template true', async () => {
-    const tests = ['{envelope-schema,order-service,payment-service}/test', 'packages/service-kit/test/{operations,web}']
+  it('leaves the tests of the contract, the services and the kit true', async () => {
+    const tests = [
+      '{envelope-schema,order-service,payment-service}/test',
+      'packages/service-kit/test/{operations,stream,web}',
+    ]
     await mocha(...tests.map((folder) => `${folder}/**/*.unit.test.ts`))
   })
 

@@ -51,7 +51,8 @@ describe('what a service would do with a record', () => {
               return true
             },
           })
-          if (isNew) await publish('paymentevents', id, { ...event, Name: 'PaymentApproved' } as unknown as Envelope)
+          const reaction = { ...event, Name: 'PaymentApproved', Version: 1 } as unknown as Envelope
+          if (isNew) await publish('paymentevents', id, reaction)
           return isNew
         },
       },

@@ -510,8 +510,8 @@ describe('consumer', () => {
     expect(sidecar.published.map(({ headers }) => headers['deadletter-reason'])).to.deep.equal(['handler-error'])
   })
 
-  it('dead-letters a version that no handler is for, and says which there are', async () => {
-    await consume(entry({ ...envelope, Version: 2 }))
+  it('dead-letters a version that no schema describes, and names the versions that have one', async () => {
+    await consume(entry({ ...envelope, Version: 99 }))
     expect(handled).to.deep.equal([])
     expect(sidecar.published[0]?.headers).to.include({ 'deadletter-reason': 'unknown-version' })
     expect(sidecar.published[0]?.headers['deadletter-detail']).to.match(/OrderCreated.*1/)
