@@ -28,7 +28,7 @@ const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
 
 const loaded = new Map<Route['view'], ComponentType<{ route: Route }>>()
 
-/** The page: a header, and the view that the path names. */
+/** Renders the page: a header, and the view of the path. */
 export function App() {
   const route = routeOf(path.value)
   const [, drawn] = useState(0)
@@ -52,7 +52,7 @@ export function App() {
       (error: unknown) => setFailed(String(error)),
     )
   }, [view])
-  // What a view asks for it has asked for by now.
+  // By now the view has sent its own requests.
   const isDrawn = View !== undefined || failed !== null
   useEffect(() => {
     if (isDrawn) connect()
@@ -60,7 +60,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <Header />
       <main id="main" tabIndex={-1}>
@@ -75,21 +75,21 @@ export function App() {
   )
 }
 
-/** After a new version its old files are gone. */
+/** A new version removes the old files. */
 const asProblem = (detail: string) => ({ type: 'about:blank', title: 'This view cannot be loaded', status: 0, detail })
 
 export const NotFound: View<'not-found'> = ({ route: { path } }) => {
-  useTitle('No such view')
+  useTitle('Page not found')
   return (
     <article class="page">
       <TruthLine />
-      <h1>There is no such view</h1>
+      <h1>Page not found</h1>
       <p>
         <code class="whole">{path}</code> is none of this page. A record is at <code>/e/topic/partition/offset</code>,
         an event at <code>/id/…</code>, a conversation at <code>/c/…</code>.
       </p>
       <p>
-        <a href="/">See what happens now</a>
+        <a href="/">Show live events</a>
       </p>
     </article>
   )

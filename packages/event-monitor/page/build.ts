@@ -15,21 +15,21 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** What `dist/manifest.json` holds; `src/page-files.ts` reads it. */
+/** The content of `dist/manifest.json`, which `src/page-files.ts` reads. */
 export interface Manifest {
   files: {
-    /** As it is asked for: `/assets/main-ABCD1234.js`; the page itself is `/index.html`. */
+    /** Path of the request: `/assets/main-ABCD1234.js`; the page itself is `/index.html`. */
     path: string
     type: string
     etag: string
-    /** Named by its content, so that nobody needs to ask for it twice. */
+    /** Whether its name follows from its content, so that browsers cache it. */
     immutable: boolean
   }[]
-  /** What a browser takes for the first view, `/`. */
+  /** Files that a browser loads for the first view, `/`. */
   firstView: string[]
 }
 
-/** The files of the page by their paths, as a browser asks for them, and those that it takes for the first view, `/`. */
+/** The page's files by their request paths, and those of the first view, `/`. */
 interface Bundle {
   files: Map<string, Buffer>
   firstView: string[]
@@ -37,7 +37,7 @@ interface Bundle {
 
 /**
  * Bundles the page, a file for each view. The same source gives the same bytes.
- * @throws {Error} what esbuild says, when the source is wrong
+ * @throws {Error} esbuild's errors in the source
  */
 export async function bundlePage(): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
@@ -69,11 +69,11 @@ export async function bundlePage(): Promise<Bundle> {
 
 /**
  * Bundles the page and writes it with its compressed form and a manifest.
- * @param folder what was in it goes away; `packages/event-monitor/dist` without
+ * @param folder is replaced; `packages/event-monitor/dist` by default
  */
 export async function buildPage(folder = dist): Promise<Manifest> {
   const { files, firstView } = await bundlePage()
-  // Beside it, then in its place: somebody may be reading what was there.
+  // Written next to the folder and then moved, because the old files may be in use.
   const fresh = `${folder}.${process.pid}`
   mkdirSync(join(fresh, 'assets'), { recursive: true })
   for (const [path, bytes] of files) {
@@ -94,7 +94,7 @@ export async function buildPage(folder = dist): Promise<Manifest> {
   return manifest
 }
 
-/** Whoever bundles at the same time has put theirs there between the two steps: then again. */
+/** Replaces a folder. Another build may put its own there between the two steps; then it tries again. */
 function replaceFolder(folder: string, fresh: string): void {
   for (;;) {
     rmSync(folder, { recursive: true, force: true })
@@ -111,7 +111,7 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } })
 }
 
-/** esbuild says paths from where it works; a browser asks for them from `dist`. */
+/** Returns the request path of a file: esbuild names paths from its working folder, a browser from `dist`. */
 const pathOf = (output: string) => join(here, output).slice(dist.length)
 
 function namesIn({ outputs }: Metafile) {
@@ -129,7 +129,7 @@ function namesIn({ outputs }: Metafile) {
   }
 }
 
-/** With what they import statically. */
+/** Returns the files that entries load, with their static imports. */
 function loadedBy({ outputs }: Metafile, entries: string[]): string[] {
   const visited = new Set<string>()
   const follow = (output: string): void => {
@@ -151,7 +151,7 @@ function html(entry: (source: string) => string, firstView: string[]): string {
 <meta charset="utf-8">
 <title>Event monitor</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="What happens between the services of orderflow, what broke, and how to fix it">
+<meta name="description" content="What happens between the services of orderflow, what broke, and how to edit and replay">
 <link rel="icon" href="${entry('icon.svg')}">
 <script src="${entry('theme.ts')}"></script>
 <link rel="stylesheet" href="${entry('styles/main.css')}">
@@ -165,7 +165,7 @@ ${preloads.join('')}<script type="module" src="${entry('main.tsx')}"></script>
 `
 }
 
-/** The licenses of what others wrote and the bundle holds: they ask to be told along. */
+/** Returns the licenses of bundled packages, which must be distributed with them. */
 function licensesOf({ inputs }: Metafile): string {
   const roots = Object.keys(inputs).map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0])
   const folders = [...new Set(roots.filter((root) => root !== undefined))].map((root) => join(here, root)).sort()

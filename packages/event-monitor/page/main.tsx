@@ -15,5 +15,5 @@ root.replaceChildren()
 render(<App />, root)
 keepConnected()
 void loadCaller()
-// The first view comes first.
+// The first view loads before this.
 setTimeout(payAttention, 1000)

@@ -2,30 +2,30 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 
-/** A picture: its name, and what is on it. */
+/** A picture of a view. */
 export interface Picture {
   name: string
-  /** With its query. */
+  /** Path with its query. */
   path: string
-  /** Light alone without. */
+  /** Light only by default. */
   schemes?: ('light' | 'dark')[]
-  /** What somebody does before it is taken, such as opening a step. */
+  /** Actions before the picture, such as opening a step. */
   before?: (page: Page) => Promise<void>
 }
 
 interface Options {
   browser: Browser
-  /** Of the monitor. */
+  /** Address of the monitor. */
   url: string
-  /** Where `NAME-light.webp`, `NAME-dark.webp` are written. */
+  /** Folder of `NAME-light.webp` and `NAME-dark.webp`. */
   folder: string
   pictures: Picture[]
-  /** Pixels; the height of the page when it is higher. */
+  /** Size in pixels; a higher page is taken whole. */
   width?: number
   height?: number
 }
 
-/** Pictures of views of a running monitor. */
+/** Takes pictures of views of a running monitor. */
 export async function takePictures({ browser, url, folder, pictures, width = 1280, height = 800 }: Options) {
   mkdirSync(folder, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -37,7 +37,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
         await page.goto(url + path)
         await page.locator('main :is(h1)').first().waitFor({ state: 'attached' })
         await before?.(page)
-        // What is asked for is answered, and drawn; how much there is to look at is asked for after a second.
+        // Waits for requests and drawing; the number of problems is loaded after a second.
         await page.waitForTimeout(1500)
         writeFileSync(join(folder, `${name}-${colorScheme}.webp`), await pictureOf(page))
         await page.close()
@@ -48,7 +48,7 @@ export async function takePictures({ browser, url, folder, pictures, width = 128
   }
 }
 
-/** The whole page. As WebP, which playwright does not make: a third of a PNG. */
+/** Returns a picture of the whole page. It is a WebP, a third of a PNG, which playwright cannot make. */
 async function pictureOf(page: Page): Promise<Buffer> {
   const session = await page.context().newCDPSession(page)
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')

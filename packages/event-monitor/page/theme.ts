@@ -1,7 +1,7 @@
-// Loaded before the page is drawn, so that nobody who chose dark sees a white flash.
+// Loaded before the page is drawn, so that a dark theme never starts with a white flash.
 try {
   const chosen = localStorage.getItem('theme')
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 } catch {
-  // A browser may keep nothing: then the system decides.
+  // Without storage the system's theme applies.
 }

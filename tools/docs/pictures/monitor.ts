@@ -64,7 +64,7 @@ interface DeadLetter {
 }
 
 const edit: NonNullable<Picture['before']> = async (page) => {
-  await page.getByText('it would be refused again').waitFor()
+  await page.getByText('it would be rejected again').waitFor()
   const text = await page.locator('.cm-content').innerText()
   await page.locator('.cm-content').click()
   await page.keyboard.press('Control+a')

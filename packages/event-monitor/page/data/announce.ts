@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
-/** What a screen reader is told, politely: not more often than every few seconds, the newest alone. */
+/** Text for screen readers: the newest one, at most every few seconds. */
 export const announced = signal('')
 
 let last = 0
@@ -18,7 +18,7 @@ export function announce(text: string): void {
   )
 }
 
-/** What the tab is called. */
+/** Sets the title of the tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Event monitor`

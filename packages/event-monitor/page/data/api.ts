@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { type Me, type Problem, paths } from '../../src/api/index.ts'
 import { root } from './location.ts'
 
-/** An answer that is none: what the monitor said, or that it does not answer (status 0). */
+/** A failed request: the monitor's problem, or that it does not answer (status 0). */
 export class ApiProblem extends Error {
   readonly problem: Problem
 
@@ -12,19 +12,21 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Whether the same question has the same answer however often it is asked: who asks is not known, may not, or asks what cannot be. */
+/**
+ * Returns whether repeating the request is useless: the caller is unknown or not allowed, or the request is invalid.
+ */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem &&
   error.problem.status >= 400 &&
   error.problem.status < 500 &&
   error.problem.status !== 429
 
-/** @throws {ApiProblem} and what fetch throws when it is aborted */
+/** @throws {ApiProblem} and fetch's error if it is aborted */
 export function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   return ask<Answer>(path, { ...(signal && { signal }) })
 }
 
-/** @throws {ApiProblem} and what fetch throws when it is aborted */
+/** @throws {ApiProblem} and fetch's error if it is aborted */
 export function post<Answer>(path: string, body: unknown, init: { signal?: AbortSignal; key?: string } = {}) {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (init.key) headers['idempotency-key'] = init.key
@@ -41,20 +43,20 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
 }
 
 /**
- * Asks as whoever signed in.
- * @throws {ApiProblem} for what is no answer, and what fetch throws when it is aborted
+ * Sends a request with the user's credential.
+ * @throws {ApiProblem} for a refusal, and fetch's error if it is aborted
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const sent = credential()
   const response = await answerTo(path, { ...init, headers: { ...init.headers, ...authorization(sent) } })
   if (response.ok) return response
   const problem = await problemOf(response)
-  // Who signed in meanwhile is not refused by what was asked before.
+  // A user who has signed in meanwhile is not signed out by an earlier refusal.
   if (problem.status === 401 && sent === credential()) refuse(problem)
   throw new ApiProblem(problem)
 }
 
-/** Whether a key or token counts, before anybody uses it. @throws {ApiProblem} when it does not: 401, or 403 */
+/** Checks a key or token before it is used. @throws {ApiProblem} 401 or 403 if it is not accepted */
 export async function tryCredential(key: string): Promise<void> {
   const response = await answerTo(paths.me, { headers: authorization(key) })
   if (!response.ok) throw new ApiProblem(await problemOf(response))
@@ -84,14 +86,14 @@ export const queryOf = (values: Record<string, string | number | null | undefine
   return text && `?${text}`
 }
 
-/** That the monitor let nobody in, on a stack that is closed, and why what somebody had signed in with does not count any more. */
+/** Set if the monitor requires authentication, with the reason why the last credential was refused. */
 export const refusal = signal<{ ended: string | null } | null>(null)
-/** Whether somebody is asked who they are. */
+/** Whether the sign-in dialog is open. */
 export const isSigningIn = signal(false)
 
 const credentialKey = 'credential'
 
-/** The API key or token that somebody signed in with. It is in this tab alone, and gone with it. */
+/** Returns the API key or token. It is stored for this tab only. */
 export function credential(): string | null {
   try {
     return sessionStorage.getItem(credentialKey)
@@ -100,12 +102,12 @@ export function credential(): string | null {
   }
 }
 
-/** The header that says who asks: none where nobody signed in. */
+/** Returns the authorization header, if the user is signed in. */
 function authorization(sent = credential()): { authorization?: string } {
   return sent === null ? {} : { authorization: `Bearer ${sent}` }
 }
 
-/** Who asked is not let in: what they had signed in with is forgotten, and they are asked, once. */
+/** Forgets a refused credential and opens the sign-in dialog, once. */
 function refuse({ title, detail = title }: Problem): void {
   if (refusal.value) return
   refusal.value = { ended: credential() && detail }
@@ -113,28 +115,28 @@ function refuse({ title, detail = title }: Problem): void {
   try {
     sessionStorage.removeItem(credentialKey)
   } catch {
-    // Then there was nothing.
+    // Without storage there is nothing to remove.
   }
 }
 
-/** Asks for everything anew, as whoever has this. @throws {DOMException} where the browser keeps nothing for the page */
+/** Signs in and reloads the page. @throws {DOMException} if the browser stores nothing for the page */
 export function signIn(accepted: string): void {
   sessionStorage.setItem(credentialKey, accepted)
   location.reload()
 }
 
-/** Nothing that was shown or written stays. */
+/** Signs out, and removes everything that was shown or written. */
 export function signOut(): void {
   sessionStorage.clear()
   location.reload()
 }
 
-/** Who looks, and what they may do; null until it is known. */
+/** The caller and their scopes; null until they are loaded. */
 export const me = signal<Me | null>(null)
 
 export const may = (scope: 'events:operate' | 'events:reveal') => me.value?.scopes.includes(scope) ?? false
 
-/** Again until it is known: the monitor may still be starting. Not when it lets nobody in. */
+/** Loads the caller, and tries again while the monitor starts, unless it refuses. */
 export async function loadCaller(): Promise<void> {
   try {
     me.value = await get<Me>(paths.me)

@@ -2,12 +2,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Act, type Command, keyReader } from '../lib/keys.ts'
 import { go } from './location.ts'
 
-/** What a view does for a key; false when it has nothing to do, so that another may. */
+/** Actions of a view for keys; false lets another view act. */
 export type Handlers = Partial<Record<Act, () => boolean | undefined>>
 
 const stack: { current: Handlers }[] = []
 
-/** Keys are for what was mounted last, then for what was before it; from the moment on in which somebody sees it. */
+/** Handles keys: the component that was mounted last gets them first, from its first visible frame on. */
 export function useKeys(handlers: Handlers): void {
   const current = useRef(handlers)
   current.current = handlers

@@ -13,13 +13,13 @@ interface Load<Answer> {
   again: () => void
 }
 
-/** Waits between two questions after one that failed, in milliseconds. */
+/** Waiting times after a failed request, in milliseconds. */
 const patience = 3000
 
 /**
- * Asks for a path, anew when it changes. What is there stays while the same path is asked for again, also when that fails.
- * @param path null asks for nothing
- * @param everyMs asks again and again, while the tab is looked at
+ * Loads a path, again whenever it changes. An answer stays while the same path is loaded again, also if that fails.
+ * @param path null loads nothing
+ * @param everyMs repeats the request while the tab is visible
  */
 export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Answer> {
   const state = useSignal<Loaded<Answer>>({ data: null, problem: null, isLoading: true })
@@ -41,7 +41,7 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
         if (current.signal.aborted) return
         const problem = asProblem(error)
         state.value = { ...state.value, problem, isLoading: false }
-        // What is not there yet may come.
+        // A missing record may arrive later.
         const wait = isPassing(problem) ? patience : problem.status === 404 ? everyMs : undefined
         if (wait) timer = setTimeout(next, wait)
       }
@@ -60,19 +60,19 @@ export function useLoad<Answer>(path: string | null, everyMs?: number): Load<Ans
   return { state, again: () => again.current() }
 }
 
-/** What a request said, or what went wrong in the page itself. */
+/** Returns the problem of a request, or of the page itself. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) return error.problem
-  return { type: 'about:blank', title: 'The page made a mistake', status: -1, detail: String(error) }
+  return { type: 'about:blank', title: 'The page has failed', status: -1, detail: String(error) }
 }
 
-/** Whether the same may be answered a moment later. */
+/** Returns whether a later attempt may succeed. */
 export const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500
 
-/** What somebody asks for by a button, of which one is under way at a time. */
+/** Runs actions of buttons, one at a time. */
 interface Task<Name extends string> {
   busy: Signal<Name | null>
-  /** Of the last one that failed. */
+  /** Problem of the last failed action. */
   problem: Signal<Problem | null>
   run: (name: Name, act: () => Promise<void>) => Promise<void>
 }

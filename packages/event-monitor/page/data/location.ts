@@ -3,7 +3,7 @@ import { options } from 'preact'
 
 const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
 
-/** What the address bar says, below the page's root. */
+/** The address, below the page's root. */
 export const path = signal(ownPath(location.pathname))
 export const search = signal(location.search)
 
@@ -21,13 +21,13 @@ export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   read()
 }
 
-/** Back to where somebody came from; to the live view when that was another page. */
+/** Goes back; to the live view if the previous page was another one. */
 export function back(): void {
   if (history.state === null && document.referrer === '' && history.length <= 1) go('/')
   else history.back()
 }
 
-/** Links of the page are followed without loading it anew. */
+/** Follows links of the page without loading it again. */
 export function followLinks(): void {
   addEventListener('popstate', read)
   document.addEventListener('click', (event) => {
@@ -50,10 +50,10 @@ export function followLinks(): void {
   })
 }
 
-/** The path that the page is served at, without the slash at its end: empty, or a prefix of a proxy. Scripts are in `assets/` below it. */
+/** The page's path without a trailing slash: empty, or the prefix of a proxy. Scripts are in `assets/` below it. */
 export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
 
-/** Has every link of the page to one of its paths, such as `/dead`, lead there below its root. */
+/** Makes links to paths such as `/dead` relative to the page's root. */
 export function rootLinks(): void {
   const { vnode: others } = options
   options.vnode = (vnode) => {

@@ -5,10 +5,10 @@ import { post } from './api.ts'
 import { useLoad } from './load.ts'
 import { connection, jobs } from './stream.ts'
 
-/** The same request again is the same job, until it was answered. */
+/** Keys of requests: a repeated request is the same job until it was answered. */
 const keys = new Map<string, string>()
 
-/** Begins a job. @throws {ApiProblem} */
+/** Starts a job. @throws {ApiProblem} */
 export async function replay(request: ReplayRequest): Promise<Job> {
   const body = JSON.stringify(request)
   const key = keys.get(body) ?? randomKey()
@@ -33,13 +33,13 @@ function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** The jobs that the monitor knows, newest first, as the stream moves them on. */
+/** Returns the monitor's jobs, newest first, with the stream's updates. */
 export function useJobs() {
   const { state, again } = useLoad<{ items: Job[] }>(paths.replays)
   const wasOpen = useRef(true)
   const isOpen = connection.value.state === 'open'
   useEffect(() => {
-    // What moved while there was no connection is asked for.
+    // Updates missed without a connection are loaded.
     if (isOpen && !wasOpen.current) again()
     wasOpen.current = isOpen
   }, [isOpen])

@@ -4,20 +4,23 @@ import { type Job, type LiveBatch, type LiveMessages, paths, type Truth } from '
 import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
-/** What the stream is: `lost` and since when, `away` while nobody looks at the tab, `refused` when it stays so until somebody signs in, or asks for something else. */
+/**
+ * State of the stream: `lost` since a time, `away` while the tab is hidden, `refused` until the user signs in or
+ * changes the request.
+ */
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
 export const truth = signal<Truth | null>(null)
 export const perSecond = signal<number | null>(null)
-/** The newest word of each job that moved while the page is open. */
+/** The newest state of each job that changed while the page is open. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
 
-/** No event has this Id: a view that shows no rows gets the counters and jobs alone. */
+/** No event has this Id: a view without rows gets only counters and jobs. */
 const nothing = '?guid=00000000-0000-0000-0000-000000000000'
 /** The monitor sends something every second. */
 const silenceMs = 6000
-/** A browser has six connections to a host, and each tab would take one. */
+/** A browser has six connections to a host, and each tab uses one. */
 const awayMs = 5000
 
 interface Listener {
@@ -34,13 +37,13 @@ let silence: ReturnType<typeof setTimeout> | undefined
 let leaving: ReturnType<typeof setTimeout> | undefined
 let failures = 0
 
-/** Has the stream say rows, for a view; without one it tells how much comes, and no rows. */
+/** Subscribes a view to rows; without one the stream has counters only. */
 export function listen(to: Listener | null): void {
   listener = to
   open()
 }
 
-/** From the start of the page on. */
+/** Connects from the start of the page on. */
 export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving)
@@ -49,7 +52,7 @@ export function keepConnected(): void {
   })
 }
 
-/** Unless the view that is drawn has asked for its own. */
+/** Connects, unless the view has already subscribed. */
 export function connect(): void {
   if (!source && connection.value.state !== 'refused') open()
 }
@@ -85,15 +88,15 @@ function open(): void {
   })
 }
 
-/** For as long as the monitor sends. @throws {ApiProblem} and when the connection ends */
+/** Reads messages until the connection ends. @throws {ApiProblem} and when the connection ends */
 async function read(signal: AbortSignal, take: (message: EventSourceMessage) => void): Promise<never> {
-  // Not by EventSource, which cannot say who asks.
+  // EventSource cannot send an authorization header.
   const response = await request(paths.live + (listener ? listener.search : nothing), { signal })
   await readMessages(response, take)
   throw new Error('the stream ended')
 }
 
-/** What is done with each message of a connection. */
+/** Handlers of a connection's messages. */
 function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name]) => void } {
   const window = new RateWindow()
   return {
@@ -133,14 +136,14 @@ function lost(): void {
   retry = setTimeout(open, Math.min(10_000, 500 * 2 ** Math.min(failures, 5)))
 }
 
-/** Takes each message of a `text/event-stream`, until it ends. @throws {TypeError} when the connection breaks */
+/** Handles each message of a `text/event-stream` until it ends. @throws {TypeError} when the connection breaks */
 async function readMessages(response: Response, take: (message: EventSourceMessage) => void): Promise<void> {
   if (!response.body) return
   const onEvent = (message: EventSourceMessage) => {
     try {
       take(message)
     } catch (error) {
-      // A mistake of the page's own, and no matter of the connection.
+      // A bug of the page does not end the connection.
       reportError(error)
     }
   }

@@ -1,4 +1,4 @@
-/** Of `sessionStorage`: ends with the tab. */
+/** Part of `sessionStorage`, which ends with the tab. */
 export interface Drafts {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
@@ -7,7 +7,7 @@ export interface Drafts {
 
 const key = (entry: string) => `draft:${entry}`
 
-/** An edit that was not sent yet; placeholders stand for masked values. */
+/** An unsent edit; placeholders stand for masked values. */
 export interface Draft {
   /** Position of the failed record that was edited, as text. */
   attempt: string

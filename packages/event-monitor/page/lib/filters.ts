@@ -5,7 +5,7 @@ const lists = ['topic', 'name', 'publisher', 'why'] as const
 const texts = ['guid', 'q'] as const
 const moments = ['from', 'to'] as const
 
-/** The filter that a URL's query says; what is not to be read in it is left out. */
+/** Returns the filter in a URL's query; unreadable parts are left out. */
 export function filterOf(search: string | URLSearchParams): EventFilter {
   const params = new URLSearchParams(search)
   const filter: EventFilter = {}
@@ -30,7 +30,7 @@ export function filterOf(search: string | URLSearchParams): EventFilter {
   return filter
 }
 
-/** Always in the same order, so that the same filter is the same URL. */
+/** The order is fixed, so that the same filter has the same URL. */
 export function searchOf(filter: EventFilter): string {
   const params = new URLSearchParams()
   for (const key of [...lists, 'validity', 'version'] as const) {
@@ -43,10 +43,10 @@ export function searchOf(filter: EventFilter): string {
   return text && `?${text}`
 }
 
-/** A property that rows are counted by, beside them. */
+/** A property that rows are counted by. */
 export type FacetKey = 'topic' | 'type' | 'publisher' | 'validity' | 'why'
 
-/** Whether rows with this value are asked for. */
+/** Returns whether the filter has this value. */
 export function isChosen(filter: EventFilter, key: FacetKey, value: string): boolean {
   const wanted = partsOf(key, value)
   const keys = Object.keys(wanted) as (keyof EventFilter)[]
@@ -54,7 +54,7 @@ export function isChosen(filter: EventFilter, key: FacetKey, value: string): boo
 }
 
 /**
- * With the value of a facet, or without when it was there. A type and a reason are two properties each, so one takes the place of the
+ * Adds a facet's value to a filter, or removes it. A type and a reason are two properties each, so one replaces the
  * other; of the rest several may be chosen.
  */
 export function toggled(filter: EventFilter, key: FacetKey, value: string): EventFilter {
@@ -87,7 +87,7 @@ function partsOf(key: FacetKey, value: string): EventFilter {
   return { [key]: [value] }
 }
 
-/** What is asked for, as chips that take it away: each a label and the filter without it. */
+/** Returns the filter's parts as chips: each has a label and the filter without it. */
 export function chipsOf(filter: EventFilter): { label: string; without: EventFilter }[] {
   return (Object.entries(filter) as [keyof EventFilter, unknown][]).flatMap(([key, value]) => {
     const without = (rest?: unknown[]) => {

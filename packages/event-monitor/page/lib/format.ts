@@ -16,7 +16,7 @@ export const shownOf = (shown: number, { total, isAtLeast }: { total: number; is
 export const rate = (perSecond: number) =>
   `${perSecond < 10 ? oneDigit.format(perSecond) : count(Math.round(perSecond))}/s`
 
-/** Of milliseconds: `350 ms`, `2.4 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Formats milliseconds: `350 ms`, `2.4 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   const size = Math.abs(ms)
   if (size < 1000) return `${Math.round(ms)} ms`
@@ -33,7 +33,7 @@ export function duration(ms: number): string {
   return `${sign}${large} ${names[0]}${small ? ` ${small} ${names[1]}` : ''}`
 }
 
-/** Since a beginning, to the millisecond: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
+/** Formats a time since a beginning, to the millisecond: `+45 ms`, `+2.4 s`, `+4:00.080`, `+24:04:00.070`. */
 export function since(ms: number): string {
   if (ms < 60_000) return ms < 0 ? duration(ms) : `+${duration(ms)}`
   const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000]
@@ -53,25 +53,25 @@ export function bytes(value: number): string {
   return unit ? `${oneDigit.format(size)} ${unit}` : counted(value, 'byte')
 }
 
-/** The time of day where the reader is, with milliseconds: `10:02:03.456`. */
+/** Formats the local time of day with milliseconds: `10:02:03.456`. */
 export function clock(iso: string): string {
   const date = new Date(iso)
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** With the day, where the reader is: `2026-11-21 10:02:03`. */
+/** Formats local date and time: `2026-11-21 10:02:03`. */
 export function moment(iso: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(iso).slice(0, 8)}`
 }
 
-/** Of a GUID the part that people compare by; the rest is in its title. */
+/** Returns the part of a GUID that people compare; the title has the rest. */
 export const shortId = (id: string) => (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? id.slice(0, 8) : id)
 
 /**
- * What somebody pasted as a key or token, as it may stand in a header (RFC 6750, section 2.1).
- * @returns null when it cannot be one
+ * Returns a pasted key or token in the form of a header (RFC 6750, section 2.1).
+ * @returns null if it is invalid
  */
 export function credentialIn(text: string): string | null {
   const pasted = text.trim().replace(/^Bearer(\s+|$)/i, '')

@@ -4,19 +4,19 @@ type TokenKind = 'key' | 'string' | 'number' | 'word' | 'mark' | 'masked'
 export interface JsonLine {
   depth: number
   tokens: { kind: TokenKind; text: string }[]
-  /** Of the value that begins here. */
+  /** Pointer of the value that begins here. */
   pointer: string
   faults: Fault[]
 }
 
 const masked = /^\*\*\*(\{[^}]*\}\*\*\*$| \(\d+ characters\)$)/
 
-/** Whether a text stands for a value that may not be shown. */
+/** Whether a text is a placeholder of a hidden value. */
 export const isMask = (text: string) => masked.test(text)
 
 /**
- * A document as lines to be shown, with each fault at the line of its pointer; of what is not there, at what it should be in.
- * @param most lines; what is left out says so in a last line
+ * Returns a document as lines, with each fault at the line of its pointer, or of its parent.
+ * @param most limit of lines; a last line reports the rest
  */
 export function jsonLines(document: unknown, faults: readonly Fault[] = [], most = 5000): JsonLine[] {
   const lines: JsonLine[] = []
@@ -41,7 +41,7 @@ function nearest(lines: Map<string, JsonLine>, pointer: string): JsonLine | unde
 interface Spot {
   depth: number
   pointer: string
-  /** The name, when it is in an object. */
+  /** The name of a field in an object. */
   before: JsonLine['tokens']
   /** The comma, unless it is the last. */
   after: string
@@ -84,15 +84,13 @@ function scalar(value: unknown): { kind: TokenKind; text: string } {
   return { kind: typeof value === 'number' ? 'number' : 'word', text: String(JSON.stringify(value)) }
 }
 
-/** Where a value stands in a text: `from` its first character (of its name, in an object), `to` after its last. */
+/** Range of a value in a text: `from` its first character (of its name, in an object), `to` after its last. */
 interface Range {
   from: number
   to: number
 }
 
-/**
- * Where each value of a JSON text stands, by its JSON pointer, as far as the text can be read: what comes after a mistake is left out.
- */
+/** Returns the range of each value in a JSON text by its JSON pointer, up to the first syntax error. */
 export function pointerRanges(text: string): Map<string, Range> {
   const ranges = new Map<string, Range>()
   let at = 0
@@ -162,7 +160,7 @@ export function pointerRanges(text: string): Map<string, Range> {
   return ranges
 }
 
-/** Of a pointer that is not there, the nearest that it would be in; the first character when there is none. */
+/** Returns the range of a pointer, or of its nearest parent; the first character if there is none. */
 export function rangeOf(ranges: Map<string, Range>, pointer: string): Range {
   for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const range = ranges.get(at)

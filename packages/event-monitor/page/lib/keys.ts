@@ -1,6 +1,6 @@
-/** What a view may do for a key. */
+/** Actions of keys in a view. */
 export type Act = 'search' | 'next' | 'previous' | 'open' | 'back' | 'pause' | 'help' | 'conversation'
-/** What a key asks for; `leave` is of the field that somebody writes in. */
+/** Action of a key; `leave` leaves an input field. */
 export type Command = { does: Act } | { does: 'leave' } | { does: 'go'; href: string }
 
 /** `g`, then a letter. */
@@ -29,11 +29,11 @@ const single: Record<string, Act> = {
 
 export interface Pressed {
   key: string
-  /** With Ctrl, Alt or Meta: the browser's. */
+  /** Keys with Ctrl, Alt or Meta belong to the browser. */
   isChord: boolean
-  /** In a field that takes text. */
+  /** Whether the target is a text field. */
   isTyping: boolean
-  /** On something that Enter and Space press. */
+  /** Whether Enter and Space press the target. */
   isOnControl: boolean
 }
 

@@ -13,16 +13,16 @@ export interface Lifeline {
   height: number
   /** The upper edge of each step, and of the one after the last. */
   tops: Float64Array
-  /** Idle times that are told, by the step they come before; milliseconds. */
+  /** Idle times to show, by the step after them; milliseconds. */
   idle: Map<number, number>
   /** Milliseconds from the first event, of each step. */
   times: Float64Array
 }
 
 /**
- * Where everything of a conversation is drawn: a step below the other in their order, lanes side by side.
- * @param width of the room there is; lanes do not get narrower than their names need
- * @param isCompact idle times take a line; else they take room, the longer the more
+ * Returns the layout of a conversation: steps below each other, columns side by side.
+ * @param width available width; columns do not get narrower than their names need
+ * @param isCompact whether an idle time takes one line instead of space by its length
  */
 export function lifelineOf(conversation: Conversation, width: number, isCompact: boolean): Lifeline {
   const { columns, steps } = conversation
@@ -55,7 +55,7 @@ export function lifelineOf(conversation: Conversation, width: number, isCompact:
   }
 }
 
-/** The steps that are in sight between two heights, and some around: `[first, end)`. */
+/** Returns the visible steps between two heights, and some around: `[first, end)`. */
 export function stepsBetween({ tops }: Lifeline, top: number, bottom: number, around = 6): [number, number] {
   const count = tops.length - 1
   return [Math.max(0, lastAtOrAbove(tops, top) - around), Math.min(count, lastAtOrAbove(tops, bottom) + 1 + around)]
@@ -71,24 +71,24 @@ function lastAtOrAbove(tops: Float64Array, y: number): number {
   return low
 }
 
-/** A bar on a lane: from the step that a service reacted to, to the one it published. */
+/** A bar on a column: from the step that a service reacted to, to the one it published. */
 export interface Bar {
   column: string
   from: number
   to: number
 }
 
-/** The bars that cross steps `[first, end)`, also those that begin and end outside of them. */
+/** Returns the bars that cross steps `[first, end)`, also those that begin and end outside of them. */
 export function barsAcross(steps: readonly Step[], first: number, end: number): Bar[] {
   return steps.flatMap(({ cause, from, kind }, to) =>
     cause !== null && kind === 'event' && cause < end && to >= first ? [{ column: from, from: cause, to }] : [],
   )
 }
 
-/** Whether a step is a record: only of those is known when they were. */
+/** Returns whether a step is a record, whose time is known. */
 export const isRecord = ({ kind }: Step): boolean => kind !== 'request' && kind !== 'handled'
 
-/** What is odd about a step, in words. */
+/** Returns notes on a step's anomalies. */
 export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   const notes: { kind: 'warn' | 'info'; text: string }[] = []
   if (step.duplicateOf !== null) notes.push({ kind: 'info', text: `again, first as step ${step.duplicateOf + 1}` })
@@ -100,11 +100,11 @@ export function notesOf(step: Step): { kind: 'warn' | 'info'; text: string }[] {
   return notes
 }
 
-/** What a step is called: `Name@1`, `dead letter: invalid-payload`, `edited and replayed: ...`, `handled: ...`. */
+/** Returns a step's title: `Name@1`, `dead letter: invalid-payload`, `edited and replayed: ...`, `handled: ...`. */
 export function titleOf({ kind, row, isEdited }: Step): string {
   if (kind === 'request') return 'request'
   if (kind === 'handled') return `handled: ${typeName(row)}`
-  if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason is told'}`
+  if (kind === 'dead-letter') return `dead letter: ${row.problem?.message ?? 'no reason given'}`
   if (kind === 'replay') return `${isEdited ? 'edited and replayed' : 'replayed'}: ${typeName(row)}`
   return typeName(row)
 }

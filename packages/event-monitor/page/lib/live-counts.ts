@@ -1,6 +1,6 @@
 import type { Count, Facets, LiveBatch, Rates } from '../../src/api/index.ts'
 
-/** Facets with what a batch adds; the order stays until they are asked for anew, so that nothing moves under a pointer. */
+/** Adds a batch to facets. Their order stays until they are loaded again, so that nothing moves under a pointer. */
 export function addedTo(facets: Facets, { added, matched }: Pick<LiveBatch, 'added' | 'matched'>): Facets {
   if (matched === 0) return facets
   return {
@@ -26,7 +26,7 @@ function summed(counts: Count[], more: Count[]): Count[] {
 
 /** The rate strip: buckets of equal length, the last of which still grows. */
 export interface Strip {
-  /** Milliseconds: where the first begins, and how long each is. */
+  /** Start of the first bucket and length of each, in milliseconds. */
   from: number
   step: number
   counts: number[]
@@ -37,7 +37,7 @@ export const stripOf = ({ from, step, counts, invalid }: Rates): Strip => {
   return { from: Date.parse(from), step: step * 1000, counts: [...counts], invalid: [...invalid] }
 }
 
-/** With what came at this moment; old buckets go as new ones begin. */
+/** Adds events at a moment; old buckets are dropped as new ones begin. */
 export function grown(strip: Strip, at: number, matched: number, invalid: number): Strip {
   const index = Math.floor((at - strip.from) / strip.step)
   const over = Math.max(0, index - strip.counts.length + 1)
@@ -59,7 +59,7 @@ export function grown(strip: Strip, at: number, matched: number, invalid: number
   return next
 }
 
-/** For uPlot: seconds, events a second, and of those the ones that are wrong. */
+/** Returns data for uPlot: seconds, events a second, and invalid events a second. */
 export function plotted(strip: Strip): [number[], number[], number[]] {
   const perSecond = (value: number) => (value * 1000) / strip.step
   return [
@@ -69,7 +69,7 @@ export function plotted(strip: Strip): [number[], number[], number[]] {
   ]
 }
 
-/** How many a second came, of what came in the last seconds. */
+/** The rate of events in the last seconds. */
 export class RateWindow {
   #samples: { at: number; count: number }[] = []
   readonly #ms: number
@@ -83,11 +83,11 @@ export class RateWindow {
     while ((this.#samples[0]?.at ?? at) < at - this.#ms) this.#samples.shift()
   }
 
-  /** Null before there is a second to tell of. */
+  /** Null during the first second. */
   get perSecond(): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     if (!first || !last || last.at - first.at < 900) return null
-    // What the first sample counted came before it.
+    // The first sample's events arrived before it.
     const sum = this.#samples.reduce((total, { count }) => total + count, -first.count)
     return (sum * 1000) / (last.at - first.at)
   }

@@ -1,6 +1,6 @@
 import type { RecordPosition } from '../../src/api/index.ts'
 
-/** What the page shows, as its path says it. */
+/** The view of a path. */
 export type Route =
   | { view: 'live' }
   | { view: 'conversation'; correlationId: string }
@@ -45,14 +45,14 @@ export const hrefs = {
 /** `a-topic/2/1234`: the name of a record, everywhere. */
 export const positionText = ({ topic, partition, offset }: RecordPosition) => `${topic}/${partition}/${offset}`
 
-/** The record that somebody typed the place of; undefined when it is none. */
+/** Returns the record position in a text; undefined if there is none. */
 export function positionIn(text: string): RecordPosition | undefined {
   const [, topic = '', partition = '', offset = ''] =
     /^\/?(?:e\/)?([\w.-]+)\/(\d{1,9})\/(\d{1,19})$/.exec(text.trim()) ?? []
   return topic ? { topic, partition: Number(partition), offset } : undefined
 }
 
-/** A part that no percent-encoding can mean stays as it is. */
+/** Invalid percent-encoding is left as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

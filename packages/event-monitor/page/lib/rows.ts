@@ -1,18 +1,18 @@
 import type { EventRow } from '../../src/api/index.ts'
 import { positionText } from './route.ts'
 
-/** A line of the list: a row, or a note of rows that came and are not in it. */
+/** A line of the list: a row, or a note about rows that are not listed. */
 export type Line = { row: EventRow } | { leftOut: number; from: string; to: string }
 
-/** More than anybody reads, and some megabytes. */
+/** The largest number of lines, which take some megabytes. */
 const most = 2000
 
 /**
- * Rows, newest first, of a stream that shows a part and of pages that go back. Each row once, never more than `most`: what goes is on
- * the side away from the reader.
+ * Rows, newest first, of a stream and of older pages. Each row is listed once, and there are at most `most`: those far
+ * from the reader are dropped.
  */
 export class RowBuffer {
-  /** Replaced by each change, so that whoever keeps it sees one state. */
+  /** Replaced by each change, so that a reader has a consistent state. */
   lines: readonly Line[] = []
   #keys = new Set<string>()
 
@@ -21,7 +21,7 @@ export class RowBuffer {
     this.#keys.clear()
   }
 
-  /** @param leftOut how many more there were than these, which have no row */
+  /** @param leftOut number of events without a row */
   addNewer(rows: readonly EventRow[], leftOut: number): void {
     const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
     const last = rows.at(-1) ?? rows[0]
@@ -30,14 +30,14 @@ export class RowBuffer {
     this.#keep([...joined(added, this.lines)].slice(0, most), added.length + this.lines.length > most)
   }
 
-  /** A page that goes back from the oldest row. */
+  /** Adds a page of older rows. */
   addOlder(rows: readonly EventRow[]): void {
     const added: Line[] = this.#fresh(rows).map((row) => ({ row }))
     const all = [...this.lines, ...added]
     this.#keep(all.slice(-most), all.length > most)
   }
 
-  /** When its last row came: where older pages begin. */
+  /** The oldest row, where older pages begin. */
   get oldest(): EventRow | undefined {
     return this.lines.findLast((line) => 'row' in line)?.row
   }
@@ -57,7 +57,7 @@ export class RowBuffer {
   }
 }
 
-/** Two notes that meet are one. */
+/** Joins two adjacent notes. */
 function joined(newer: Line[], older: readonly Line[]): Line[] {
   const [last, first] = [newer.at(-1), older[0]]
   if (!last || !first || 'row' in last || 'row' in first) return [...newer, ...older]
@@ -65,7 +65,7 @@ function joined(newer: Line[], older: readonly Line[]): Line[] {
   return [...newer.slice(0, -1), one, ...older.slice(1)]
 }
 
-/** Which rows of a list of equal height are to be drawn, with some on both sides, for what is scrolled to. */
+/** Returns the visible rows of a list of equal height, with some on both sides. */
 export function windowOf(list: { count: number; rowHeight: number; top: number; height: number; around?: number }) {
   const { count, rowHeight, top, height, around = 8 } = list
   const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - around))
@@ -73,7 +73,7 @@ export function windowOf(list: { count: number; rowHeight: number; top: number; 
   return { first, end: Math.max(first, end), before: first * rowHeight, total: count * rowHeight }
 }
 
-/** Where to scroll to, so that a row is whole in sight; where it was when it is. */
+/** Returns the scroll position that makes a row wholly visible. */
 export function scrolledTo(row: number, list: { rowHeight: number; top: number; height: number }): number {
   const { rowHeight, top, height } = list
   const start = row * rowHeight

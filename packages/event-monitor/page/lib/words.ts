@@ -2,7 +2,7 @@ import type { GroupLag, HealthView, Problem, Unreadable } from '../../src/api/in
 import { count } from './format.ts'
 import { positionText } from './route.ts'
 
-/** A group's lag in a topic, of all its partitions. */
+/** A group's lag in all partitions of a topic. */
 interface GroupSum {
   group: string
   topic: string
@@ -15,7 +15,7 @@ interface GroupSum {
 export const lagText = ({ lag, isAtMost }: Pick<GroupLag, 'lag' | 'isAtMost'>): string =>
   `${isAtMost ? 'at most ' : ''}${count(lag)}`
 
-/** Partitions of a group and topic as one, the largest lag first. */
+/** Sums the partitions of a group and topic, the largest lag first. */
 export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
   const sums = new Map<string, GroupSum>()
   for (const each of groups) {
@@ -33,12 +33,12 @@ export function summedLags(groups: readonly GroupLag[]): GroupSum[] {
 export const unreadableText = ({ topic, partition }: Unreadable): string =>
   partition === null ? topic : `${topic}/${partition}`
 
-/** What is wrong, in a line each; empty when all is well. */
+/** Returns a line for each problem; none if all is well. */
 export function troubles({ kafka, services, index, settings, complete }: HealthView): string[] {
   const broker = kafka.isUp ? [] : [`Kafka does not answer${kafka.error ? `: ${kafka.error}` : ''}`]
   return [
     ...broker,
-    // Without Kafka nothing can be indexed: one line says so already.
+    // Without Kafka nothing is indexed, which the line above reports already.
     ...(kafka.isUp && index.error ? [`The monitor does not index new events: ${index.error}`] : []),
     ...settings,
     ...(kafka.isUp && kafka.error ? [`Kafka is up, but ${kafka.error}`] : []),
@@ -51,16 +51,16 @@ export function troubles({ kafka, services, index, settings, complete }: HealthV
   ]
 }
 
-/** What somebody may do about an answer that is none; by its status, where the problem does not say it itself. */
+/** Returns the next step after a failed request, by its status. */
 export function nextStepOf({ status }: Pick<Problem, 'status'>): string {
   if (status === 0)
-    return 'make status says whether the monitor runs; make up starts what is missing. This page asks again by itself.'
-  if (status === 401) return 'The monitor asks who you are: sign in with an API key or a token that has events:read.'
+    return 'make status says whether the monitor runs; make up starts what is missing. This page tries again automatically.'
+  if (status === 401) return 'Sign in with an API key or a token that has events:read.'
   if (status === 403)
-    return 'Sign out, then in with a key or token that has it: ./orderflow api-key makes one (docs/access.md).'
-  if (status === 404) return 'Search for it above, by any GUID or word that you know of it.'
-  if (status === 409) return 'Somebody changed it meanwhile: reload, and look at it again.'
-  if (status === 429) return 'Too much was asked at once: wait a moment.'
-  if (status >= 500) return 'make logs SERVICE=event-monitor says more. This page asks again by itself.'
-  return 'Change it in the address or in what you wrote.'
+    return 'Sign in with a key or token that has this scope: ./orderflow api-key creates one (docs/access.md).'
+  if (status === 404) return 'Search for it above, by a GUID or a word.'
+  if (status === 409) return 'It has changed meanwhile. Reload and check it again.'
+  if (status === 429) return 'Too many requests. Wait a moment.'
+  if (status >= 500) return 'make logs SERVICE=event-monitor says more. This page tries again automatically.'
+  return 'Correct the address or your input.'
 }

@@ -4,7 +4,7 @@ import { isSigningIn } from '../data/api.ts'
 import type { Loaded } from '../data/load.ts'
 import { nextStepOf } from '../lib/words.ts'
 
-/** What went wrong, what of it, and what to do. */
+/** Shows a problem, its details and the next step. */
 export function ProblemBox({ problem, again }: { problem: Problem; again?: (() => void) | undefined }) {
   return (
     <div class="problem" role="alert">
@@ -37,7 +37,7 @@ export function ProblemBox({ problem, again }: { problem: Problem; again?: (() =
   )
 }
 
-/** Nothing there: what would be, and what fills it. */
+/** Shows an empty state: what would be here, and how to get it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -49,7 +49,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export const TryDemo = () => (
   <p>
-    Place an order: <code>make demo</code>. It appears here at once.
+    Place an order: <code>make demo</code>. It appears here within a second.
   </p>
 )
 
@@ -59,7 +59,7 @@ interface AnswerProps<Data> {
   children: (data: Data) => ComponentChildren
 }
 
-/** The answer once it is there; what is there stays when asking again fails, and says so. */
+/** Shows an answer once it has arrived. It stays when a later request fails, with the problem above. */
 export function Answer<Data>({ of: { data, problem }, again, children }: AnswerProps<Data>) {
   return (
     <>

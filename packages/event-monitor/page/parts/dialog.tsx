@@ -7,7 +7,7 @@ interface Props {
   children: ComponentChildren
 }
 
-/** Asks or tells before anything else; Escape closes it. */
+/** A modal dialog; Escape closes it. */
 export function Dialog({ title, close, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {

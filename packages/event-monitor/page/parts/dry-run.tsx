@@ -2,9 +2,9 @@ import type { DryRunResult, ServiceVerdict, StateChange } from '../../src/api/in
 import { FaultList } from './json-view.tsx'
 import { State } from './marks.tsx'
 
-/** What each service would do with an event. */
+/** Shows what each service would do with an event. */
 export function DryRunView({ result: { services } }: { result: DryRunResult }) {
-  if (services.length === 0) return <p>No service consumes this topic: nothing would happen.</p>
+  if (services.length === 0) return <p>No service consumes this topic, so nothing would happen.</p>
   return (
     <div class="verdicts">
       {services.map((verdict) => (
@@ -22,7 +22,7 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
     case 'dead-letter':
       return (
         <>
-          <State kind="bad">would set it aside: {verdict.reason}</State>
+          <State kind="bad">would reject it: {verdict.reason}</State>
           <p>{verdict.detail}</p>
           <FaultList faults={verdict.faults} />
         </>
@@ -30,9 +30,9 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
     case 'changes':
       return (
         <>
-          <State kind="good">would take it in</State>
+          <State kind="good">would accept it</State>
           <Published events={verdict.publishes} />
-          {verdict.changes.length === 0 && <p>Nothing that it keeps would change.</p>}
+          {verdict.changes.length === 0 && <p>Its stored data would not change.</p>}
           {verdict.changes.map((change) => (
             <Change key={change.key} change={change} />
           ))}
@@ -42,7 +42,7 @@ function Verdict({ verdict }: { verdict: ServiceVerdict }) {
       return (
         <>
           <State kind="plain">
-            {verdict.why === 'duplicate' ? 'knows it already: nothing would change' : 'does nothing upon it'}
+            {verdict.why === 'duplicate' ? 'is a duplicate: nothing would change' : 'does not react to it'}
           </State>
           <Published events={verdict.publishes} />
         </>

@@ -5,7 +5,7 @@ import type { CodeEditor } from './code-editor.ts'
 
 interface Props {
   label: string
-  /** What it begins with, and begins anew with when `resets` changes; in between the editor knows better. */
+  /** Initial text, and the text after each change of `resets`; in between the editor's text applies. */
   text: string
   resets?: number
   original?: string | undefined
@@ -13,7 +13,7 @@ interface Props {
   changed: (text: string) => void
 }
 
-/** Text that is JSON, to be edited. The editor is loaded when it is first needed; without it a plain field does. */
+/** An editor for JSON text. Its code is loaded on first use; a plain field replaces it if that fails. */
 export function Editor({ label, text, resets = 0, original, faults, changed }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor | null>(null)
@@ -49,7 +49,7 @@ export function Editor({ label, text, resets = 0, original, faults, changed }: P
     }
   }, [original])
   useEffect(() => {
-    // Not whenever the text differs: what is drawn may be a character behind what is written.
+    // The text may lag a character behind the editor, so only `resets` sets it.
     if (text === shown.current) return
     shown.current = text
     editor.current?.setText(text)

@@ -11,7 +11,7 @@ import { hrefs, positionIn } from '../lib/route.ts'
 import { troubles } from '../lib/words.ts'
 import { Dialog } from './dialog.tsx'
 
-/** On every view: where one may go, what to search for. */
+/** The header of every view: navigation and search. */
 export function Header() {
   const isHelping = useSignal(false)
   useKeys({
@@ -70,7 +70,7 @@ const isHere = (href: string) => (href === '/' ? path.value === '/' : path.value
 function Search() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
-    // What is searched for stands in the address: there it may change without anybody typing.
+    // The search is in the address, which may change without typing.
     if (field.current && document.activeElement !== field.current) field.current.value = filterOf(search.value).q ?? ''
   }, [path.value, search.value])
   useKeys({
@@ -94,7 +94,7 @@ function Search() {
         ref={field}
         type="search"
         aria-label="Search events"
-        placeholder="Search: words, a GUID, a place   /"
+        placeholder="Search: words, a GUID, a position   /"
         spellcheck={false}
         autocomplete="off"
         maxLength={200}
@@ -113,7 +113,7 @@ function submit(text: string): void {
   go(`/${searchOf(text.trim() ? { ...filter, q: text.trim() } : filter)}`)
 }
 
-/** Who is signed in, where the monitor asks. */
+/** Sign-in and sign-out buttons, if the monitor requires authentication. */
 function Account() {
   if (refusal.value) {
     return (
@@ -133,12 +133,12 @@ function Account() {
 type Theme = 'light' | 'dark' | ''
 const following: Record<Theme, Theme> = { '': 'light', light: 'dark', dark: '' }
 const words: Record<Theme, [string, string]> = {
-  '': ['◐', 'Colours: as the system has them'],
+  '': ['◐', 'Colours: as the system'],
   light: ['☼', 'Colours: light'],
   dark: ['☾', 'Colours: dark'],
 }
 
-/** Light, dark, or as the system has it; kept for this browser. */
+/** Switches between light, dark and the system's colours; kept for this browser. */
 function ThemeSwitch() {
   const theme = useSignal((document.documentElement.dataset.theme ?? '') as Theme)
   const choose = () => {
@@ -149,7 +149,7 @@ function ThemeSwitch() {
     try {
       localStorage.setItem('theme', next)
     } catch {
-      // Then it holds until the page is left.
+      // Without storage it applies until the page is left.
     }
     dispatchEvent(new Event('themechange'))
   }
@@ -165,13 +165,13 @@ const keys: [string, string][] = [
   ['/', 'search'],
   ['j  k', 'next and previous row'],
   ['Enter', 'open the row'],
-  ['c', 'its conversation'],
-  ['Space', 'stop and go on'],
+  ['c', 'open its conversation'],
+  ['Space', 'pause and continue'],
   ['Esc', 'back'],
   ['?', 'this'],
 ]
 
-/** What keys and words there are. */
+/** Shows keys and words of the search. */
 function Help({ close }: { close: () => void }) {
   return (
     <Dialog title="Keys and words" close={close}>
@@ -195,26 +195,26 @@ function Help({ close }: { close: () => void }) {
       </dl>
       <p>
         The search takes words (each must begin a word of name, publisher, topic, validity or problem), ids such as Id,
-        CorrelationId or a GUID of the Payload, and positions such as <code>a-topic/2/1234</code>. It finds no personal
-        values.
+        CorrelationId or a GUID of the Payload, and positions such as <code>a-topic/2/1234</code>. Personal values
+        cannot be found.
       </p>
       <p>
-        <code>***</code> stands for a personal value: it does not leave the monitor. The filters are in the address,
-        with absolute times: a link shows somebody else the same.
+        <code>***</code> stands for a personal value, which does not leave the monitor. The address has the filters,
+        with absolute times, so a link shows the same events to others.
       </p>
       <p>
-        <a href="/licenses.txt">Licenses of what this page is made of</a>
+        <a href="/licenses.txt">Licenses of this page's components</a>
       </p>
     </Dialog>
   )
 }
 
-/** How much there is to look at, by the path of the view that shows it. */
+/** Number of problems by the path of the view that shows them. */
 const attention = signal<Record<string, number>>({})
 
 const everyMs = 15_000
 
-/** Asks now and then, while the tab is looked at: who looks at one view learns what broke in another. */
+/** Counts problems regularly while the tab is visible, so each view shows those of others. */
 export async function payAttention(): Promise<void> {
   if (!document.hidden && !refusal.value) {
     const [dead, missing, health] = await Promise.allSettled([

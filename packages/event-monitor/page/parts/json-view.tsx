@@ -7,7 +7,7 @@ interface Props {
   faults?: readonly Fault[]
 }
 
-/** A JSON document, line by line: what is masked is to be seen as such, faults stand below their lines. */
+/** Shows a JSON document line by line, with masked values marked and faults below their lines. */
 export function JsonView({ label, document, faults = [] }: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
@@ -56,7 +56,7 @@ function FaultLine({ fault: { pointer, message, hint } }: { fault: Fault }) {
   )
 }
 
-/** Faults without a document to stand in. */
+/** Shows faults without a document. */
 export function FaultList({ faults }: { faults: readonly Fault[] }) {
   return (
     <ul class="faults">

@@ -3,7 +3,7 @@ import type { EventRow, RecordPosition, RejectedBy as RejectedByService, Validit
 import { clock, moment, shortId } from '../lib/format.ts'
 import { hrefs, positionText } from '../lib/route.ts'
 
-/** A sign and a word for each: colour is never the only sign. */
+/** A sign and a word for each state: colour is never the only sign. */
 const signs: Record<Validity, { sign: string; kind: 'good' | 'plain' | 'bad' | 'warn' }> = {
   valid: { sign: '✓', kind: 'good' },
   foreign: { sign: '◇', kind: 'plain' },
@@ -43,7 +43,7 @@ export function State({
   )
 }
 
-/** The services that rejected a record, by reason. */
+/** Shows the services that rejected a record, by reason. */
 export function RejectedBy({ services }: { services: readonly RejectedByService[] }) {
   const byReason = Map.groupBy(services, ({ reason }) => reason)
   return [...byReason].map(([reason, some], index) => (
@@ -54,7 +54,7 @@ export function RejectedBy({ services }: { services: readonly RejectedByService[
   ))
 }
 
-/** A moment: where the reader is, with UTC in the title. */
+/** Shows a moment in local time, with UTC in the title. */
 export function Time({ iso, isClock }: { iso: string; isClock?: boolean }) {
   return (
     <time dateTime={iso} title={iso}>
@@ -79,7 +79,7 @@ export function ConversationLink({ id, isWhole }: { id: string; isWhole?: boolea
   )
 }
 
-/** `Name@1`; what is no event says so. */
+/** Shows `Name@1`, or the validity of a record that is not an event. */
 export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
   if (!row.name) return <span class="quiet">(no name)</span>
   return (
@@ -93,7 +93,7 @@ export function TypeName({ row }: { row: Pick<EventRow, 'name' | 'version'> }) {
 export const publisherOf = ({ appName, appId }: { appName: string | null; appId: string | null }) =>
   appName ?? appId ?? '(unknown)'
 
-/** A name that may break where its parts begin, and only there as long as it can. */
+/** Shows a name that may break where its parts begin, and only there if possible. */
 export function Breakable({ text }: { text: string }) {
   return (
     <>

@@ -5,11 +5,11 @@ import { plotted, type Strip } from '../lib/live-counts.ts'
 
 interface Props {
   strip: ReadonlySignal<Strip | null>
-  /** Somebody marked a part of it; milliseconds. */
+  /** Called when the user selects a range; milliseconds. */
   marked: (from: number, to: number) => void
 }
 
-/** Events a second over time, and those of them that are not valid. */
+/** Shows events a second over time, and the invalid ones among them. */
 export function RateStrip({ strip, marked }: Props) {
   const element = useRef<HTMLDivElement>(null)
   const latest = useRef(marked)
@@ -35,5 +35,5 @@ export function RateStrip({ strip, marked }: Props) {
   }, [strip])
   const sum = (values: number[] = []) => count(values.reduce((total, each) => total + each, 0))
   const label = `Events a second: ${sum(strip.value?.counts)} in this time, ${sum(strip.value?.invalid)} of them not valid`
-  return <div class="strip" role="img" aria-label={label} title="Mark a part to see it alone" ref={element} />
+  return <div class="strip" role="img" aria-label={label} title="Select a range to show only that time" ref={element} />
 }

@@ -8,7 +8,7 @@ import { State } from './marks.tsx'
 
 const command = './orderflow api-key create me --scopes "events:read events:operate"'
 
-/** Asks who somebody is, where the monitor asks; what was to be seen is shown then. */
+/** Asks the user to sign in, and shows the view afterwards. */
 export function SignIn() {
   const text = useSignal('')
   const wrong = useSignal(refusal.value?.ended ?? null)
@@ -17,7 +17,7 @@ export function SignIn() {
     event.preventDefault()
     const credential = credentialIn(text.value)
     if (credential === null) {
-      wrong.value = 'That is no key or token: they have no spaces or quotes. A key begins with ofk_.'
+      wrong.value = 'This is not a key or token: they have no spaces or quotes. A key begins with ofk_.'
       return
     }
     isTrying.value = true
@@ -32,7 +32,7 @@ export function SignIn() {
   return (
     <Dialog title="Sign in" close={() => (isSigningIn.value = false)}>
       <form onSubmit={submit}>
-        <p>This stack is closed: the monitor asks who you are. What you were about to see is shown then.</p>
+        <p>This monitor requires a sign-in. After that it shows the page that you opened.</p>
         <label class="field">
           API key or token
           <input
@@ -51,15 +51,15 @@ export function SignIn() {
           <button type="submit" class="main" disabled={isTrying.value}>
             {isTrying.value ? 'Asking…' : 'Sign in'}
           </button>
-          <span class="quiet">Kept in this tab alone, until you sign out or close it.</span>
+          <span class="quiet">It is kept in this tab only, until you sign out or close the tab.</span>
         </div>
         <div id="credential-from">
-          <p>Whoever runs the stack makes a key, which is shown once:</p>
+          <p>An operator creates a key, which is shown once:</p>
           <pre>{command}</pre>
           <p class="quiet">
             <code>events:read</code> shows events, <code>events:operate</code> corrects and replays them,{' '}
-            <code>events:reveal</code> shows personal values. A token of your identity provider with these scopes will
-            do, too (docs/access.md).
+            <code>events:reveal</code> shows personal values. A token of your identity provider with these scopes works,
+            too (docs/access.md).
           </p>
         </div>
       </form>

@@ -4,14 +4,14 @@ import { moment } from '../lib/format.ts'
 export type StripData = [number[], number[], number[]]
 
 /**
- * Draws the strip, and says which part of it somebody marked.
+ * Draws the strip, and reports the selected range.
  * @param chosen milliseconds
  */
 export function stripChart(element: HTMLElement, data: StripData, chosen: (from: number, to: number) => void) {
   let latest = data
   const make = (shown: StripData) => {
     const probe = element.appendChild(document.createElement('i'))
-    // A canvas takes colours that are computed, and no names of them.
+    // A canvas needs computed colours.
     const colour = (name: string) => {
       probe.style.color = `var(${name})`
       return getComputedStyle(probe).color
@@ -86,7 +86,7 @@ export function stripChart(element: HTMLElement, data: StripData, chosen: (from:
   }
 }
 
-/** As exactly as the length of what is shown needs it. */
+/** The precision follows from the shown length. */
 function clockOf(seconds: number, shown: number[]): string {
   const length = (shown.at(-1) ?? 0) - (shown[0] ?? 0)
   const text = moment(new Date(seconds * 1000).toISOString())

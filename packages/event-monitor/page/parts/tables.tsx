@@ -4,10 +4,10 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../data/commands.ts'
 import { scrolledTo, windowOf } from '../lib/rows.ts'
 
-/** A column by its name; of numbers, which stand to the right; or one whose name is read out and not seen. */
+/** A column: its name, a name of right-aligned numbers, or a name that only screen readers read. */
 type Column = string | { number: string } | { unseen: string }
 
-/** The head of a table. */
+/** Renders the head of a table. */
 export function Columns({ of }: { of: readonly Column[] }) {
   return (
     <thead>
@@ -32,12 +32,12 @@ function headOf(column: Column) {
   )
 }
 
-/** The row of a table that `j` and `k` move to and Enter opens; -1 before. */
+/** Returns the row that `j` and `k` move to and Enter opens; -1 before. */
 export function useActiveRow(count: number, open: (index: number) => void): number {
   const active = useSignal(-1)
   const move = (by: number) => () => {
     active.value = Math.max(0, Math.min(count - 1, active.value + by))
-    // Of two tables the lower has the keys.
+    // If there are two tables, the lower one gets the keys.
     requestAnimationFrame(() =>
       [...document.querySelectorAll('tr.is-active')].at(-1)?.scrollIntoView({ block: 'nearest' }),
     )
@@ -64,17 +64,17 @@ interface Props {
   label: string
   head: ComponentChildren
   count: number
-  /** Pixels; every row has it. */
+  /** Height of each row in pixels. */
   rowHeight: number
   row: (index: number) => ComponentChildren
-  /** The one that keys are about; it is scrolled into sight when it changes. */
+  /** The active row; it is scrolled into view when it changes. */
   active: number
   idOf: (index: number) => string
   onScroll?: (at: { top: number; isAtEnd: boolean }) => void
   scroller?: RefObject<HTMLDivElement | null>
 }
 
-/** A table of which only the rows in sight exist. */
+/** Renders a table with only its visible rows. */
 export function VirtualRows(props: Props) {
   const { label, head, count, rowHeight, row, active, idOf, onScroll } = props
   const own = useRef<HTMLDivElement>(null)

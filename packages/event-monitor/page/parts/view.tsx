@@ -9,22 +9,22 @@ import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
 import { Time } from './marks.tsx'
 
-/** A view gets what its path says. */
+/** A view of a route. */
 export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ route: Extract<Route, { view: Of }> }>
 
 interface Props {
-  /** Of what is shown; the stream's newest word without. */
+  /** Completeness of the shown answer; by default the stream's newest report. */
   complete?: Truth | null | undefined
-  /** `50 of 12,345 events`, in the words of the view. */
+  /** The number of shown items, such as `50 of 12,345 events`. */
   shown?: string | undefined
 }
 
-/** How complete it is what the view shows: on every view. */
+/** Shows on every view how complete it is. */
 export function TruthLine({ complete, shown }: Props) {
-  // Gaps and lag change while an answer stands on the page.
+  // Lag and other counters change while an answer is shown.
   const now = useComputed(() => truth.value)
   const latest = now.value ?? complete ?? null
-  // The stream tells of gaps when it begins, answers whenever they are asked for.
+  // The stream reports gaps at its start, answers at each request.
   const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (
@@ -48,7 +48,7 @@ function ConnectionMark() {
     connecting: ['plain', '·', 'connecting'],
     open: ['good', '●', 'live'],
     away: ['plain', '‖', 'paused: the tab was hidden'],
-    refused: ['warn', '!', refusal.value ? 'not signed in' : 'not live: the monitor refused it'],
+    refused: ['warn', '!', refusal.value ? 'not signed in' : 'not live: the monitor refused the request'],
     lost: ['bad', '✕', 'connection lost, trying again'],
   } as const
   const [kind, sign, text] = words[state]
@@ -60,7 +60,7 @@ function ConnectionMark() {
 }
 
 function Lag({ truth: { indexLag, unreadable, isConnected } }: { truth: Truth }) {
-  if (!isConnected) return <span class="mark bad">✕ the log is not read: this is what was known before</span>
+  if (!isConnected) return <span class="mark bad">✕ the log is not read: this view may be out of date</span>
   if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
   if (indexLag === 0 && unreadable.length > 0) return null
   if (indexLag === 0) return <span title="Every record of the log is in the index">index up to date</span>
@@ -68,9 +68,9 @@ function Lag({ truth: { indexLag, unreadable, isConnected } }: { truth: Truth })
 }
 
 function Kept({ truth: { kept, oldestKept } }: { truth: Truth }) {
-  if (!oldestKept) return <span>nothing kept yet</span>
+  if (!oldestKept) return <span>no events yet</span>
   return (
-    <span title="What is older was there, and is not counted anywhere">
+    <span title="Older events are not counted">
       {count(kept)} kept, since <Time iso={oldestKept} />
     </span>
   )
@@ -94,7 +94,7 @@ function NotRead({ unreadable }: Pick<Truth, 'unreadable'>) {
 }
 
 function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
-  const why = { truncated: 'the log had dropped them before they were read', recreated: 'the topic was made anew' }
+  const why = { truncated: 'the log deleted them before they were read', recreated: 'the topic was created again' }
   return (
     <details class="gaps">
       <summary>
@@ -111,7 +111,7 @@ function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
   )
 }
 
-/** Whether a media query holds, now and when it changes. */
+/** Returns whether a media query matches, now and after changes. */
 export function useMedia(query: string): boolean {
   const holds = useSignal(matchMedia(query).matches)
   useEffect(() => {

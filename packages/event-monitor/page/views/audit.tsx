@@ -7,7 +7,7 @@ import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
-/** Who looked at personal values, and who replayed what. */
+/** The audit: views of personal values, and replays. */
 export const AuditView: View<'audit'> = () => {
   useTitle('Audit')
   const { state, again } = useLoad<Audit>(paths.audit, 5000)
@@ -22,13 +22,13 @@ export const AuditView: View<'audit'> = () => {
       <Answer of={state.value} again={again}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody looked at personal values or replayed anything.">
-              <p>Who reveals a value or replays a dead letter stands here, with the reason.</p>
+            <Empty title="Nobody has viewed personal values or replayed events.">
+              <p>Each view of personal values and each replay is listed here.</p>
             </Empty>
           ) : (
             <div class="table-box">
               <table class="stacked">
-                <Columns of={['When', 'Who', 'What', 'Record', 'Reason, or what came of it']} />
+                <Columns of={['When', 'Who', 'What', 'Record', 'Reason or result']} />
                 <tbody>
                   {items.map((item, index) => (
                     <tr key={`${item.at}${index}`}>
@@ -38,7 +38,7 @@ export const AuditView: View<'audit'> = () => {
                       <td data-name="Who">{item.by}</td>
                       <td data-name="What">
                         {item.what === 'PersonalDataViewed'
-                          ? 'looked at personal values'
+                          ? 'viewed personal values'
                           : item.edited
                             ? 'edited and replayed'
                             : 'replayed'}
@@ -46,7 +46,7 @@ export const AuditView: View<'audit'> = () => {
                       <td data-name="Record">
                         <PositionLink position={item.position} />
                       </td>
-                      <td data-name="Reason, or what came of it">
+                      <td data-name="Reason or result">
                         {item.reason}
                         {item.as && (
                           <>

@@ -14,7 +14,7 @@ import { RateStrip } from '../parts/rate-strip.tsx'
 import { Columns } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
-/** How everything is, and how fast. */
+/** Shows the health and speed of the system. */
 export const Health: View<'health'> = () => {
   useTitle('Health')
   const { state, again } = useLoad<HealthView>(paths.health, 2000)
@@ -51,12 +51,12 @@ function Summary({ health }: { health: HealthView }) {
   if (wrong.length === 0) {
     return (
       <p>
-        <State kind="good">Everything that should run does.</State>
+        <State kind="good">All services run.</State>
       </p>
     )
   }
   return (
-    <ul class="plain-list" aria-label="What is wrong">
+    <ul class="plain-list" aria-label="Problems">
       {wrong.map((text) => (
         <li key={text} class="problem">
           <span aria-hidden="true">✕</span> {text}
@@ -71,7 +71,7 @@ function Summary({ health }: { health: HealthView }) {
   )
 }
 
-/** Of the last hour. */
+/** Rates of the last hour. */
 function Throughput() {
   const { state } = useLoad<Rates>(`${paths.rates}?seconds=3600`, 10_000)
   const strip = useComputed(() => state.value.data && stripOf(state.value.data))
@@ -137,7 +137,7 @@ function Latency({ latency }: { latency: HealthView['latency'] }) {
   )
 }
 
-/** Topics, how much stands in them, and how much comes. */
+/** Lists topics with their records and rates. */
 function Topics({ topics }: { topics: TopicHealth[] }) {
   const most = topics.reduce((rate, { perSecond }) => Math.max(rate, perSecond), 1)
   return (
@@ -168,14 +168,14 @@ function Topics({ topics }: { topics: TopicHealth[] }) {
   )
 }
 
-/** Of the partitions that Kafka serves. */
+/** Counts the partitions that Kafka serves. */
 const recordsOf = ({ endOffset, oldestOffset }: TopicHealth) =>
   endOffset.reduce((total, end, partition) => {
     const oldest = oldestOffset[partition] ?? null
     return end === null || oldest === null ? total : total + BigInt(end) - BigInt(oldest)
   }, 0n)
 
-/** How far each consumer group is behind, by topic; its partitions within. */
+/** Lists the lag of each consumer group by topic, with its partitions. */
 function Lags({ groups }: { groups: GroupLag[] }) {
   const sums = summedLags(groups)
   return (
@@ -218,7 +218,7 @@ function Lags({ groups }: { groups: GroupLag[] }) {
   )
 }
 
-/** What runs. */
+/** Lists services and brokers. */
 function Parts({ health: { services, kafka } }: { health: HealthView }) {
   return (
     <section>

@@ -11,7 +11,7 @@ import { TruthLine, type View } from '../parts/view.tsx'
 
 const spans = [5, 30, 300, 3600]
 
-/** What should have followed, and did not. */
+/** Lists events without an expected reaction. */
 export const Missing: View<'missing'> = () => {
   useTitle('Missing reactions')
   const given = Number(new URLSearchParams(search.value).get('seconds'))
@@ -51,7 +51,7 @@ export const Missing: View<'missing'> = () => {
               ))}
             </ul>
             {items.length === 0 ? (
-              <Empty title="Nothing waits for longer than that.">
+              <Empty title="No event waits longer than that.">
                 <p>
                   An event without its reaction appears here, with the likely reason. Publish one:{' '}
                   <code>make demo</code>
@@ -72,7 +72,7 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={[{ number: 'Waiting' }, 'For', 'Since', 'Probably because', 'Conversation']} />
+        <Columns of={[{ number: 'Waiting' }, 'For', 'Since', 'Likely reason', 'Conversation']} />
         <tbody>
           {items.map(({ cause, waiting, expected, by, likely }, index) => (
             <tr key={cause.id + cause.position.offset} class={index === active ? 'is-active' : ''}>
@@ -85,13 +85,13 @@ function MissingTable({ items }: { items: MissingReactions['items'] }) {
               <td data-name="Since">
                 <TypeName row={cause} /> <PositionLink position={cause.position} />
               </td>
-              <td data-name="Probably because">
+              <td data-name="Likely reason">
                 <State kind={likely.why === 'index-behind' ? 'warn' : 'bad'}>{likely.why}</State>{' '}
                 <span class="whole">{likely.text}</span>
                 {likely.entry && (
                   <>
                     {' '}
-                    <a href={hrefs.entry(likely.entry)}>fix it</a>
+                    <a href={hrefs.entry(likely.entry)}>edit and replay</a>
                   </>
                 )}
               </td>

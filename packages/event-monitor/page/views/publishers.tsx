@@ -9,7 +9,7 @@ import { publisherOf, State, Time } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
-/** Who says what, and how much of it is right. */
+/** Lists publishers, their events and how many of them are valid. */
 export const PublishersView: View<'publishers'> = () => {
   useTitle('Publishers')
   const { state, again } = useLoad<Publishers>(paths.publishers, 5000)
@@ -21,7 +21,7 @@ export const PublishersView: View<'publishers'> = () => {
       <Answer of={state.value} again={again}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody has published anything yet.">
+            <Empty title="No publishers yet.">
               <TryDemo />
             </Empty>
           ) : (
@@ -36,7 +36,7 @@ export const PublishersView: View<'publishers'> = () => {
 const trusted = {
   service: ['good', 'a service'],
   listed: ['good', 'listed'],
-  unlisted: ['warn', 'in no list'],
+  unlisted: ['warn', 'not listed'],
 } as const
 
 const eventsOf = (publisher: Publisher) => `/${searchOf({ publisher: [publisher.appId ?? publisher.appName ?? ''] })}`

@@ -12,7 +12,7 @@ import { FaultList, JsonView } from '../parts/json-view.tsx'
 import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
 import { TruthLine, type View } from '../parts/view.tsx'
 
-/** What events there are, who sends which version, and whether a text is one. */
+/** Lists event schemas and their publishers, and validates a text. */
 export const SchemasView: View<'schemas'> = () => {
   useTitle('Schemas')
   const { state, again } = useLoad<Schemas>(paths.schemas, 10_000)
@@ -26,7 +26,7 @@ export const SchemasView: View<'schemas'> = () => {
       <Answer of={state.value} again={again}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="There is no schema.">
+            <Empty title="No schemas.">
               <p>
                 Each stands in <code>envelope-schema/schemas/</code>.
               </p>
@@ -48,7 +48,7 @@ export const SchemasView: View<'schemas'> = () => {
   )
 }
 
-/** One version of an event. */
+/** Shows one version of an event. */
 function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undefined }) {
   const {
     type,
@@ -72,7 +72,7 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
         {isNewest ? (
           <State kind="good">newest</State>
         ) : (
-          <State kind={isOld ? 'warn' : 'plain'}>{isOld ? 'old, and still sent' : 'old, sent by nobody'}</State>
+          <State kind={isOld ? 'warn' : 'plain'}>{isOld ? 'old, still published' : 'old, not published'}</State>
         )}
       </h3>
       <p>
@@ -82,7 +82,7 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
             , last <Time iso={lastSeen} />
           </>
         )}{' '}
-        · from {producedBy.join(', ') || 'nobody here'} to {consumedBy.join(', ') || 'nobody here'} over{' '}
+        · from {producedBy.join(', ') || 'no service here'} to {consumedBy.join(', ') || 'no service here'} over{' '}
         {topics.join(', ') || 'no topic'}
       </p>
       {publishers.length > 0 && (
@@ -133,14 +133,14 @@ function SchemaCard({ use, newest }: { use: SchemaUse; newest: SchemaUse | undef
   )
 }
 
-/** Pasted text, checked as any receiver would, while somebody writes. Nothing of it is kept. */
+/** Validates pasted text while the user types. It is not stored. */
 function Validator() {
   const isOpen = useSignal(false)
   if (!isOpen.value) {
     return (
       <p>
         <button type="button" onClick={() => (isOpen.value = true)}>
-          Check a text: is it an event?
+          Validate a text as an event
         </button>
       </p>
     )
@@ -175,10 +175,10 @@ function Form() {
     }
   }, [text.value, as.value])
   return (
-    <section class="edit-columns" aria-label="Check a text">
+    <section class="edit-columns" aria-label="Validate a text">
       <div>
         <Editor
-          label="An event, to be checked"
+          label="Text to validate"
           text={text.value}
           faults={result.value?.faults ?? []}
           changed={(next) => (text.value = next)}
@@ -194,7 +194,7 @@ function Form() {
           </button>
         </p>
         <div class="card" role="status">
-          {!result.value && !problem.value && <p class="quiet">Paste an event. Nothing of it is kept.</p>}
+          {!result.value && !problem.value && <p class="quiet">Paste an event. It is not stored.</p>}
           {result.value && (
             <>
               <State kind={result.value.isValid ? 'good' : 'bad'}>{result.value.isValid ? 'valid' : 'not valid'}</State>{' '}

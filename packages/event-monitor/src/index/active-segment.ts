@@ -5,7 +5,10 @@ import { type Body, blockLength, type Gap, type IndexRecord, type Position, toBl
 import { bucketMs, factsOf, openForWriting, type SegmentFacts } from './segment.ts'
 import { Statements, transaction } from './sqlite.ts'
 
-/** Publishers choose what their events are called, and may choose many names: so many kinds a segment has, and one for all others. */
+/**
+ * Publishers choose the names of their events and could choose very many. A segment has at most this many kinds, and
+ * one kind for all others.
+ */
 const maxKinds = 2_000
 const otherKinds = (kind: Kind): Kind => ({
   ...kind,
@@ -23,8 +26,8 @@ interface StoredKind {
 }
 
 /**
- * The segment that is written. What it keeps in memory equals what its file has: after a failed transaction it reads all of it from the
- * file again, before anything else is written.
+ * The segment that is written. Its memory equals its file: after a failed transaction it reads the file again before it
+ * writes.
  */
 export class ActiveSegment {
   readonly facts: SegmentFacts
@@ -33,14 +36,14 @@ export class ActiveSegment {
   /** False from the beginning of a transaction to its successful end. */
   #isCurrent = false
   readonly #kinds = new Map<string, StoredKind>()
-  /** By the very object: most records of a kind have the same. */
+  /** Keyed by the object itself: most records of a kind share one object. */
   #same = new WeakMap<Kind, StoredKind>()
   readonly #parts = new Map<string, number>()
   readonly #guids: GuidRuns
   #numbers = new Float64Array(8_192)
   #nextBlock = 1
 
-  /** @param positions where a new segment begins to read; a file that exists has its own */
+  /** @param positions start positions of a new segment; an existing file has its own */
   constructor(file: string, firstSeq: number, now: number, positions: readonly Position[] = []) {
     this.#database = openForWriting(file, { firstSeq, now, positions })
     this.#statements = new Statements(this.#database)
@@ -54,7 +57,7 @@ export class ActiveSegment {
     }
   }
 
-  /** Makes the memory equal to the file, where a failed transaction left it unknown. */
+  /** Reads the memory's state from the file again, after a failed transaction left it unknown. */
   restore(): void {
     if (this.#isCurrent) return
     this.#kinds.clear()
@@ -77,7 +80,10 @@ export class ActiveSegment {
     return this.#all('SELECT topic, partition, topicId, next FROM parts') as unknown as Position[]
   }
 
-  /** Records under numbers from `seq` on, and how far the log was read with them: all or nothing. Answers the kind of each record. */
+  /**
+   * Writes records with numbers from `seq` on, and the positions that the log was read to: all or nothing. Returns the
+   * kind of each record.
+   */
   write(records: readonly IndexRecord[], positions: readonly Position[], gaps: readonly Gap[], seq: number): Kind[] {
     const kinds = this.#transaction(() => this.#write(records, positions, gaps, seq))
     const { facts } = this
@@ -90,7 +96,7 @@ export class ActiveSegment {
     return kinds
   }
 
-  /** Prepares it for being read only. It can still be written. */
+  /** Prepares the segment for reading only. It can still be written. */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())
   }

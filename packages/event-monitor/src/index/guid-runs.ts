@@ -2,10 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Statements } from './sqlite.ts'
 
 /**
- * By which GUID which events are found, packed: a number for each pair, 27 bits of the GUID's hash and 26 of the event's number,
- * counted from the segment's first, sorted. What is found is looked at, so that two GUIDs with the same hash cost a look. A transaction adds one run
- * of such numbers; several runs become one, as in a log-structured merge tree. A row for each GUID in a tree of SQLite's would
- * change a page for each: fifty times as many bytes, and a fifth of the time that all of a transaction takes.
+ * Packed numbers find events by GUID. Each pair of a GUID and an event is a number: 27 bits of the GUID's hash and 26
+ * bits of the event's number in the segment, sorted. Readers verify each hit, so two GUIDs with the same hash cost one
+ * look. A transaction adds one run of numbers, and several runs become one, as in a log-structured merge tree. A tree
+ * of SQLite with a row for each GUID would change a page for each: fifty times as many bytes, and a fifth of a
+ * transaction's time.
  */
 export const guidSchema = `
 CREATE TABLE runs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL) STRICT;
@@ -15,16 +16,16 @@ CREATE INDEX pages ON guids (run, first);
 
 const seqRange = 2 ** 26
 const hashRange = 2 ** 27
-/** The numbers of a segment's events are this close: those of the other series are in between. */
+/** Largest distance between the numbers of a segment's events; numbers of the other series lie in between. */
 export const maxSegmentSpan = seqRange
-/** Numbers of a row: as many bytes as a page of a file. */
+/** Numbers of a row: as many as fill a page of a file. */
 const pageLength = 480
-/** So many runs of a level become one of the next. */
+/** Number of runs of a level that are merged into one run of the next level. */
 const fanIn = 8
 
 const lowest = (guid: string): number => (hashOf(guid) % hashRange) * seqRange
 
-/** The number for an event that has a GUID. */
+/** Returns the number of a pair of GUID and event. */
 export const guidNumber = (guid: string, seqInSegment: number): number => lowest(guid) + seqInSegment
 
 /** Writes runs, in the transaction that the caller has open. */
@@ -32,12 +33,12 @@ export class GuidRuns {
   readonly #statements: Statements
   #runs: { id: number; level: number }[] = []
 
-  /** Knows no run until `restore` was called. */
+  /** It has no run until `restore` is called. */
   constructor(database: DatabaseSync) {
     this.#statements = new Statements(database)
   }
 
-  /** Reads from the file which runs there are: at first, and after a transaction that failed. */
+  /** Reads the runs from the file: at the start, and after a failed transaction. */
   restore(): void {
     this.#runs = this.#statements.get('SELECT id, level FROM runs').all() as unknown as {
       id: number
@@ -55,7 +56,7 @@ export class GuidRuns {
     }
   }
 
-  /** All runs become one: for a segment that is only read from now on. */
+  /** Merges all runs into one, for a segment that is only read from now on. */
   mergeAll(): void {
     const highest = this.#runs.reduce((most, { level }) => Math.max(most, level), 0)
     if (this.#runs.length > 1) this.#merge(this.#runs, highest)
@@ -72,7 +73,7 @@ export class GuidRuns {
     this.#write(merged.sort(), level)
   }
 
-  /** Row by row: all of a segment's pages, and a copy of each, would be most of what the thread takes of memory. */
+  /** Reads row by row, because all pages of a segment and their copies would be most of the thread's memory. */
   #numbersOf(runs: number[]): Float64Array {
     const lengthOf = this.#statements.get('SELECT ifnull(sum(length(body)), 0) AS bytes FROM guids WHERE run = ?')
     const numbers = new Uint8Array(runs.reduce((sum, run) => sum + Number(lengthOf.get(run)?.bytes), 0))
@@ -99,14 +100,15 @@ export class GuidRuns {
 }
 
 /**
- * Pages that may have a GUID: in each run that which begins before its numbers, and those that begin among them. One statement, and so one moment.
- * CROSS has SQLite go from runs to pages: it would read each page of the segment otherwise.
+ * Pages that may have a GUID: in each run the page that begins before its numbers, and those that begin among them. It
+ * is one statement, so it reads one snapshot. CROSS makes SQLite go from runs to pages; otherwise it would read each
+ * page of the segment.
  */
 export const pagesSql = `
 SELECT g.body FROM runs r CROSS JOIN guids g ON g.run = r.id AND g.first < ?2
   AND g.first >= ifnull((SELECT max(first) FROM guids WHERE run = r.id AND first <= ?1), ?1)`
 
-/** Events of a segment that may have a GUID, by their numbers in it, in order. */
+/** Returns the numbers of a segment's events that may have a GUID, in order. */
 export function seqsOf(guid: string, all: <Row>(sql: string, ...values: number[]) => Row[]): number[] {
   const low = lowest(guid)
   const high = low + seqRange
@@ -130,15 +132,15 @@ function firstAtLeast(numbers: Float64Array, wanted: number): number {
   return low
 }
 
-/** A copy: what SQLite gives need not begin where eight bytes may. */
+/** Copies the bytes, because SQLite's buffer may not be aligned to eight bytes. */
 const numbersIn = (body: Uint8Array): Float64Array => new Float64Array(body.slice().buffer)
 
-/** Of FNV-1a, for 32 bits (RFC 9923). */
+/** Constants of FNV-1a for 32 bits (RFC 9923). */
 const [basis, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * A number of 53 bits for a text: what an id is looked up by, and verified after a hit. FNV-1a once from each end, since ids of some
- * publishers differ in the first few characters or the last few only.
+ * Returns a hash of 53 bits to look an id up by; each hit is verified. It runs FNV-1a once from each end, since ids of
+ * some publishers differ in their first or last characters only.
  */
 export function hashOf(text: string): number {
   let [forwards, backwards] = [basis, basis]

@@ -8,7 +8,7 @@ import { iso } from '../model/row.ts'
 import type { Reads } from './read/reads.ts'
 import type { Question, Reply } from './read/worker.ts'
 
-/** How long a stop waits for a transaction that is under way. */
+/** Time that a stop waits for a running transaction. */
 const stopMs = 5_000
 
 export type Ask = <Method extends keyof Reads>(
@@ -16,9 +16,9 @@ export type Ask = <Method extends keyof Reads>(
   ...args: Parameters<Reads[Method]>
 ) => Promise<ReturnType<Reads[Method]>>
 
-/** The index as routes have it: a thread that reads the log and writes, and one that is asked. */
+/** The index for the routes: one thread reads the log and writes, another one answers questions. */
 export interface MonitorIndex {
-  /** Starts both threads; answers when they can be asked. */
+  /** Starts both threads. Returns when they accept questions. */
   start(): Promise<void>
   /** @throws {HttpProblem} 503 before it was started */
   requireOpen(): void
@@ -26,9 +26,9 @@ export interface MonitorIndex {
   ask: Ask
   truth(): Truth
   state(): IngestState
-  /** Told of what was indexed. Answers how to stop listening. */
+  /** Listens for indexed batches. Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
-  /** Whether somebody looks on, and by which hashes of GUIDs. */
+  /** Sets whether a live view is open, and the hashes of GUIDs that views filter by. */
   watch(isLive: boolean, hashes: number[]): void
   close(): Promise<void>
 }
@@ -43,11 +43,11 @@ const noState: IngestState = {
   segments: [],
 }
 
-/** What an index tells of itself. */
+/** Reports of an index. */
 export interface IndexEvents {
-  /** A thread has ended by itself, which is a mistake of ours. */
+  /** A thread ended unexpectedly, which is a bug. */
   onFailure(error: Error): void
-  /** Why the log is not read just now, in words; null when it is. Told when it changes. */
+  /** The reason why the log is not read now, or null when it is. Called on each change. */
   onTrouble(reason: string | null): void
   /** A partition, or a topic, cannot be read from now on, or can be read again. */
   onPartition(partition: Unreadable, isRead: boolean): void
@@ -56,7 +56,7 @@ export interface IndexEvents {
 const hasPartition = (list: readonly Unreadable[], { topic, partition }: Unreadable) =>
   list.some((one) => one.topic === topic && one.partition === partition)
 
-/** An index that is yet to be started. */
+/** Creates an index that is not started yet. */
 export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition }: IndexEvents): MonitorIndex {
   let threads: { ingest: Worker; reader: Worker; stopped: Promise<void> } | undefined
   const batches = new EventEmitter<{ batch: [IngestBatch] }>().setMaxListeners(0)
@@ -89,7 +89,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     else asker?.reject(new Error(reply.error))
   }
 
-  /** While nothing can be read, `onTrouble` was told of that. */
+  /** `onTrouble` reports it if nothing can be read. */
   function reportPartitions(unreadable: readonly Unreadable[]): void {
     const before = unreadPartitions
     unreadPartitions = unreadable
@@ -106,9 +106,9 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
   }
 
   /**
-   * What a thread may take of memory is limited: the monitor must not take it from services beside it.
-   * @param initialHeapMb so much V8 lets it fill before it looks for what is dead and not young, which takes the longer the more of it lives.
-   * `resourceLimits` has no word for that; it is a flag of the process, which a thread reads when it begins.
+   * Limits a thread's memory, so that the monitor does not take it from other services.
+   * @param initialHeapMb size that V8 fills before it collects old objects, which takes longer the more of them live.
+   * `resourceLimits` has no such setting; it is a flag of the process, which a thread reads at its start
    */
   function startThread(
     file: string,

@@ -13,24 +13,24 @@ export interface IndexRecord {
   /** Of its value. */
   bytes: number
   kind: Kind
-  /** What it is found by. */
+  /** Ids that find the record. */
   guids: Iterable<string>
   body: Body
-  /** What the event is about (model/rules.ts); null when it is about nothing that anybody waits for. */
+  /** The subject of the event (ingest/examine.ts); null if no reaction is expected. */
   subject: string | null
 }
 
-/** How far a partition is read. */
+/** The position up to which a partition is read. */
 export interface Position {
   topic: string
   partition: number
-  /** Of the topic as it is today: one that is made anew has another. */
+  /** Id of the current topic; a topic that is created again has a new one. */
   topicId: string
   /** The first offset that is not in the index. */
   next: number
 }
 
-/** What the index never got of a partition. */
+/** A range of a partition that the index never received. */
 export interface Gap {
   topic: string
   partition: number
@@ -40,7 +40,7 @@ export interface Gap {
   why: 'truncated' | 'recreated'
 }
 
-/** What the index keeps of a record besides its row. Nothing of it is personal. */
+/** The index's data of a record besides its row. It has no personal data. */
 export interface Body {
   /** Masked (`maskDocument`). */
   document: unknown
@@ -52,20 +52,23 @@ export interface Body {
   faults?: Problem[]
   /** Ids that its envelope lacks and that derive from its record; in the order `Id`, `CorrelationId`, `TraceId`. */
   ids?: [string, string, string]
-  /** Where its event first stood, when that is not its own place. */
+  /** The event's first position, if that is another one. */
   origin?: RecordPosition
-  /** Of a dead letter or a note: which record it is about, and when that one reached the log, as far as the dead letter says so. */
+  /** The record that a dead letter or a note is about, and when it reached the log, if the dead letter has the time. */
   of?: RecordPosition
   ofAt?: number
-  /** Of a note: where the event stands now, and whether it was edited. */
+  /** The position of the replay, and whether the event was edited; for a note. */
   as?: RecordPosition
   edited?: boolean
 }
 
-/** A block is this many bodies: more of them compress no better, and each that is read costs all of its block. */
+/** Bodies in a block: more compress no better, and reading one costs all of its block. */
 export const blockLength = 64
 
-/** What events of any application have in common, so that a block of one event compresses, too. Another dictionary is another version (segment.ts). */
+/**
+ * Text that events of any application share, so that a block of one event compresses, too. Another dictionary needs
+ * another version (segment.ts).
+ */
 const dictionary = Buffer.from(
   JSON.stringify({
     document: {
@@ -92,12 +95,12 @@ const dictionary = Buffer.from(
 )
 const writing = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, dictionary }
 
-/** Several bodies as one block. */
+/** Compresses several bodies into one block. */
 export function toBlock(bodies: readonly Body[]): Uint8Array {
   return zstdCompressSync(bodies.map((body) => JSON.stringify(body)).join('\n'), writing)
 }
 
-/** The bodies of a block, as the text of each. */
+/** Returns the texts of the bodies in a block. */
 export function blockTexts(block: Uint8Array): string[] {
   return zstdDecompressSync(block, { dictionary }).toString().split('\n')
 }

@@ -6,11 +6,12 @@ import type { Position } from './record.ts'
 import { transaction } from './sqlite.ts'
 
 /**
- * A segment is one file of SQLite: so many events, and how far the log was read when they were written, in the same transaction. Whatever
- * kills the monitor, rows and offsets are of one moment.
+ * A segment is one SQLite file with events and the positions that the log was read to, written in the same transaction.
+ * Whatever kills the monitor, rows and offsets stay consistent.
  *
- * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since 1970, `slot` the place
- * in the block, `subject` the hash of what the event is about (ingest/examine.ts). `counts` has a row for each kind and each `bucketMs` in which an event of it arrived.
+ * `parts` are partitions of topics, `next` the first offset that is not in the index. `at` is in milliseconds since
+ * 1970, `slot` the index in the block, `subject` the hash of the event's subject (ingest/examine.ts). `counts` has a
+ * row for each kind and each `bucketMs` with its events.
  */
 const schema = `
 CREATE TABLE parts (id INTEGER PRIMARY KEY, topic TEXT NOT NULL, partition INTEGER NOT NULL, topicId TEXT NOT NULL, next INTEGER NOT NULL,
@@ -29,32 +30,33 @@ CREATE TABLE facts (firstSeq INTEGER NOT NULL, openedAt INTEGER NOT NULL) STRICT
 PRAGMA user_version = 4;
 `
 
-/** Events are counted by this: a rate of ten minutes has 120 of them. */
+/** Length of a bucket of counted events: a rate of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
 /**
- * A segment of another version is removed, and the monitor reads its events from the log again. Version 1 has ids of positions, and could
- * store events under the kind of other events after the disk was full. Version 2 compresses with
- * another dictionary. Version 3 calls offsets places, and replay notes resend notes.
+ * Version of the files. A segment of another version is removed, and the monitor reads its events from the log again.
+ * Version 1 has ids of positions, and could store events under the kind of other events after the disk was full.
+ * Version 2 compresses with another dictionary. Version 3 calls offsets places, and replay notes resend notes.
  */
 const version = 4
 
 /**
- * Whoever closes a file last, or opens it first after a kill, has it alone for a moment. The other thread waits for that, and so does a monitor that
- * starts while the one before it ends: the default is to fail at once.
+ * Time to wait for a lock. The last connection that closes a file, or the first after a kill, locks it for a moment.
+ * The other thread waits for it, as does a monitor that starts while the previous one ends. The default is to fail at
+ * once.
  */
 export const lockTimeoutMs = 10_000
 /** https://www.sqlite.org/rescode.html: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
 
-/** A segment that is written. A new one is created with its schema, its facts and its positions in one transaction. */
+/** Opens a segment for writing. A new one gets its schema, facts and positions in one transaction. */
 export function openForWriting(
   file: string,
   { firstSeq, now, positions }: { firstSeq: number; now: number; positions: readonly Position[] },
 ): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
   try {
-    // Not FULL: a machine that loses power loses the newest rows together with their offsets, and they are read again.
+    // NORMAL is enough: a power failure loses the newest rows together with their offsets, and they are read again.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4000;
     PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;`)
     if (versionOf(database) === 0) {
@@ -72,7 +74,7 @@ export function openForWriting(
   }
 }
 
-/** A segment that is read, by another thread than the one that writes it. */
+/** Opens a segment for reading, in another thread than the writer. */
 export function openForReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMs })
   database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
@@ -80,8 +82,8 @@ export function openForReading(file: string): DatabaseSync {
 }
 
 /**
- * Whether a file is a segment of today's form.
- * @throws {Error} when that cannot be known, since it cannot be read
+ * Returns whether a file is a segment of the current version.
+ * @throws {Error} if the file cannot be read
  */
 export function isSegment(file: string): boolean {
   const database = new DatabaseSync(file, { timeout: lockTimeoutMs })
@@ -99,17 +101,17 @@ function versionOf(database: DatabaseSync): number {
   return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version)
 }
 
-/** Events, and what stands on topics of dead letters, which are few and kept longer. */
+/** Series of segments: events, and records of dead-letter topics, which are few and kept longer. */
 export type SeriesName = 'events' | 'dead'
 
-/** A segment as others know it. */
+/** Facts about a segment. */
 export interface SegmentFacts {
   file: string
   firstSeq: number
   count: number
-  /** The highest number of its events; below `firstSeq` without any. Both series take numbers from one row of them. */
+  /** The highest number of its events, or `firstSeq` - 1. Both series share one sequence of numbers. */
   lastSeq: number
-  /** When its oldest and newest records reached the log; 0 without any. */
+  /** Times of its oldest and newest records; 0 without records. */
   first: number
   last: number
 }
@@ -118,7 +120,10 @@ const nameOf = (series: SeriesName, firstSeq: number) => `${series}-${String(fir
 export const segmentFile = (folder: string, series: SeriesName, firstSeq: number): string =>
   join(folder, nameOf(series, firstSeq))
 
-/** The segments that a folder has, the oldest first. What is none, or of another form than today's, is removed: the log has it still. */
+/**
+ * Returns the segments of a folder, oldest first. Removes files that are not segments of the current version, because
+ * the log still has their events.
+ */
 export function segmentsIn(folder: string, series: SeriesName): SegmentFacts[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)

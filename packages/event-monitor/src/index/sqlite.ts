@@ -1,7 +1,10 @@
 import { statfsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** More than the monitor has texts of SQL for one database, since no text contains a value (test/lint/no-values-in-sql.grit). */
+/**
+ * More statements than the monitor has for one database, since no text contains a value
+ * (test/lint/no-values-in-sql.grit).
+ */
 const maxStatements = 50
 
 /** Prepares each statement of a database once, and keeps a bounded number of them. */

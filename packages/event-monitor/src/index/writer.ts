@@ -6,37 +6,37 @@ import { removeSegment, type SegmentFacts, type SeriesName, segmentFile, segment
 
 export interface WriterOptions {
   folder: string
-  /** Events of a segment, and how many of the newest are kept at least of all segments but one. */
+  /** Events of a segment, and the number of newest events to keep. */
   segmentEvents: number
   keepEvents: number
   keepMs: number
   now: () => number
 }
 
-/** Dead letters are few, and are what people look for weeks later. */
+/** Dead letters are few, and people look for them weeks later. */
 const deadKeepMs = 90 * 24 * 60 * 60 * 1_000
 const dayMs = 24 * 60 * 60 * 1_000
 
 export interface IndexWriter {
-  /** How far the log is read, by `topic/partition`. */
+  /** Returns the positions that the log is read to, by `topic/partition`. */
   positions(): Map<string, Position>
   /**
-   * Adds records and moves the positions: records of one series are added in one transaction with their positions. Answers the number of
-   * the first record, and the kind that each was counted under.
+   * Writes records and their positions: records of one series in one transaction. Returns the number of the first
+   * record, and the kind that each was counted under.
    */
   write(
     records: readonly IndexRecord[],
     positions: readonly Position[],
     gaps?: readonly Gap[],
   ): { seq: number; kinds: Kind[] }
-  /** Of both series, oldest first. */
+  /** Segments of both series, oldest first. */
   segments(): SegmentFacts[]
   close(): void
 }
 
 export const seriesOf = (topic: string): SeriesName => (topic.endsWith('.dead') ? 'dead' : 'events')
 
-/** The index, by the one thread that writes it. */
+/** Opens the index for its only writer. */
 export function openWriter(options: WriterOptions): IndexWriter {
   const { folder } = options
   const names = ['events', 'dead'] as const
@@ -88,7 +88,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
   let active = new ActiveSegment(file, newest?.firstSeq ?? nextSeq, now())
   let openedAt = active.facts.first || now()
 
-  /** Begins another segment. Where that fails, the one before is still open, and the next write tries again. */
+  /** Begins a new segment. If that fails, the previous one stays open, and the next write tries again. */
   function roll(seq: number): void {
     const before = active
     before.seal()
@@ -98,7 +98,10 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
     before.close()
   }
 
-  /** Drops whole segments: what is kept is at most `keepEvents`, and `keepMs` old at most but for the rest of a segment. */
+  /**
+   * Drops whole segments, so that the rest has at most `keepEvents` and is at most `keepMs` old, rounded up to a
+   * segment.
+   */
   function drop(): void {
     const total = () => sealed.reduce((sum, { count }) => sum + count, active.facts.count + segmentEvents)
     for (let [oldest] = sealed; oldest; [oldest] = sealed) {
@@ -119,7 +122,7 @@ function openSeries(name: SeriesName, files: SegmentFacts[], options: WriterOpti
       const isWide = seq + records.length - firstSeq >= maxSegmentSpan
       const isFull = count >= segmentEvents || (count > 0 && (isWide || now() - openedAt > dayMs))
       if (isFull) {
-        // In this order: what is dropped makes room for what comes.
+        // Dropping first makes room for the new segment.
         drop()
         roll(seq)
       }

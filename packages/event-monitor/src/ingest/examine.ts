@@ -34,30 +34,33 @@ import type { Kind } from '../model/kind.ts'
 import { documentIn, maskDocument } from '../model/masked.ts'
 import { type EventIds, idsOf, payloadGuids, spelledIds } from '../model/row.ts'
 
-/** A record as the index keeps it. Nothing of it is personal. */
+/** A record as the index keeps it. It has no personal data. */
 export interface Examined {
   kind: Kind
   ids: EventIds
-  /** What it is found by: ids, and GUIDs in fields of the Payload that the contract names. */
+  /** Ids that find the record, and GUIDs in fields of the Payload that the contract names. */
   guids: Set<string>
   body: Body
   subject: string | null
 }
 
-/** What an event is, to any receiver. */
+/** The verdict of any receiver on an event. */
 interface Verdict {
   validity: Validity
   faults: Problem[]
-  /** As a receiver has it; undefined when there is no JSON in it. */
+  /** The document as a receiver reads it; undefined if it is not JSON. */
   document: unknown
 }
 
-/** Of a document that has one in each of its fields. */
+/** Limit for a document with a fault in each of its fields. */
 const maxFaults = 100
 
 type Judge = Pick<Trust, 'requireTrusted'>
 
-/** Reads a record as a receiver does: decoded, validated, judged, and masked. One that this fails for, by a mistake of ours, holds up no other. */
+/**
+ * Reads a record as a receiver does: decodes, validates, judges and masks it. A record that a bug makes fail does not
+ * stop the others.
+ */
 export function examine(
   record: LogRecord,
   trust: Judge,
@@ -128,8 +131,8 @@ function hasIds(document: unknown): boolean {
 }
 
 /**
- * Returns what missing ids derive from. A dead letter has those of its event, whose value and key it holds. Notes, and dead letters without their
- * event, hold nothing to tell them apart by, so their position stands for them.
+ * Returns the source of missing ids. A dead letter has the ids of its event, whose value and key it holds. Notes, and
+ * dead letters without their event, have nothing else to distinguish them, so their ids derive from the position.
  */
 function sourceOf(
   record: LogRecord,

@@ -38,12 +38,12 @@ export class LogTail {
   readonly #newest: number
   readonly #now: () => number
   #refreshAt = Number.NEGATIVE_INFINITY
-  /** By `topic/partition`, or the topic alone: until it is read again, so that each look does not report it anew. */
+  /** By `topic/partition`, or the topic alone; kept until it is read again, so that it is reported once. */
   readonly #unreadable = new Map<string, Unreadable>()
 
   /**
-   * @param stored where to go on, by `topic/partition`
-   * @param newest how many records of a longer log are worth reading, when none were read before
+   * @param stored start positions by `topic/partition`
+   * @param newest number of newest records to read of a longer log that was never read
    */
   constructor(kafka: KafkaConnection, stored: ReadonlyMap<string, Position>, newest: number, now: () => number) {
     this.#admin = new Admin({
@@ -58,22 +58,22 @@ export class LogTail {
     this.#now = now
   }
 
-  /** Records of the log that are not read yet, as far as brokers told. */
+  /** Number of unread records, as far as brokers answered. */
   get lag(): number {
     return lagOf([...this.#partitions.values()])
   }
 
-  /** Those of them that can be read now. */
+  /** Number of unread records that can be read now. */
   get readableLag(): number {
     return lagOf([...this.#partitions.values()].filter(({ leader }) => leader))
   }
 
-  /** Partitions that cannot be read now, and topics that cannot be described. They hold up no other. */
+  /** Partitions that cannot be read now, and topics that cannot be described. Others are read nevertheless. */
   get unreadable(): Unreadable[] {
     return [...this.#unreadable.values()]
   }
 
-  /** What comes next; nothing when there was nothing for a while. @throws {Error} if no partition at all can be read */
+  /** Returns the next records; none if none arrived for a while. @throws {Error} if no partition at all can be read */
   async read(): Promise<Read> {
     const gaps: Gap[] = []
     const moved = new Map<string, Position>()
@@ -130,7 +130,7 @@ export class LogTail {
     this.#refreshAt = Math.min(this.#refreshAt, this.#now() + retryMs)
   }
 
-  /** Looks which topics and partitions there are, where they begin and end, and who leads them. */
+  /** Refreshes topics, partitions, their ranges and leaders. */
   async #refresh(gaps: Gap[], moved: Map<string, Position>): Promise<void> {
     const { topics, led, unreadable } = await describeLog(this.#admin)
     const ends = await offsetsAt(this.#admin, led, ListOffsetTimestamps.LATEST)
@@ -179,7 +179,7 @@ const lagOf = (partitions: Partition[]) => partitions.reduce((sum, { next, end }
 
 const positionOf = ({ topic, partition, topicId, next }: Position): Position => ({ topic, partition, topicId, next })
 
-/** Partitions together by time, and never against the order of one: a record counts as no earlier than those before it. */
+/** Merges partitions by time and keeps the order in each: a record counts as no earlier than those before it. */
 function byTime(fetched: { partition: Partition; records: LogRecord[] }[], moved: Map<string, Position>): LogRecord[] {
   for (const { partition } of fetched) moved.set(`${partition.topic}/${partition.partition}`, positionOf(partition))
   const [only] = fetched

@@ -8,12 +8,12 @@ import type { SegmentFacts } from '../index/segment.ts'
 import { type Kind, kindKey } from '../model/kind.ts'
 import { rowOf } from '../model/row.ts'
 
-/** What the thread that reads the log is told at its start. */
+/** Start options of the thread that reads the log. */
 export interface IngestData {
   kafka: KafkaConnection
-  /** Whom to trust, and the service's folder, which the file's name is seen from. */
+  /** Trust settings, and the service's folder, which their paths are relative to. */
   trust: TrustSettings
-  /** The setting of that name. */
+  /** The setting of the same name. */
   positionIdsBefore: string
   root: string
   /** Expected reactions, by services.json. */
@@ -24,42 +24,42 @@ export interface IngestData {
   keepMs: number
 }
 
-/** What it is told later. */
+/** A message to the thread. */
 export type ToIngest =
-  /** Whether somebody looks, so that rows are worth making; and by which hashes of GUIDs somebody looks. */
+  /** Whether a live view is open, so that rows are needed; and the hashes of GUIDs that views filter by. */
   { type: 'watch'; isLive: boolean; hashes: number[] } | { type: 'stop' }
 
-/** What it tells. */
+/** A message from the thread. */
 export type FromIngest = IngestBatch | IngestState | { type: 'stopped' }
 
-/** Events that were indexed: their counts by kind, which are exact, and the newest few rows of each kind. */
+/** Indexed events: exact counts by kind, and the newest rows of each kind. */
 export interface IngestBatch {
   type: 'batch'
   kinds: {
     kind: Kind
     count: number
     rows: EventRow[]
-    /** Of the newest reactions: milliseconds since their causes reached the log. */
+    /** Milliseconds between the newest reactions and their causes, by arrival in the log. */
     delays: number[]
   }[]
-  /** Of each hash that is watched: rows, and how many. */
+  /** Rows and counts for each watched hash. */
   watched: { hash: number; kind: Kind; count: number; rows: EventRow[] }[]
 }
 
 export interface IngestState {
   type: 'state'
   isConnected: boolean
-  /** Why not, in words. */
+  /** The reason if it is not connected. */
   error: string | null
-  /** Null until Kafka told. */
+  /** Null until Kafka has answered. */
   lag: number | null
-  /** While the others are read. */
+  /** Partitions that cannot be read, while others can. */
   unreadable: Unreadable[]
   perSecond: number
   segments: SegmentFacts[]
 }
 
-/** Rows of a kind that are shown at most of a batch (`LiveBatch.rows`). */
+/** The largest number of rows of a kind in a batch (`LiveBatch.rows`). */
 export const maxRows = 20
 
 export interface Watch {
@@ -67,7 +67,7 @@ export interface Watch {
   hashes: ReadonlySet<number>
 }
 
-/** What live views are told of records that were indexed. Rows are made for the newest only, and only while somebody looks. */
+/** Returns the batch for live views. It has rows of the newest records only, and only while a view is open. */
 export function liveBatch(
   records: readonly IndexRecord[],
   kinds: readonly Kind[],
@@ -104,7 +104,10 @@ function indexedRow({ topic, partition, offset, at, bytes, body }: IndexRecord, 
   return rowOf({ position: { topic, partition, offset: String(offset) }, at, bytes, kind, body })
 }
 
-/** How long a reaction took, by the header that says when its cause arrived. On a topic that others write it may say anything. */
+/**
+ * Returns the latency of a reaction by the header with its cause's arrival. On a topic that outsiders write the header
+ * may have any value.
+ */
 function delayOf({ at, body }: IndexRecord): number | undefined {
   const cause = Number(body.headers?.find(({ name }) => name === 'caused-at')?.value)
   return cause > 0 && at >= cause ? at - cause : undefined

@@ -48,7 +48,7 @@ const noLeader = (replicas: number[]): string =>
     ? `it has no leader: start broker ${replicas[0]}, which has its records`
     : `it has no leader: start one of the brokers ${replicas.join(', ')}, which have its records`
 
-/** The errors of a broker by partition: what it cannot answer, and why. */
+/** Answers by partition, and the partitions without an answer. */
 export interface Answers<Answer> {
   values: Map<string, Answer>
   unreadable: Unreadable[]
@@ -96,12 +96,12 @@ async function listOffsets(
   }
 }
 
-/** Bytes asked of a partition and of a broker at a time: what is read must fit in memory as objects, several times its size. */
+/** Largest answer for a partition and for a broker: it must fit in memory as objects, several times its size. */
 const partitionBytes = 256 * 1024
 const brokerBytes = 1024 * 1024
-/** How long a broker waits for a first record. Another one that has records waits as long with it. */
+/** Time that a broker waits for a first record. Another broker that has records waits with it. */
 const maxWaitMs = 100
-/** As sidecars read: with records of transactions that are open, or were aborted. */
+/** The isolation level of sidecars: it includes records of open and aborted transactions. */
 const uncommitted = 0
 /** Outside a fetch session (KIP-227), whose epoch an error in an answer would invalidate. */
 const noSession = { id: 0, epoch: -1 }
@@ -109,10 +109,10 @@ const noSession = { id: 0, epoch: -1 }
 /** Kafka's error of a position that the log has dropped, or never had (OFFSET_OUT_OF_RANGE). */
 const outOfRange = 1
 
-/** What a broker has of a partition from an offset on. */
+/** A broker's records of a partition from an offset on. */
 export interface Fetched {
   batches: RecordsBatch[]
-  /** Where the partition ends. */
+  /** End offset of the partition. */
   end: bigint
 }
 
@@ -174,5 +174,5 @@ const whyOf = (errorCode: number): string => {
 export const unreachable = ({ nodeId, host, port }: Leader, error: unknown): string =>
   `broker ${nodeId} at ${host}:${port} leads it and does not answer: ${(error as Error).message}`
 
-/** Whether a topic is one of ours to show: those of Kafka's own begin with two underscores. */
+/** Returns whether a topic is shown: Kafka's internal topics begin with two underscores. */
 const isOwnTopic = (topic: string): boolean => !topic.startsWith('__')

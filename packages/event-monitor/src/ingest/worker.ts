@@ -11,19 +11,19 @@ import { LogTail, type Read } from './log-tail.ts'
 import { type FromIngest, type IngestData, liveBatch, type ToIngest, type Watch } from './messages.ts'
 
 /**
- * Records of a transaction: more of them make it no cheaper, others wait for its end, and what all of them need in between grows old, which costs more to
- * collect than what dies young: of 2,000 it was a third of the thread's time.
+ * Records of a transaction: a larger one is not cheaper, others wait for its end, and its objects grow old, which makes
+ * them costly to collect: at 2,000 records that took a third of the thread's time.
  */
 const chunkLength = 320
 /**
- * Where few are left, others may gather: a transaction and a fetch cost the same for one as for a hundred. What is there is indexed at once,
- * and live views say something ten times a second.
+ * Pause when few records are left, so that more gather: a transaction and a fetch cost the same for one record as for a
+ * hundred. Existing records are indexed at once, and live views get ten batches a second.
  */
 const pauseMs = 100
 const fewRecords = 500
 const retryMs = 1_000
 const stateMs = 500
-/** The last moment that has a date. A publisher chooses the times of records on a topic that is not ours. */
+/** The largest valid date. Publishers choose the times of records on topics with CreateTime. */
 const maxTime = 8.64e15
 
 const port = parentPort as MessagePort
@@ -33,7 +33,7 @@ const report = (message: FromIngest) => port.postMessage(message)
 const trust = readTrust(new URL(data.root), data.trust)
 const positionIdsBefore = momentOf(data.positionIdsBefore)
 const subjectOf = subjectsOf(data.reactions)
-/** Undefined until its files could be opened. */
+/** Undefined until the files are open. */
 let writer: IndexWriter | undefined
 let watch: Watch = { isLive: false, hashes: new Set() }
 let isStopping = false
@@ -55,7 +55,7 @@ writer?.close()
 report({ type: 'stopped' })
 port.close()
 
-/** Reads and writes until something fails, whatever it is. The next run continues from what was written. */
+/** Reads and writes until an error. The next run continues from the last written position. */
 async function run(): Promise<void> {
   let opened: LogTail | undefined
   try {
@@ -66,7 +66,7 @@ async function run(): Promise<void> {
     while (!isStopping) {
       const read = await coming
       error = null
-      // Where there is more, it is asked for before this is worked on, so that it is here when this is done.
+      // If there is more, it is fetched while this batch is indexed.
       coming = tail.readableLag < fewRecords ? delay(pauseMs).then(() => tail.read()) : tail.read()
       coming.catch(() => {})
       await setImmediate()
@@ -105,7 +105,7 @@ async function index({ records, positions, gaps }: Read, writer: IndexWriter): P
   if (records.length === 0 && positions.length > 0) writer.write([], positions)
 }
 
-/** The writer answers kinds in the order of its series. */
+/** Returns records in the order of series, in which the writer returns kinds. */
 function sorted(records: IndexRecord[]): IndexRecord[] {
   const isDead = ({ topic }: IndexRecord) => topic.endsWith('.dead')
   return records.some(isDead) ? [...records.filter((one) => !isDead(one)), ...records.filter(isDead)] : records
@@ -118,7 +118,7 @@ function indexRecordOf(record: LogRecord): IndexRecord {
   return { topic, partition, offset: Number(offset), at, bytes: value.length, kind, guids, body, subject }
 }
 
-/** Where a partition stood before what was read of it. */
+/** Returns a partition's position before the records that were read. */
 function beginOf(position: Position, records: readonly LogRecord[]): Position {
   const first = records.find(({ topic, partition }) => topic === position.topic && partition === position.partition)
   return first ? { ...position, next: Number(first.offset) } : position

@@ -14,14 +14,14 @@ export interface ChosenEntry {
   attempt: string | null
 }
 
-/** A job, with what it has still to do. */
+/** A job with its remaining work. */
 export interface KeptJob {
   job: Job
-  /** In order. */
+  /** Entries in their order. */
   entries: ChosenEntry[]
-  /** Of them, how many are settled. */
+  /** The number of finished entries. */
   next: number
-  /** As it was edited, for a single entry: personal values and all, so it is forgotten when the job ends. */
+  /** The edited event of a single entry. It has personal values, so it is deleted when the job ends. */
   edited: string | null
   /** Digest of the request, which another request with the same Idempotency-Key must have, too. */
   fingerprint: string | null
@@ -29,7 +29,7 @@ export interface KeptJob {
 
 export type AuditItem = Audit['items'][number]
 
-/** What came of some replays. */
+/** Results of some replays. */
 export interface ReplayResults {
   audit: AuditItem[]
   /** Positions whose replays are over, as text. */
@@ -37,16 +37,17 @@ export interface ReplayResults {
 }
 
 /**
- * Jobs and who looked at what: a file beside the index, so that both survive a restart. Written before anybody is answered.
+ * Jobs and the audit, in a file next to the index, so that both survive a restart. Each change is written before the
+ * caller gets an answer.
  * Each function throws an `HttpProblem` with status 503 while the disk is full or cannot be used.
  */
 export interface Ledger extends ReplayJournal {
-  /** Saves a job together with what came of its last replays. */
+  /** Saves a job together with the results of its last replays. */
   save(kept: KeptJob, results?: ReplayResults): void
   find(id: string): KeptJob | undefined
   /** The newest first. */
   jobs(limit: number): Job[]
-  /** Those that a stop interrupted. */
+  /** Returns the jobs that a stop interrupted. */
   running(): KeptJob[]
   record(item: AuditItem): void
   audit(limit: number): AuditItem[]
@@ -59,7 +60,7 @@ CREATE TABLE IF NOT EXISTS audit (id INTEGER PRIMARY KEY, body TEXT NOT NULL) ST
 CREATE TABLE IF NOT EXISTS intents (failed TEXT PRIMARY KEY, start TEXT NOT NULL) STRICT;
 `
 
-/** Opened when it is first used. */
+/** Creates a ledger, which is opened on first use. */
 export function createLedger(folder: string): Ledger {
   let opened: Ledger | undefined
   function use<Result>(work: (ledger: Ledger) => Result): Result {
@@ -90,7 +91,7 @@ function openLedger(folder: string): Ledger {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, 'ledger.sqlite'), { timeout: lockTimeoutMs })
   try {
-    // FULL, unlike the index: nothing else remembers it.
+    // FULL, unlike the index, because the log has no copy of it.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; ${schema}`)
     rename(database)
     return ledgerOn(database)
@@ -132,7 +133,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
         for (const position of results.positions) settle.run(position)
         save.run(kept.job.id, kept.job.startedAt, kept.job.state, JSON.stringify(kept))
       })
-      // What was edited has personal values: with the job's end it is in none of the files.
+      // An edited event has personal values: after the job's end none of the files has them.
       if (kept.job.state !== 'running') database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
     begin(intents) {
@@ -154,7 +155,7 @@ function ledgerOn(database: DatabaseSync): Ledger {
   }
 }
 
-/** Version 0.1.0 kept the ids of the entries alone, and no fingerprint. */
+/** Reads a job. Version 0.1.0 stored only the ids of entries, and no fingerprint. */
 function keptJob(body: unknown): KeptJob {
   const {
     entries,

@@ -2,15 +2,15 @@ import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/dead
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
 
-/** Loaded when first needed: most days nobody replays anything, and the client's modules take 55 MB. */
+/** Loads the operations on first use: replays are rare, and the client's modules take 55 MB. */
 const operations = () => import('@orderflow/service-kit/dead-letters')
 
-/** So long a connection waits for the next who needs it. */
+/** Time that an idle connection is kept. */
 const idleMs = 30_000
 
-/** The log, for the few things that the index does not have: events as they are, and replaying them. */
+/** Access to the log for events as they are, and for replays. */
 export interface LogAccess {
-  /** Does something with the log. A connection is kept for whoever comes soon after. */
+  /** Runs a function with the log. The connection is kept for the next call. */
   read<T>(work: (log: LogReader) => Promise<T>): Promise<T>
   replay(entries: Entry[], options: ResendOptions): AsyncGenerator<Outcome>
   close(): Promise<void>

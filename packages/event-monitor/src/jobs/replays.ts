@@ -19,12 +19,12 @@ import type { AuditItem, ChosenEntry, KeptJob, Ledger, ReplayResults } from './l
 import type { LogAccess } from './log-access.ts'
 
 const maxOutcomes = 100
-/** Progress is written and told so often. */
+/** Interval at which progress is saved and reported. */
 const stepMs = 200
-/** A ledger that cannot be written is tried again this often. */
+/** Interval at which a failed write to the ledger is tried again. */
 const retryMs = 1_000
 
-/** Who requests a job. */
+/** The request of a job. */
 export interface JobRequest {
   by: string
   /** The Idempotency-Key: requests of one person with the same key are one job. */
@@ -40,7 +40,7 @@ export interface NewJob {
   edited: string | null
 }
 
-/** Jobs that replay dead letters, as `make dead-letters` does it. One runs at a time, and goes on after a restart. */
+/** Jobs that replay dead letters, as `make dead-letters` does. One runs at a time, and continues after a restart. */
 export interface Replays {
   /**
    * Starts a job, or returns the job that an earlier request with the same key started.
@@ -64,7 +64,7 @@ export interface ReplaysOptions {
   trust: Trust
   now: () => Date
   newId: () => string
-  /** Told whenever a job moved on. */
+  /** Called on each progress of a job. */
   report: (job: Job) => void
 }
 
@@ -73,7 +73,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   const stopped = new Set<string>()
   /** Requests with a key whose job is being prepared. */
   const starting = new Map<string, { fingerprint: string; job: Promise<Job> }>()
-  /** Ids of the jobs that wait or run. */
+  /** Ids of waiting and running jobs. */
   const unfinished = new Set<string>()
   let running: Promise<void> | undefined
   let isClosing = false
@@ -116,7 +116,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
         unfinished.delete(kept.job.id)
       }
     } finally {
-      // In the same turn in which the queue was empty, so that no job is added to it in between and left there.
+      // This is in the same turn as the last look at the queue, so no job is added in between and left there.
       running = undefined
     }
   }
@@ -154,10 +154,10 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  /** The entries, once the index has all of them or is complete; undefined when the job is to end before that. */
+  /** Returns the entries once the index has all of them or is complete; undefined if the job ends before that. */
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
-      // Asked first: an answer from before the index was complete may lack entries.
+      // The order matters: an answer from before the index was complete may lack entries.
       const isComplete = index.truth().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
@@ -285,7 +285,7 @@ function add(job: Job, outcome: Job['outcomes'][number]): void {
   job.outcomes = [outcome, ...job.outcomes].slice(0, maxOutcomes)
 }
 
-/** Whether a job that was interrupted published this replay itself, before it could save that. */
+/** Returns whether an interrupted job published this replay itself, before it could save that. */
 function isOwn(intent: ReplayIntent | undefined, { result }: Outcome, as: Place | null): boolean {
   return result === 'done' && intent !== undefined && as !== null && BigInt(as.offset) >= intent.from
 }

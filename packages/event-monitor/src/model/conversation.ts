@@ -3,25 +3,25 @@ import type { Conversation, ConversationColumn, Step } from '../api/conversation
 import type { EventRow, RecordPosition } from '../api/events.ts'
 import { type Indexed, rowOf } from './row.ts'
 
-/** What is known of a service by services.json, and by Kafka of its group. */
+/** A service by services.json, and its group's positions in Kafka. */
 export interface ServiceRole {
   name: string
-  /** Of which it keeps what it needs: who consumes has a store. */
+  /** Consumed topics. A consumer has a store. */
   consumes: readonly string[]
-  /** The offset that its group goes on at, by `topic/partition`; those that are not known are not in it. */
+  /** The known next offsets of its group, by `topic/partition`. */
   positions: ReadonlyMap<string, string>
 }
 
-/** An event with what it follows from. */
+/** An event and its cause. */
 interface LinkedEvent extends Indexed {
   row: EventRow
   cause: LinkedEvent | undefined
 }
 
 /**
- * All events of a conversation in the order of cause and effect, what is known of what happened around them, and the lanes that it all goes
- * between.
- * @param isWhole whether nothing of it is left out, such as a dead letter
+ * Returns the events of a conversation in the order of cause and effect, the steps around them, and the columns between
+ * which they go.
+ * @param isWhole whether the events are complete, with all dead letters
  */
 export function conversationOf(
   correlationId: string,
@@ -69,10 +69,10 @@ export function conversationOf(
   return { correlationId, columns: columnsOf(all, services), steps: all }
 }
 
-/** Of a dead letter that does not say whose it is. */
+/** The app of a dead letter that does not name it. */
 const unknownApp = ''
 
-/** Who made dead letters of which record, by its place. */
+/** Returns the apps that rejected each record, by its position. */
 function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> {
   const apps = new Map<string, Set<string>>()
   for (const { body } of events) {
@@ -84,7 +84,10 @@ function rejectionsIn(events: readonly LinkedEvent[]): Map<string, Set<string>> 
   return apps
 }
 
-/** Notes of replays are told by the records that were replayed: what they add is whether somebody edited them. */
+/**
+ * Links events to their causes. Notes of replays are left out: they only add to a replayed record whether it was
+ * edited.
+ */
 function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const notes = new Map(
     records.flatMap(({ kind, body }) =>
@@ -102,7 +105,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   const byPosition = new Map<string, LinkedEvent>()
   const deadLetters = new Map<string, LinkedEvent>()
   for (const one of events) {
-    // What was edited and replayed is what others reacted to.
+    // Later events react to the replay, not to the rejected event.
     const earlier = byId.get(one.row.id)
     if (stepKind(one) !== 'dead-letter' && (!earlier || isRejected(earlier))) byId.set(one.row.id, one)
     byPosition.set(placeText(one.position), one)
@@ -118,7 +121,7 @@ function withCauses(records: readonly Indexed[]): LinkedEvent[] {
   return events
 }
 
-/** Whether no receiver takes it. */
+/** Returns whether every receiver rejects an event. */
 const isRejected = ({ kind: { validity } }: LinkedEvent) => validity !== 'valid' && validity !== 'foreign'
 
 function stepKind({ kind, body }: Pick<Indexed, 'kind' | 'body'>): Step['kind'] {
@@ -164,14 +167,14 @@ function consumersOf(
     })
 }
 
-/** A reaction belongs to the consumer that published it. */
+/** Adds a reaction to the consumer that published it. */
 function addReaction(steps: readonly Step[], { cause, from, kind }: Step, index: number): void {
   if (cause === null || kind !== 'event') return
   const consumer = steps[cause]?.consumers.find(({ column }) => column === from)
   consumer?.reaction.push(index)
 }
 
-/** From left to right: whoever begins, topics with those who read them and what they keep, and what could not be handled. */
+/** Returns columns from left to right: who begins, topics with their consumers and stores, and dead letters. */
 function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): ConversationColumn[] {
   const used = new Set(steps.flatMap(({ from, to, consumers }) => [from, to, ...consumers.map(({ column }) => column)]))
   const titled = (id: string, kind: ConversationColumn['kind']): ConversationColumn => ({
@@ -197,18 +200,18 @@ function columnsOf(steps: readonly Step[], services: readonly ServiceRole[]): Co
   ]
 }
 
-/** How things follow from each other. */
+/** Causality and order of things. */
 interface Causality<T> {
   cause: (one: T) => T | undefined
-  /** What has an order of its own, such as a partition. */
+  /** A partition, whose things have an order of their own. */
   partition: (one: T) => string
   offset: (one: T) => number
   time: (one: T) => number
 }
 
 /**
- * Things in an order in which each comes after its cause, and after what is before it in its lane. What neither binds is ordered by time.
- * Whoever forges a cause can make a circle: it is cut where the oldest of it is.
+ * Returns things in an order in which each follows its cause and its predecessors in the partition. Otherwise time
+ * decides. A forged cause can form a circle, which is cut at its oldest thing.
  */
 export function causalOrder<T>(things: readonly T[], { cause, partition, offset, time }: Causality<T>): T[] {
   const before = new Map<T, number>(things.map((one) => [one, 0]))
@@ -252,7 +255,7 @@ function oldestOf<T>(things: Iterable<T>, time: (one: T) => number): T {
   return oldest as T
 }
 
-/** Into a sorted list. */
+/** Inserts an item into a sorted list. */
 function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): void {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -264,9 +267,9 @@ function insert<T>(sorted: T[], one: T, compare: (one: T, other: T) => number): 
 }
 
 /**
- * Steps with those beside the log that follow from them: a request before an event of ours that reacts to nothing, and a handling after an
- * event that a service is done with. When they were is not known: they stand next to their event.
- * @param wasSetAside whether a service made a dead letter of a step's record
+ * Adds steps that are not in the log: a request before an event of ours without a cause, and the handling of an event
+ * by a service. Their times are unknown, so they are next to their event.
+ * @param wasRejected whether a service rejected a step's record
  */
 function withAround(steps: readonly Step[], wasRejected: (step: Step, service: string) => boolean): Step[] {
   const handled = new Set<string>()
@@ -282,7 +285,7 @@ function withAround(steps: readonly Step[], wasRejected: (step: Step, service: s
     all.push(step)
     for (const { column, handled: isHandled } of isAccepted ? step.consumers : []) {
       const service = column.slice('service:'.length)
-      // What comes again changes nothing.
+      // A duplicate changes nothing.
       const key = `${column} ${to} ${row.id}`
       if (!isHandled || handled.has(key) || wasRejected(step, service)) continue
       handled.add(key)

@@ -1,10 +1,10 @@
 import type { Count, Facets } from '../api/events.ts'
 import { isFaulty, type Kind, publisherText, typeText, whyText } from './kind.ts'
 
-/** So many values of a property are told. */
+/** The largest number of values of a property. */
 const maxValues = 50
 
-/** A sum for each text, the largest first. */
+/** Returns the sum for each text, largest first. */
 export function tally(entries: Iterable<readonly [text: string | null, count: number]>, most = maxValues): Count[] {
   const sums = new Map<string, number>()
   for (const [text, count] of entries) if (text !== null) sums.set(text, (sums.get(text) ?? 0) + count)
@@ -19,7 +19,7 @@ interface Counted {
   count: number
 }
 
-/** What there is of each property. */
+/** Returns the facets of kinds. */
 export function facetsOf(kinds: readonly Counted[]): Omit<Facets, 'isAtLeast' | 'complete'> {
   const by = (text: (kind: Kind) => string | null) =>
     tally(kinds.map(({ kind, count }) => [text(kind), count] as const))

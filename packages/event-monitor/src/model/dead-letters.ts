@@ -4,10 +4,10 @@ import { type Attempt, type Entry, isDecidedAnew, openAttempt, recordOf } from '
 import type { DeadLetterEntry, DeadLetterGroup } from '../api/dead-letters.ts'
 import { type Kind, publisherText } from './kind.ts'
 
-/** What the index knows of a dead letter besides its story. */
+/** Facts of the index about a dead letter. */
 export interface DeadLetterFacts {
   kind: Kind
-  /** As its app told them. */
+  /** Faults that its app reported. */
   faults: readonly Problem[]
 }
 
@@ -21,11 +21,11 @@ interface Rejection {
 
 /** One record that failed, with the dead letters of all services that rejected it. */
 export interface Cause {
-  /** All of them as one, which is replayed as one. Its id is that of the first. */
+  /** All of them as one entry, which is replayed as one. Its id is that of the first. */
   entry: Entry
-  /** Of each service one, the oldest first. */
+  /** Entries of the services, oldest first. */
   entries: Entry[]
-  /** By attempt of `entry`, in its order; each by name of the service. */
+  /** Rejections of each attempt of `entry`, sorted by service. */
   rejections: Rejection[][]
 }
 
@@ -75,7 +75,10 @@ function attemptOf(rejections: Rejection[]): Attempt {
 const newestOf = ({ rejections }: Cause): [Rejection, ...Rejection[]] =>
   rejections.at(-1) as [Rejection, ...Rejection[]]
 
-/** A dead letter's row says who set it aside and why (ingest/examine.ts): where both stand beside it, what is wrong alone. */
+/**
+ * Returns a message without the service and the reason, which a dead letter's row begins with (ingest/examine.ts), for
+ * views that show both separately.
+ */
 const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
   const description = `${plain(attempt.reason)} in ${plain(entry.app)}`
   return message === description ? '' : message.replace(`${description}: `, '')
@@ -84,7 +87,7 @@ const withoutApp = ({ entry, attempt }: Rejection, message: string): string => {
 const problemsOf = (rejection: Rejection, facts: DeadLetterFacts | undefined): Problem[] =>
   (facts?.faults ?? []).map((fault) => ({ ...fault, message: withoutApp(rejection, fault.message) }))
 
-/** Returns what is wrong with the newest attempt, as its services told; the same problem once. */
+/** Returns the faults of the newest attempt that its services reported, each once. */
 export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
   const all = newestOf(cause).flatMap((one) => problemsOf(one, factsOf(one.attempt)))
   return [...new Map(all.map((fault) => [`${fault.pointer} ${fault.message}`, fault])).values()]
@@ -92,7 +95,9 @@ export function faultsOf(cause: Cause, factsOf: FactsOf): Problem[] {
 
 const plain = (word: string) => (/^[\w.-]+$/.test(word) ? word : '***')
 
-/** What the entries of a group have in common: the newest attempt, as the first service by name rejected it. */
+/**
+ * Returns the properties that a group's entries share: the newest attempt, as the first service by name rejected it.
+ */
 function groupFields(
   cause: Cause,
   factsOf: FactsOf,
@@ -109,13 +114,13 @@ function groupFields(
   }
 }
 
-/** A group's id: what its entries have in common, as a short text for an address. */
+/** Returns a group's id: a short digest of the shared properties. */
 export function groupId(cause: Cause, factsOf: FactsOf): string {
   const text = JSON.stringify(Object.values(groupFields(cause, factsOf)))
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Groups of dead letters, those with the most open ones first. */
+/** Returns groups of dead letters, those with the most open ones first. */
 export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetterGroup[] {
   const groups = Map.groupBy(causes, (cause) => groupId(cause, factsOf))
   return [...groups]
@@ -136,7 +141,7 @@ export function groupsOf(causes: readonly Cause[], factsOf: FactsOf): DeadLetter
     .sort((one, other) => other.open - one.open || other.entries - one.entries)
 }
 
-/** An entry as the page has it. */
+/** Returns an entry as the API has it. */
 export function entryView(cause: Cause, factsOf: FactsOf): DeadLetterEntry {
   const { name, version, publisher, reason } = groupFields(cause, factsOf)
   const { entry } = cause

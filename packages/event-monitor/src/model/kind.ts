@@ -2,8 +2,8 @@ import { describeProblem, type Problem } from '@orderflow/envelope'
 import type { EventFilter, Validity } from '../api/events.ts'
 
 /**
- * What many events have in common. Each row names its kind by a number, so that what people filter and count by costs a row four bytes,
- * and a count over a million events is a sum over a few kinds.
+ * Properties that many events share. Each row refers to its kind by a number, so a filter property costs a row four
+ * bytes, and a count over a million events is a sum over a few kinds.
  */
 export interface Kind {
   topic: string
@@ -13,34 +13,34 @@ export interface Kind {
   appName: string | null
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** The first problem, or of a dead letter its reason and app. Holds no value of an event. */
+  /** The first problem, or the reason and app of a dead letter. It has no value of an event. */
   problem: Problem | null
 }
 
-/** The text that two kinds have in common only when they are the same. */
+/** Returns a text that is equal for equal kinds only. */
 export const kindKey = (kind: Kind): string => JSON.stringify(Object.values(kind))
 
 export const isFaulty = ({ validity }: Kind): boolean => !['valid', 'foreign', 'replay-note'].includes(validity)
 
-/** `Name@1`; null for what has no name. */
+/** Returns `Name@1`; null without a name. */
 export const typeText = ({ name, version }: Kind): string | null => (name === null ? null : `${name}@${version}`)
 
-/** How people know a publisher: its name, or its id where it has none. */
+/** Returns a publisher's name, or its id if it has no name. */
 export const publisherText = ({ appName, appId }: Kind): string | null => appName ?? appId
 
-/** Why an event is as it is: `invalid-payload /Payload/Field`; null for one in order. */
+/** Returns why an event is invalid, such as `invalid-payload /Payload/Field`; null for a valid one. */
 export function whyText(kind: Kind): string | null {
   if (!isFaulty(kind)) return null
   const pointer = kind.problem?.pointer
   return pointer ? `${kind.validity} ${pointer}` : kind.validity
 }
 
-/** Properties of a filter that kinds answer by themselves. */
+/** Properties of a filter that depend on the kind only. */
 export type KindFilter = Pick<EventFilter, 'topic' | 'name' | 'version' | 'publisher' | 'validity' | 'why'> & {
   words?: readonly string[]
 }
 
-/** A test of kinds by a filter. */
+/** Returns a test of kinds by a filter. */
 export function kindTest({
   topic,
   name,
@@ -62,7 +62,7 @@ export function kindTest({
     (words.length === 0 || hasWords(kind, words))
 }
 
-/** Whether each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
+/** Returns whether each word begins a word of the kind: `field` finds `invalid-payload /Payload/Field`. */
 function hasWords(kind: Kind, words: readonly string[]): boolean {
   const { problem, topic, validity } = kind
   const texts = [topic, typeText(kind), publisherText(kind), validity, problem && describeProblem(problem)]
@@ -70,7 +70,10 @@ function hasWords(kind: Kind, words: readonly string[]): boolean {
   return words.every((word) => parts.some((part) => part.startsWith(word)))
 }
 
-/** Words as people look for them: each part between separators, and each that a capital letter begins. */
+/**
+ * Returns a text's words as people search for them: each part between separators, and each that a capital letter
+ * begins.
+ */
 function partsOf(text: string): string[] {
   const split = text.split(/[^\p{L}\p{N}]+/u)
   const words = text.split(/\s+/).map((word) => word.replace(/^[^\p{L}\p{N}]+/u, ''))

@@ -2,49 +2,56 @@ import { exampleOfField, isPlainKey, mayShow } from '@orderflow/envelope'
 import type { EventRow, Fixture, RecordPosition } from '../api/events.ts'
 import type { Body } from '../index/record.ts'
 
-/** What stands for a value that may not be shown: `***{/Payload/Field}***`. */
+/** Returns the placeholder of a hidden value: `***{/Payload/Field}***`. */
 const placeholder = (pointer: string): string => `***{${pointer}}***`
 const placeholderForm = /^\*\*\*\{(\/[^}]*)\}\*\*\*$/
 
-/** The pointer that a placeholder names; undefined for any other text. */
+/** Returns the pointer that a placeholder names; undefined for any other text. */
 const placeholderPointer = (text: string): string | undefined => placeholderForm.exec(text)?.[1]
 
-/** A document for readers, and the pointers of what it does not show. */
+/** A masked document, and the pointers of hidden values. */
 interface Masked {
   document: unknown
   masked: string[]
 }
 
-/** Levels of a document, from those that any event may have (packages/envelope/src/validation/limits.ts) to its own fields alone. */
+/**
+ * Levels of a document to show: those of any event (packages/envelope/src/validation/limits.ts), or fewer, down to its
+ * own fields.
+ */
 const levelsShown = [64, 3, 2, 1]
-/** Characters of all its pointers, of which a publisher can make a thousand times as many as his document has. */
+/**
+ * The largest size of all pointers in characters. A publisher can make pointers a thousand times as large as the
+ * document.
+ */
 const maxPointers = 250_000
 
-/** What a masked document leaves out, by the pointers that stand for it. */
+/** Hidden values and names of a masked document, by their pointers. */
 interface Hidden {
   values: ReadonlyMap<string, unknown>
-  /** Names of fields that are not shown. */
+  /** Hidden names of fields. */
   names: ReadonlyMap<string, string>
 }
 
 interface Walk {
   values: Map<string, unknown>
   names: Map<string, string>
-  /** Characters that pointers may still have; below zero it is given up. */
+  /** Remaining characters for pointers; below zero the walk stops. */
   left: number
 }
 
 /**
- * A publisher's document with a placeholder for each value that the contract does not let be shown (`mayShow`). A name that is not plain
- * may be personal, too: its place stands for it. What nests deeper than an event may has one placeholder, and so have branches nearer to
- * the top where the document needs too many; it is undefined where even its fields are too many.
+ * Returns a publisher's document with a placeholder for each value that the contract does not allow to show
+ * (`mayShow`). A name that is not plain may be personal, too: its number stands for it. A branch below the allowed
+ * levels has one placeholder. If the document needs too many placeholders, so have branches nearer to the top; it is
+ * undefined if even its fields are too many.
  */
 export function maskDocument(value: unknown): Masked {
   const { document, values } = maskedWith(value)
   return { document, masked: [...values.keys()] }
 }
 
-/** Returns what the masked form of a document leaves out. */
+/** Returns the hidden values and names of a document. */
 function hiddenIn(value: unknown): Hidden {
   return maskedWith(value)
 }
@@ -92,14 +99,14 @@ function hidden(value: unknown, pointer: string, walk: Walk): string {
   return placeholder(pointer)
 }
 
-/** Also of a key that means something to the language. */
+/** Sets a property, also one that has a meaning in JavaScript, such as `__proto__`. */
 function set(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
   else object[key] = value
 }
 
-/** The JSON document in a text; undefined when there is none. */
+/** Returns the JSON document in a text; undefined if it is not JSON. */
 export function documentIn(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -108,12 +115,14 @@ export function documentIn(text: string): unknown {
   }
 }
 
-/** Characters of an event's text that may be edited. Placeholders make it longer than the event, of which 256 KiB fit into a topic. */
+/**
+ * The largest edited text in characters. Placeholders make it longer than the event, of which 256 KiB fit into a topic.
+ */
 export const maxEditable = 512 * 1024
 
 /**
- * Returns the event as JSON text to edit, with placeholders for what its reader may not see. It has line breaks where they fit. Undefined
- * when the event is not JSON, or too much.
+ * Returns the event as JSON text to edit, with line breaks, and with placeholders for hidden values. Undefined if the
+ * event is not JSON or too large.
  */
 export function editableText(value: Uint8Array): string | undefined {
   const { document } = maskDocument(documentIn(Buffer.from(value).toString()))
@@ -122,9 +131,9 @@ export function editableText(value: Uint8Array): string | undefined {
 }
 
 /**
- * Returns the event that an edited text means. Placeholders stand for the values that the original has there, wherever they were put, and
- * a field whose name is not shown has its own name again where it was.
- * @throws {SyntaxError} the text is no JSON
+ * Returns the event that an edited text describes. Placeholders stand for the original's values, wherever they are
+ * moved, and a field with a hidden name gets its name back.
+ * @throws {SyntaxError} the text is not JSON
  */
 export function editedValue(text: string, original: Uint8Array): Buffer {
   const hidden = hiddenIn(documentIn(Buffer.from(original).toString()))
@@ -151,7 +160,7 @@ interface Change {
   after: unknown
 }
 
-/** What differs between two documents, the smallest parts that do; masked. */
+/** Returns the smallest differing parts of two masked documents. */
 export function changesBetween(before: unknown, after: unknown, pointer = ''): Change[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isObject(before) || !isObject(after)) return [{ pointer, before: before ?? null, after: after ?? null }]
@@ -162,7 +171,7 @@ export function changesBetween(before: unknown, after: unknown, pointer = ''): C
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An event as a file for `envelope-schema/fixtures`, with made-up values in place of what may not be shown. */
+/** Returns an event as a file for `envelope-schema/fixtures`, with made-up values for hidden ones. */
 export function fixtureOf({
   name,
   validity,

@@ -24,13 +24,13 @@ export interface Indexed {
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** CreationDate, when it is a moment. */
+/** Returns CreationDate if it is a valid moment. */
 function createdAt(document: unknown): string | null {
   const { CreationDate } = Object(document) as { CreationDate?: unknown }
   return typeof CreationDate === 'string' && parseMoment(CreationDate) ? CreationDate : null
 }
 
-/** A record as a row of a list. */
+/** Returns a record as a row of a list. */
 export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>): EventRow {
   const { name, version, appId, appName, variant, validity, problem } = kind
   return {
@@ -52,7 +52,7 @@ export function rowOf({ position, at, bytes, kind, body }: Omit<Indexed, 'seq'>)
 
 const guidIn = (value: unknown): string | undefined => (isGuid(value) ? value.toLowerCase() : undefined)
 
-/** By what an event is found. */
+/** Ids that find an event. */
 export interface EventIds {
   id: string
   correlationId: string
@@ -62,7 +62,7 @@ export interface EventIds {
 
 type Named = Partial<Record<'Id' | 'CorrelationId' | 'TraceId', unknown>> & { Headers?: unknown }
 
-/** The ids of an indexed event: its own, or those that were derived when it was read. */
+/** Returns the ids of an indexed event: its own, or those that were derived when it was read. */
 export function indexedIds({ document, ids }: Pick<Body, 'document' | 'ids'>): EventIds {
   const { Headers, ...own } = Object(document) as Named
   if (!ids) return idsOf({ ...own, Headers }, none)
@@ -87,13 +87,13 @@ export function idsOf(document: unknown, source: IdSource): EventIds {
   return { id: ids.Id, correlationId: ids.CorrelationId, traceId: ids.TraceId, causationId }
 }
 
-/** The ids of a document that receivers refuse because of their spelling: they are found by them all the same. */
+/** Returns the ids of a document that receivers refuse for their spelling. They find the event nevertheless. */
 export function spelledIds(document: unknown): string[] {
   const { Id, CorrelationId, TraceId } = Object(document) as Named
   return [Id, CorrelationId, TraceId].flatMap((id) => parseGuid(id) ?? [])
 }
 
-/** The GUIDs in the fields of a document's Payload in any usual spelling; at most so many. */
+/** Returns the GUIDs in fields of a document's Payload, in any usual spelling, up to a limit. */
 export function payloadGuids(document: unknown, most = 12): string[] {
   const { Payload } = Object(document) as { Payload?: unknown }
   const guids: string[] = []

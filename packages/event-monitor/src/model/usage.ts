@@ -15,7 +15,10 @@ interface UsedKind {
 const sum = (kinds: readonly UsedKind[], test: (kind: Kind) => boolean = () => true) =>
   kinds.reduce((total, { kind, count }) => total + (test(kind) ? count : 0), 0)
 
-/** Who says what. A publisher is an AppId with an AppName: one that has two names is told twice. */
+/**
+ * Returns publishers and their events. A publisher is an AppId with an AppName: an AppId with two names is listed
+ * twice.
+ */
 export function publishersOf(
   kinds: readonly UsedKind[],
   trustOf: (appId: string | null) => Publisher['trust'],
@@ -68,7 +71,7 @@ const schemas = new Map(
   ]),
 )
 
-/** Which events there are, which versions are in use, and by whom. */
+/** Returns event types, their versions and who uses them. */
 export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
     const [name = '', number = ''] = type.split('@')
@@ -120,8 +123,8 @@ interface Schema {
 type Compatibility = NonNullable<SchemaUse['compatibility']>
 
 /**
- * What a newer version of an event changed. It breaks whoever reads the older one when a field that he counts on may be missing, or holds
- * something else.
+ * Returns the changes in a newer version of an event. A change breaks readers of the older version if a field that they
+ * need may be missing or have another type.
  */
 function compatibilityOf(older: Schema, newer: Schema, olderType: string): Compatibility {
   const [before, after] = [older.properties ?? {}, newer.properties ?? {}]

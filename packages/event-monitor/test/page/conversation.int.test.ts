@@ -18,7 +18,10 @@ describe('the view of a conversation', () => {
     const notes = await page.locator('.notes').allTextContents()
     expect(notes.join()).to.match(/is not here.*again, first as step 4.*120 ms before its cause/)
     expect(await page.locator('.column-head').allTextContents()).to.include('outsidelegacy-shop')
-    expect(await page.locator('.idle').allTextContents()).to.deep.equal(['⋯ 4 min of nothing ⋯', '⋯ 1 d of nothing ⋯'])
+    expect(await page.locator('.idle').allTextContents()).to.deep.equal([
+      '⋯ 4 min without events ⋯',
+      '⋯ 1 d without events ⋯',
+    ])
   })
 
   it('draws who asked, and what is stored, each with a line of its own and without a time', async () => {
@@ -61,7 +64,7 @@ describe('the view of a conversation', () => {
       .and.contain('step 2')
       .and.contain('then step 4')
     expect(await rows.nth(6).textContent())
-      .to.contain('order-service: not known')
+      .to.contain('order-service: unknown')
       .and.contain('+24:04:00.070')
   })
 
@@ -106,6 +109,6 @@ describe('the view of a conversation', () => {
   it('says that nothing is there, and what begins one', async () => {
     tests.monitor.problems.set('/v1/conversations/', { type: 'x', title: 'None', status: 404 })
     const page = await tests.open(path)
-    await page.getByText('Nothing that is kept belongs to this conversation').waitFor()
+    await page.getByText('The index has no events of this conversation').waitFor()
   })
 })

@@ -61,12 +61,12 @@ describe('the dead letters', () => {
 
   it('are edited with what differs shown, checked while somebody writes, and sent once', async () => {
     const page = await tests.open(path)
-    await page.getByText('it would be refused again').waitFor()
+    await page.getByText('it would be rejected again').waitFor()
     expect(await page.getByRole('button', { name: 'Replay as it is' }).isDisabled()).to.equal(true)
     await page.locator('.cm-lint-marker-error').waitFor()
     const before = checks().length
     await mend(page)
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('ready: every receiver would accept it').waitFor()
     expect(checks().length - before).to.be.within(1, 3)
     await page.locator('.cm-deletedChunk').waitFor()
     await page.locator('.changes', { hasText: '/Payload/Total' }).waitFor()
@@ -100,8 +100,10 @@ describe('the dead letters', () => {
     tests.monitor.answers.deadLetterEntry = entryDetail({ entry: entry(4, { state: 'replayed', attempts }) })
     await page.getByText('replayed, and has not failed since').waitFor()
     await page.locator('.story a[href="/e/orderevents/1/2301"]').waitFor()
-    expect(await page.getByRole('button', { name: 'Resend' }).count()).to.equal(0)
-    expect(await page.getByRole('link', { name: 'What followed' }).getAttribute('href')).to.equal(`/c/${guid(2, 1)}`)
+    expect(await page.getByRole('button', { name: 'Replay' }).count()).to.equal(0)
+    expect(await page.getByRole('link', { name: 'Open its conversation' }).getAttribute('href')).to.equal(
+      `/c/${guid(2, 1)}`,
+    )
   })
 
   /** The event was replayed by somebody else, and failed again for another reason. */
@@ -128,7 +130,7 @@ describe('the dead letters', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('ready: every receiver would accept it').waitFor()
     const attempt = failAgain()
     const warning = page.getByRole('alert').filter({ hasText: 'failed again since you edited it' })
     await warning.waitFor()
@@ -140,7 +142,7 @@ describe('the dead letters', () => {
     await tests.reload(page, warning)
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
     await page.getByRole('button', { name: 'Use my edit for the newest attempt' }).click()
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('ready: every receiver would accept it').waitFor()
     expect(checks().at(-1)?.body).to.have.deep.property('attempt', attempt)
     await page.getByRole('button', { name: 'Replay as edited' }).click()
     await eventually(() => sent().length > 0, 'it to be sent')
@@ -151,10 +153,10 @@ describe('the dead letters', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
-    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
+    await page.getByText('kept in this tab until you replay or discard it').waitFor()
     failAgain()
     await page.getByRole('button', { name: 'Discard my edit' }).click()
-    await page.getByText('As it failed: edit what is wrong').waitFor()
+    await page.getByText('The failed event. Edit the fault').waitFor()
     await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
@@ -164,7 +166,7 @@ describe('the dead letters', () => {
     await page.locator('.cm-content', { hasText: '"12.5"' }).waitFor()
     failAgain()
     await page.locator('.cm-content', { hasText: '"13.5"' }).waitFor()
-    await page.getByText('As it failed: edit what is wrong').waitFor()
+    await page.getByText('The failed event. Edit the fault').waitFor()
     expect(await page.getByRole('alert').count()).to.equal(0)
   })
 
@@ -172,7 +174,7 @@ describe('the dead letters', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('ready: every receiver would accept it').waitFor()
     tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
       title: 'The dead letter has a newer attempt',
@@ -180,7 +182,7 @@ describe('the dead letters', () => {
       detail: 'The attempt at orderevents/1/1204 was already replayed as orderevents/1/2301.',
     })
     await page.getByRole('button', { name: 'Replay as edited' }).click()
-    const refusal = page.getByRole('alert').filter({ hasText: 'has changed since you looked at it' })
+    const refusal = page.getByRole('alert').filter({ hasText: 'has a newer attempt' })
     await refusal.getByText('already replayed as orderevents/1/2301').waitFor()
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
   })
@@ -189,13 +191,13 @@ describe('the dead letters', () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
-    await page.getByText('kept in this tab until it is sent or discarded').waitFor()
-    await tests.reload(page, page.getByText('kept in this tab until it is sent or discarded'))
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('kept in this tab until you replay or discard it').waitFor()
+    await tests.reload(page, page.getByText('kept in this tab until you replay or discard it'))
+    await page.getByText('ready: every receiver would accept it').waitFor()
     const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }))
     expect(kept).to.contain('***{/Payload/CustomerName}***')
     await page.getByRole('button', { name: 'Discard' }).click()
-    await page.getByText('As it failed: edit what is wrong').waitFor()
+    await page.getByText('The failed event. Edit the fault').waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
 
@@ -205,7 +207,7 @@ describe('the dead letters', () => {
     await page.keyboard.press('Control+End')
     await page.keyboard.press('Backspace')
     await page.locator('.cm-lint-marker-error').first().waitFor()
-    await page.getByText('no JSON yet').waitFor()
+    await page.getByText('not JSON yet').waitFor()
     await page.waitForTimeout(600)
     expect(checks().filter(({ body }) => (body as { edited?: unknown }).edited)).to.deep.equal([])
   })
@@ -261,14 +263,14 @@ describe('the dead letters', () => {
       event,
     })
     const page = await tests.open(path)
-    await page.getByText('Write the event anew').waitFor()
-    await page.getByText('it would be refused again').waitFor()
+    await page.getByText('Write it again').waitFor()
+    await page.getByText('it would be rejected again').waitFor()
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": 12.5}}')
-    await page.getByText('ready: every receiver would take it').waitFor()
+    await page.getByText('ready: every receiver would accept it').waitFor()
     const edited = { text: '{"Payload": {"Total": 12.5}}' }
     expect(checks().at(-1)?.body).to.deep.equal({ attempt: entry(4).origin, edited })
-    await page.getByText('The event, its headers').click()
+    await page.getByText('Event, headers and context').click()
     await page.getByRole('button', { name: 'Reveal what was sent' }).click()
     await page.getByRole('dialog', { name: 'Reveal personal values' }).waitFor()
   })
@@ -282,6 +284,6 @@ describe('the dead letters', () => {
   it('say what would fill them when there are none', async () => {
     tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, groups: [], others: 0, open: 0 }
     const page = await tests.open('/dead')
-    await page.getByText('Nothing has failed').waitFor()
+    await page.getByText('No dead letters').waitFor()
   })
 })

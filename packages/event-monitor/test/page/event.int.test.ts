@@ -25,7 +25,9 @@ describe('the view of an event', () => {
       expect(await page.locator(`a[href="${href}"]`).count(), href).to.be.at.least(1)
     }
     expect(await page.locator('a[href^="/c/"]').count()).to.equal(1)
-    expect(await page.getByRole('link', { name: 'fix it' }).getAttribute('href')).to.equal(`/dead/${guid(9, 4)}`)
+    expect(await page.getByRole('link', { name: 'edit and replay' }).getAttribute('href')).to.equal(
+      `/dead/${guid(9, 4)}`,
+    )
     expect(await page.locator('a[target=_blank]').getAttribute('href')).to.equal(
       'http://localhost:16686/trace/00000002',
     )
@@ -36,8 +38,8 @@ describe('the view of an event', () => {
   it('says what each service would do, before and after', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Dry run' }).click()
-    await page.getByText('would set it aside: invalid-payload').waitFor()
-    await page.getByText('would take it in').waitFor()
+    await page.getByText('would reject it: invalid-payload').waitFor()
+    await page.getByText('would accept it').waitFor()
     expect(await page.locator('.before-after pre').allTextContents()).to.deep.equal([
       JSON.stringify({ status: 'Created', customerName: '***' }, null, 2),
     ])

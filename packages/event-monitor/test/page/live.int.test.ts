@@ -18,7 +18,7 @@ describe('the live view', () => {
     tests.monitor.batch({ received: 1200, matched: 1000, rows: rowsOf(5000, 20), added })
     await page.getByText('1,000 since opened').waitFor()
     await page.getByText('980 rows left out').waitFor()
-    await page.getByText('980 more came in this time').waitFor()
+    await page.getByText('980 more events in this time').waitFor()
     await page.locator('.event-row', { hasText: '/6000' }).first().waitFor()
     await page.locator('.facets button', { hasText: '32,204' }).waitFor()
     await page.getByText('of 3,400 shown').waitFor()
@@ -81,10 +81,10 @@ describe('the live view', () => {
         tests.monitor.requests.some(({ path, query }) => path === '/v1/live' && query.get('why') === '/Payload/Total'),
       'the stream to be asked for these alone',
     )
-    await page.getByRole('link', { name: 'Take away name: OrderCreated' }).click()
+    await page.getByRole('link', { name: 'Remove name: OrderCreated' }).click()
     await page.waitForURL((url) => !url.search.includes('name='))
     await page.goBack()
-    await page.getByRole('link', { name: 'Take away name: OrderCreated' }).waitFor()
+    await page.getByRole('link', { name: 'Remove name: OrderCreated' }).waitFor()
   })
 
   it('asks for the part of the strip that somebody marks, in absolute times, and no stream once that is over', async () => {
@@ -100,7 +100,7 @@ describe('the live view', () => {
     await page.waitForURL(/from=.*&to=/)
     const params = new URL(page.url()).searchParams
     expect(Date.parse(params.get('to') ?? '')).to.be.above(Date.parse(params.get('from') ?? ''))
-    await page.getByText('A time that is over').waitFor()
+    await page.getByText('This time range has an end').waitFor()
   })
 
   it('searches with /, and opens a place at once', async () => {
@@ -161,7 +161,7 @@ describe('the live view', () => {
     const page = await tests.open('/')
     await page.locator('.truth').getByText('index 1,204 records behind').waitFor()
     await page.locator('.gaps summary').click()
-    await page.getByText('orderevents/2/10 to 25: the log had dropped them').waitFor()
+    await page.getByText('orderevents/2/10 to 25: the log deleted them').waitFor()
     await isStreaming()
     tests.monitor.batch({ truth: truthOf({ isConnected: false, indexLag: null }) })
     await page.getByText('the log is not read').waitFor()
@@ -174,7 +174,7 @@ describe('the live view', () => {
       complete: { ...truthOf({ kept: 0 }), shown: 0, total: 0, isAtLeast: false },
     })
     const page = await tests.open('/')
-    await page.getByText('No event has come yet').waitFor()
+    await page.getByText('No events yet').waitFor()
     await page.locator('main').getByText('make demo').waitFor()
   })
 

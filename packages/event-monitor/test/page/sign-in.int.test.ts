@@ -41,7 +41,7 @@ describe('the page of a stack that is closed', () => {
     const page = await tests.open('/dead')
     const requests = () => tests.monitor.requests.filter(({ headers }) => headers.authorization).length
     await signIn(page, 'not a key “at all”')
-    await page.getByText('That is no key or token').waitFor()
+    await page.getByText('This is not a key or token').waitFor()
     expect(requests()).to.equal(0)
     await signIn(page, stranger)
     await page.getByText('The key is not known here. It may have been revoked.').waitFor()

@@ -25,13 +25,13 @@ describe('the views of the system', () => {
     await page.locator('.strip canvas').waitFor()
     const { services, ...rest } = health()
     tests.monitor.answers.health = { ...rest, services: services.slice(0, 1) }
-    await page.getByText('Everything that should run does').waitFor()
+    await page.getByText('All services run').waitFor()
   })
 
   it('list what should have followed, why it probably did not, and lead to what corrects it', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
-    expect(await page.getByRole('link', { name: 'fix it' }).getAttribute('href')).to.match(/^\/dead\//)
+    expect(await page.getByRole('link', { name: 'edit and replay' }).getAttribute('href')).to.match(/^\/dead\//)
     const request = page.waitForRequest(/\/v1\/missing\?seconds=300&/)
     await page.getByRole('button', { name: '5 min' }).click()
     await request
@@ -49,14 +49,14 @@ describe('the views of the system', () => {
   it('say who still sends an old version, and what a new one breaks', async () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
-    await old.getByText('old, and still sent').waitFor()
+    await old.getByText('old, still published').waitFor()
     await old.getByText('not yet OrderCreated@2').waitFor()
     await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
   })
 
   it('check a text that somebody pastes, while they write', async () => {
     const page = await tests.open('/schemas')
-    await page.getByRole('button', { name: 'Check a text' }).click()
+    await page.getByRole('button', { name: 'Validate a text' }).click()
     await page.locator('.cm-content').click()
     await page.keyboard.insertText('{"Payload": {"Total": "1"}}')
     await page.getByText('not valid').waitFor()
@@ -67,7 +67,7 @@ describe('the views of the system', () => {
     expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
-  it('say who looked at personal values and who replayed what', async () => {
+  it('say who viewed personal values and who replayed what', async () => {
     const page = await tests.open('/audit')
     await page.getByText('the customer asked by telephone').waitFor()
     await page.getByText('edited and replayed').waitFor()
@@ -77,7 +77,7 @@ describe('the views of the system', () => {
     const page = await tests.open('/health', { colorScheme: 'light' })
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
-    await page.getByRole('button', { name: 'Colours: as the system has them' }).click()
+    await page.getByRole('button', { name: 'Colours: as the system' }).click()
     await page.getByRole('button', { name: 'Colours: light' }).click()
     expect(await ground()).not.to.equal(light)
     await tests.reload(page, page.getByRole('button', { name: 'Colours: dark' }))
@@ -88,7 +88,7 @@ describe('the views of the system', () => {
     const page = await tests.open('/health')
     const response = await page.goto(`${tests.monitor.url}/nowhere`)
     expect(response?.status()).to.equal(404)
-    await page.getByRole('heading', { name: 'There is no such view' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 
   it('do what the policy of the page allows, and nothing else', async () => {

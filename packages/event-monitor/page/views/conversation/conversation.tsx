@@ -23,7 +23,7 @@ import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
 
-/** All that belongs together, as arrows between those who took part, or as a table. */
+/** Shows a conversation as arrows between its participants, or as a table. */
 export const ConversationView: View<'conversation'> = ({ route: { correlationId } }) => {
   useTitle(`Conversation ${correlationId.slice(0, 8)}`)
   const { state, again } = useLoad<Conversation>(paths.conversation(correlationId), 5000)
@@ -112,7 +112,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
             type="button"
             aria-pressed={!isWide}
             onClick={() => setParam('time', isWide ? null : 'wide')}
-            title="Times in which nothing happens take a line"
+            title="Shorten times without events to one line"
           >
             Compact
           </button>
@@ -127,7 +127,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
             <span class="mark bad" aria-hidden="true">
               ✕
             </span>{' '}
-            set aside <span aria-hidden="true">?</span> not known
+            rejected <span aria-hidden="true">?</span> unknown
           </span>
         )}
         {total > records && (
@@ -148,7 +148,7 @@ function Steps({ conversation }: { conversation: Conversation }) {
   )
 }
 
-/** An Id or another GUID may lead to one. */
+/** Finds conversations by an Id or another GUID. */
 function OtherConversations({ guid }: { guid: string }) {
   const { state, again } = useLoad<ConversationsOf>(
     parseGuid(guid) ? `${paths.conversations}?guid=${encodeURIComponent(guid)}` : null,
@@ -157,19 +157,19 @@ function OtherConversations({ guid }: { guid: string }) {
   useEffect(() => {
     if (only && !second && only.correlationId !== guid) go(hrefs.conversation(only.correlationId), 'replace')
   }, [only])
-  if (!parseGuid(guid)) return <Empty title="This is no GUID, so no conversation has it." />
+  if (!parseGuid(guid)) return <Empty title="This is not a GUID, so no conversation has it." />
   return (
     <Answer of={state.value} again={again}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty title="Nothing that is kept belongs to this conversation.">
+          <Empty title="The index has no events of this conversation.">
             <p>
-              It may be older than what is kept, or not there yet. Begin one: <code>make demo</code>
+              It may be older than the index, or not exist yet. Start one: <code>make demo</code>
             </p>
           </Empty>
         ) : (
           <>
-            <p>No conversation has this as its CorrelationId. It stands in events of:</p>
+            <p>No conversation has this CorrelationId. These conversations have events with it:</p>
             <ul>
               {items.map(({ correlationId, events, from, first }) => (
                 <li key={correlationId}>
@@ -187,7 +187,7 @@ function OtherConversations({ guid }: { guid: string }) {
   )
 }
 
-/** An event beside what it is a step of. */
+/** Shows the event of a step next to the conversation. */
 function SidePanel({ position, close }: { position: RecordPosition; close: () => void }) {
   const { state, again } = useLoad<EventDetail>(paths.event(position))
   const element = useRef<HTMLElement>(null)
@@ -220,10 +220,10 @@ interface Props {
   open: (index: number) => void
 }
 
-/** So many at once: a table is read from its beginning. */
+/** Number of steps at a time: a table is read from its beginning. */
 const page = 300
 
-/** The lifeline in words. */
+/** Shows the lifeline in words. */
 function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   const shown = useSignal(page)
   const start = useRef(steps.reduce((first, { row }) => Math.min(first, Date.parse(row.at)), Infinity))
@@ -231,7 +231,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
   return (
     <div class="table-box">
       <table class="stacked">
-        <Columns of={['Step', 'After', 'What', 'From, to', 'Because of', 'Taken by', 'Record']} />
+        <Columns of={['Step', 'After', 'What', 'From, to', 'Cause', 'Consumers', 'Record']} />
         <tbody>
           {steps.slice(0, Math.max(shown.value, active + 1)).map((step, index) => (
             <tr key={index} class={index === active ? 'is-active' : ''}>
@@ -252,8 +252,8 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
               <td data-name="From, to">
                 {title(step.from)} → {title(step.to)}
               </td>
-              <td data-name="Because of">{step.cause === null ? 'begins' : `step ${step.cause + 1}`}</td>
-              <td data-name="Taken by">{isRecord(step) && <Takers step={step} title={title} />}</td>
+              <td data-name="Cause">{step.cause === null ? 'begins' : `step ${step.cause + 1}`}</td>
+              <td data-name="Consumers">{isRecord(step) && <Takers step={step} title={title} />}</td>
               <td data-name="Record">
                 <PositionLink position={step.row.position} />
               </td>
@@ -279,7 +279,7 @@ function Takers({ step: { consumers }, title }: { step: Step; title: (column: st
     <>
       {consumers.map(({ column, handled, isRejected, reaction }) => (
         <div key={column}>
-          {title(column)}: {isRejected ? 'set aside' : handled === null ? 'not known' : handled ? 'handled' : 'not yet'}
+          {title(column)}: {isRejected ? 'rejected' : handled === null ? 'unknown' : handled ? 'handled' : 'not yet'}
           {reaction.length > 0 && `, then step ${reaction.map((index) => index + 1).join(', ')}`}
         </div>
       ))}

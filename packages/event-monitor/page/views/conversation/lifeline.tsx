@@ -30,7 +30,10 @@ const kinds = {
   foreign: 'outside',
 }
 
-/** The lanes and what goes between them; only what is in sight is drawn. The table says the same to who cannot see it. */
+/**
+ * Draws the columns and the arrows between them, only the visible part. The table has the same content for screen
+ * readers.
+ */
 export function LifelineView({ conversation, isCompact, active, open }: Props) {
   const scroller = useRef<HTMLDivElement>(null)
   const size = useSignal({ width: 900, height: 700, top: 0 })
@@ -66,7 +69,7 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
       tabIndex={0}
       role="region"
-      aria-label="Lifeline. The table says the same in words; j and k move, Enter opens."
+      aria-label="Lifeline. The table has the same content; j and k move, Enter opens."
     >
       <div class="column-heads" aria-hidden="true" style={{ width: `${life.width}px` }}>
         {life.columns.map(({ id, title, kind, x }) => (
@@ -88,14 +91,14 @@ export function LifelineView({ conversation, isCompact, active, open }: Props) {
 interface DrawingProps {
   conversation: Conversation
   life: Lifeline
-  /** The steps that are drawn. */
+  /** The steps to draw. */
   first: number
   end: number
   active: number
   open: (index: number) => void
 }
 
-/** Of a step's height: where its words and its line are, and the lines to who takes it. */
+/** Heights within a step: its words, its line, and the lines to its consumers. */
 const [wordsAt, lineAt, consumersAt] = [14, 21, 32]
 
 function Drawing({ conversation: { steps }, life, first, end, active, open }: DrawingProps) {
@@ -174,7 +177,7 @@ function StepGroup({ step, index, life, x, isActive, open }: StepProps) {
     <g class={`step ${step.kind}${isActive ? ' is-active' : ''}`} onClick={() => open(index)}>
       {idle !== undefined && (
         <text class="idle" x={8} y={top - 6}>
-          ⋯ {duration(idle)} of nothing ⋯
+          ⋯ {duration(idle)} without events ⋯
         </text>
       )}
       <rect
@@ -226,7 +229,10 @@ interface ConsumerMarkProps {
   y: number
 }
 
-/** From the topic to who consumes it: a full dot when it was handled, an empty one when not yet, a question when nobody knows. */
+/**
+ * Draws the line from a topic to a consumer: a full dot if it was handled, an empty one if not yet, a question mark if
+ * unknown.
+ */
 function ConsumerMark({ topic, at, consumer: { handled, isRejected }, y }: ConsumerMarkProps) {
   const end = at + (at < topic ? 6 : -6)
   const sign = isRejected ? '✕' : handled === null ? '?' : null

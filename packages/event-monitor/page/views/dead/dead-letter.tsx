@@ -9,7 +9,7 @@ import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
-/** One dead letter: what failed and why, to be edited and sent again. */
+/** Shows one dead letter: what failed and why, with an editor to fix and replay it. */
 export const EntryView: View<'dead-entry'> = ({ route }) => {
   const { state, again } = useLoad<DeadLetterDetail>(paths.deadLetterEntry(route.entry), 3000)
   const { data } = state.value
@@ -21,7 +21,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
         <a href={data ? hrefs.group(data.entry.group) : '/dead'}>← Dead letters</a>
       </p>
       <h1>
-        {data ? `${data.entry.reason} of ${data.entry.name ?? 'a record that is no event'}` : 'Dead letter'}{' '}
+        {data ? `${data.entry.reason} of ${data.entry.name ?? 'a record that is not an event'}` : 'Dead letter'}{' '}
         <span class="id quiet">{route.entry}</span>
       </h1>
       <Answer of={state.value} again={again}>
@@ -33,7 +33,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             ) : detail.editable === null && !isNoJson(detail) ? (
               <p>
                 <State kind="warn">
-                  It cannot be edited: neither its dead letter nor the log has the event any more.
+                  It cannot be edited: neither its dead letter nor the log has the event any longer.
                 </State>{' '}
                 Its publisher must send it again.
               </p>
@@ -42,7 +42,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
             )}
             {detail.event && (
               <details class="whole-event">
-                <summary>The event, its headers and where it belongs</summary>
+                <summary>Event, headers and context</summary>
                 <EventPanel detail={detail.event} />
               </details>
             )}
@@ -53,24 +53,24 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   )
 }
 
-/** Of what is no JSON nothing can be shown masked: it is written anew. */
+/** An event that is not JSON cannot be shown masked, so it is written again. */
 const isNoJson = ({ entry }: DeadLetterDetail) => ['not-json', 'not-utf8'].includes(entry.reason)
 
-/** Where to look what came of it. */
+/** Links to the results of a replay. */
 const Done = ({ detail: { event } }: { detail: DeadLetterDetail }) => (
   <p class="actions">
     {event && (
       <a class="tab" href={hrefs.conversation(event.row.correlationId)}>
-        What followed: its conversation
+        Open its conversation
       </a>
     )}
     <a class="tab" href="/dead">
-      What else is open
+      Open dead letters of this group
     </a>
   </p>
 )
 
-/** What was tried, in order. */
+/** The attempts in their order. */
 function Story({ detail: { entry, faults, event } }: { detail: DeadLetterDetail }) {
   return (
     <section class="card story" aria-label="What happened">

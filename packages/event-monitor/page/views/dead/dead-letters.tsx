@@ -22,7 +22,7 @@ import { Columns, useActiveRow } from '../../parts/tables.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
-/** What could not be handled: by group, a group's entries, and the jobs that edit them. */
+/** Shows dead letters by group, a group's entries, and replay jobs. */
 export const DeadLetters: View<'dead'> = () => {
   useTitle('Dead letters')
   const params = new URLSearchParams(search.value)
@@ -42,9 +42,9 @@ export const DeadLetters: View<'dead'> = () => {
         {({ groups, others }) => (
           <>
             {groups.length === 0 ? (
-              <Empty title="Nothing has failed.">
+              <Empty title="No dead letters.">
                 <p>
-                  An event that no service can handle is set aside, and stands here with the reason. Try it:{' '}
+                  Events that a service cannot handle are rejected and listed here with the reason. Try it:{' '}
                   <code>./orderflow publish envelope-schema/fixtures/invalid/payload-problems.json --raw</code>
                 </p>
               </Empty>
@@ -53,10 +53,10 @@ export const DeadLetters: View<'dead'> = () => {
             )}
             {others > 0 && (
               <p class="quiet">
-                {counted(others, 'record')} on dead-letter topics are no dead letters of these services.
+                {counted(others, 'record')} on dead-letter topics are not dead letters of these services.
               </p>
             )}
-            {id !== null && !group && groups.length > 0 && <p>The group of this address is not there any more.</p>}
+            {id !== null && !group && groups.length > 0 && <p>The group of this address no longer exists.</p>}
             {group && (
               <Entries group={group} state={params.get('state') === 'replayed' ? 'replayed' : 'open'} key={group.id} />
             )}
@@ -66,7 +66,7 @@ export const DeadLetters: View<'dead'> = () => {
       <section aria-label="Jobs">
         <h2>Jobs</h2>
         {jobs.value.length === 0 && (
-          <p class="quiet">What is replayed shows here how far it is; a job goes on when this page is closed.</p>
+          <p class="quiet">Replay jobs are listed here; they continue when this page is closed.</p>
         )}
         {jobs.value.slice(0, 10).map((job) => (
           <JobView key={job.id} job={job} />
@@ -76,7 +76,7 @@ export const DeadLetters: View<'dead'> = () => {
   )
 }
 
-/** What failed alike, the largest open group first. */
+/** Lists groups of dead letters, the largest open group first. */
 function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: string | null }) {
   const active = useActiveRow(groups.length, (index) => go(hrefs.group(groups[index]?.id ?? '')))
   return (
@@ -118,7 +118,7 @@ function GroupTable({ groups, chosen }: { groups: DeadLetterGroup[]; chosen: str
   )
 }
 
-/** The entries of one group, to be opened one by one or replayed together. */
+/** Lists the entries of a group, to open or replay them. */
 function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 'replayed' }) {
   const query = { group: group.id, state, limit: 50 }
   const { state: loaded, again } = useLoad<Page<DeadLetterEntry>>(`${paths.deadLetterEntries}${queryOf(query)}`)
@@ -171,9 +171,7 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
           const items = [...page.items, ...(more.value?.items ?? [])]
           const next = more.value ? more.value.next : page.next
           if (items.length === 0)
-            return (
-              <p class="quiet">{state === 'open' ? 'None is open: all were replayed.' : 'None was replayed yet.'}</p>
-            )
+            return <p class="quiet">{state === 'open' ? 'All were replayed.' : 'None has been replayed.'}</p>
           return (
             <>
               <EntryTable items={items} chosen={chosen.value} choose={state === 'open' ? choose : null} />
@@ -197,11 +195,11 @@ function Entries({ group, state }: { group: DeadLetterGroup; state: 'open' | 're
 interface Props {
   items: DeadLetterEntry[]
   chosen: ReadonlySet<string>
-  /** Null where none can be. */
+  /** Null if entries cannot be chosen. */
   choose: ((id: string, isChosen: boolean) => void) | null
 }
 
-/** Dead letters that failed alike. */
+/** Lists dead letters of one group. */
 function EntryTable({ items, chosen, choose }: Props) {
   const active = useActiveRow(items.length, (index) => go(hrefs.entry(items[index]?.id ?? '')))
   return (
@@ -211,7 +209,7 @@ function EntryTable({ items, chosen, choose }: Props) {
           of={[
             ...(choose ? [{ unseen: 'Choose' }] : []),
             'Entry',
-            'Event stands at',
+            'Event position',
             'Rejected by',
             'Problem',
             'Failed',
@@ -236,7 +234,7 @@ function EntryTable({ items, chosen, choose }: Props) {
                   {entry.id.slice(0, 13)}
                 </a>
               </td>
-              <td data-name="Event stands at">
+              <td data-name="Event position">
                 <PositionLink position={entry.origin} />
               </td>
               <td data-name="Rejected by">

@@ -28,14 +28,14 @@ interface Props {
   again: () => void
 }
 
-/** How long somebody must have stopped writing before it is checked, in milliseconds. */
+/** Pause in typing before a check, in milliseconds. */
 const pause = 400
 
-/** The event to be edited, checked while somebody writes, tried out, and sent. */
+/** An editor for the failed event, with checks while typing, a dry run and a replay. */
 export function EditForm({ detail: { entry, attempt, refusals }, editable, again }: Props) {
   const newest = positionText(attempt)
   const draft = useMemo(() => draftOf(sessionStorage, entry.id), [entry.id])
-  /** The attempt that is edited, and its event as it failed. The newest attempt may be another one by now. */
+  /** The attempt that is edited, and its event. The newest attempt may be another one by now. */
   const base = useSignal({ attempt: draft ? (positionIn(draft.attempt) ?? attempt) : attempt, editable })
   const text = useSignal(draft?.text ?? editable)
   const check = useSignal<CheckResult | null>(null)
@@ -109,7 +109,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       try {
         started.value = await replay({ entries: [entry.id], ...request })
       } catch (error) {
-        // What has changed is shown beside the refusal.
+        // Shows the change next to the refusal.
         if (asProblem(error).status === 409) again()
         throw error
       }
@@ -123,13 +123,13 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       <p class="quiet">
         {editable ? (
           <>
-            <code>"***{'{/Payload/…}'}***"</code> stands for a personal value that stays masked: move it or rename its
-            field, and the value goes along.
+            <code>"***{'{/Payload/…}'}***"</code> stands for a masked personal value: if you move it or rename its
+            field, the value stays with it.
           </>
         ) : (
           <>
-            What failed is no JSON, so no part of it can be shown masked. Write the event anew; who may see it finds
-            what was sent by <em>Reveal</em>, in the event below. Or have its publisher send it again, under a new Id.
+            The event is not JSON, so it cannot be shown masked. Write it again; the original is shown by{' '}
+            <em>Reveal</em>, in the event below. Or ask its publisher to send it again, with a new Id.
           </>
         )}
       </p>
@@ -139,7 +139,7 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
       <div class="edit-columns">
         <div>
           <Editor
-            label="The event, to be edited"
+            label="Edit the event"
             text={text.value}
             resets={resets.value}
             original={base.value.editable || undefined}
@@ -150,14 +150,14 @@ export function EditForm({ detail: { entry, attempt, refusals }, editable, again
             {isEdited ? (
               <>
                 {isKept.value
-                  ? 'Edited; kept in this tab until it is sent or discarded.'
-                  : 'Edited; this browser keeps nothing, so do not leave the page.'}{' '}
+                  ? 'Edited. The edit is kept in this tab until you replay or discard it.'
+                  : 'Edited. This browser stores nothing, so do not leave the page.'}{' '}
                 <button type="button" onClick={startOver}>
                   Discard
                 </button>
               </>
             ) : (
-              editable && 'As it failed: edit what is wrong.'
+              editable && 'The failed event. Edit the fault.'
             )}
           </p>
         </div>
@@ -211,7 +211,7 @@ interface StaleProps {
   useForNewest: () => void
 }
 
-/** An edit belongs to the attempt that it was made for: which one to send is for the user to say. */
+/** Lets the user choose: an edit belongs to the attempt that it was made for. */
 const StaleEdit = ({ edited, newest, discard, useForNewest }: StaleProps) => (
   <div class="problem" role="alert">
     <h2>
@@ -244,18 +244,18 @@ function isJson(text: string): boolean {
 interface CheckProps {
   check: CheckResult | null
   isChecking: boolean
-  /** Whether what was written is JSON: else nobody is asked. */
+  /** Whether the text is JSON; otherwise it is not checked. */
   isReadable: boolean
-  /** Of the event as it failed, before anything was checked. */
+  /** Refusals of the original event, before any check. */
   refusals: string[]
 }
 
-/** Whether it could be sent, and why not. */
+/** Shows whether the event can be replayed, or why not. */
 function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   if (!isReadable) {
     return (
       <div class="card check" role="status">
-        <State kind="bad">no JSON yet: see the mark in the editor</State>
+        <State kind="bad">not JSON yet: see the mark in the editor</State>
       </div>
     )
   }
@@ -269,9 +269,9 @@ function CheckView({ check, isChecking, isReadable, refusals }: CheckProps) {
   return (
     <div class="card check" role="status">
       {check.isReady ? (
-        <State kind="good">ready: every receiver would take it</State>
+        <State kind="good">ready: every receiver would accept it</State>
       ) : (
-        <State kind="bad">it would be refused again</State>
+        <State kind="bad">it would be rejected again</State>
       )}
       {check.faults.length > 0 ? <FaultList faults={check.faults} /> : <Why refusals={check.refusals} />}
       {check.changes.length > 0 && (

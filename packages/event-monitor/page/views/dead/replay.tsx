@@ -10,7 +10,7 @@ import { ProblemBox } from '../../parts/answers.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
 
-/** Replays a group, or those that were chosen of it, as fast as somebody says. */
+/** Replays a group or chosen entries, at a rate that the user sets. */
 export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: string[] }) {
   const isAsking = useSignal(false)
   const perSecond = useSignal(50)
@@ -45,11 +45,11 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
         <Dialog title={`Replay ${counted(many, 'event')}?`} close={() => (isAsking.value = false)}>
           <form onSubmit={send}>
             <p>
-              Each is published again to its topic, as it is. What every receiver would refuse again is left where it
-              is, and listed. Whoever handled it already does nothing.
+              Each event is published to its topic again, unchanged. Events that every receiver would reject again are
+              skipped and listed. Services that have handled an event do nothing.
             </p>
             <label class="field">
-              How many a second (1 to 1000)
+              Events per second (1 to 1000)
               <input
                 type="number"
                 min={1}
@@ -61,7 +61,7 @@ export function ReplayMany({ group, chosen }: { group: DeadLetterGroup; chosen: 
             </label>
             <p class="quiet">
               {perSecond.value >= 1 &&
-                `Takes about ${duration((many / perSecond.value) * 1000)}. It can be stopped, and goes on when this page is closed.`}
+                `Takes about ${duration((many / perSecond.value) * 1000)}. You can stop it. It continues when this page is closed.`}
             </p>
             {problem.value && <ProblemBox problem={problem.value} />}
             <div class="actions">
@@ -83,7 +83,7 @@ const states = {
   failed: ['bad', 'failed'],
 } as const
 
-/** How far a job is, and what came of each. */
+/** Shows the progress of a job and the result of each entry. */
 export function JobView({ job }: { job: Job }) {
   const problem = useSignal<Problem | null>(null)
   const [kind, text] = states[job.state]
@@ -145,7 +145,7 @@ function Outcomes({ job: { outcomes, total } }: { job: Job }) {
   if (total === 1) return list
   return (
     <details>
-      <summary>What came of each{outcomes.length < total && ` (the newest ${outcomes.length})`}</summary>
+      <summary>Results{outcomes.length < total && ` (the newest ${outcomes.length})`}</summary>
       {list}
     </details>
   )

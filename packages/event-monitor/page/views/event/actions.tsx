@@ -15,7 +15,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { DryRunView } from '../../parts/dry-run.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
 
-/** What somebody may do with a record; what they may not says so. */
+/** Actions on a record; one that the user may not do names the missing scope. */
 export function Actions({ detail }: { detail: EventDetail }) {
   const { position } = detail.row
   const { busy, problem, run } = useTask<'dry-run' | 'fixture'>()
@@ -28,7 +28,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
         <button
           type="button"
           disabled={busy.value !== null || !may('events:operate')}
-          title={may('events:operate') ? 'Nothing is published, nothing changes' : 'Needs the scope events:operate'}
+          title={may('events:operate') ? 'Publishes nothing and changes nothing' : 'Needs the scope events:operate'}
           onClick={() =>
             run('dry-run', async () => {
               dryRun.value = await post<DryRunResult>(paths.dryRun, { position })
@@ -48,7 +48,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
           <button
             type="button"
             disabled={!may('events:reveal')}
-            title={may('events:reveal') ? 'It is recorded who looked, and why' : 'Needs the scope events:reveal'}
+            title={may('events:reveal') ? 'Your name and reason are recorded' : 'Needs the scope events:reveal'}
             onClick={() => (isAsking.value = true)}
           >
             Reveal {detail.document === null ? 'what was sent' : `${detail.masked.length} masked`}…
@@ -77,7 +77,7 @@ export function Actions({ detail }: { detail: EventDetail }) {
   )
 }
 
-/** A file for `envelope-schema/fixtures/`, by the browser's own way of saving. */
+/** Saves a file for `envelope-schema/fixtures/` through the browser's download. */
 function save({ fileName, document }: Fixture): void {
   const url = URL.createObjectURL(new Blob([`${JSON.stringify(document, null, 2)}\n`], { type: 'application/json' }))
   const link = Object.assign(globalThis.document.createElement('a'), { href: url, download: fileName })
@@ -91,7 +91,7 @@ interface Props {
   onRevealed: (revealed: Revealed) => void
 }
 
-/** Asks why somebody wants to see what is personal; that is recorded before it is shown. */
+/** Asks for the reason to see personal data, which is recorded first. */
 function Reveal({ position, close, onRevealed }: Props) {
   const reason = useSignal('')
   const { busy, problem, run } = useTask<'recording'>()
@@ -106,11 +106,11 @@ function Reveal({ position, close, onRevealed }: Props) {
     <Dialog title="Reveal personal values" close={close}>
       <form onSubmit={submit}>
         <p>
-          It is recorded that <strong>{me.value?.recordedAs}</strong> looked at it, when, and why. It is shown for a
-          minute, and kept nowhere in this browser.
+          It is recorded that <strong>{me.value?.recordedAs}</strong> viewed these values, when, and why. They are shown
+          for a minute, and not stored in this browser.
         </p>
         <label class="field">
-          Why do you need to see it?
+          Why do you need these values?
           <input
             type="text"
             maxLength={200}
@@ -125,7 +125,7 @@ function Reveal({ position, close, onRevealed }: Props) {
           <button type="submit" class="main" disabled={isShort || busy.value !== null}>
             {busy.value ? 'Recording…' : 'Record and show'}
           </button>
-          {isShort && <span class="quiet">Three characters at least.</span>}
+          {isShort && <span class="quiet">At least three characters.</span>}
         </div>
       </form>
     </Dialog>
@@ -134,7 +134,7 @@ function Reveal({ position, close, onRevealed }: Props) {
 
 const shownMs = 60_000
 
-/** Values as they are, until somebody hides them, leaves, looks elsewhere, or a minute is over. */
+/** Shows unmasked values until they are hidden, the view is left, the tab is hidden, or a minute has passed. */
 function RevealedView({ revealed, hide }: { revealed: Revealed; hide: () => void }) {
   useEffect(() => {
     const timer = setTimeout(hide, shownMs)

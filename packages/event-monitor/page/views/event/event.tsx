@@ -11,7 +11,7 @@ import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { TruthLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from './panel.tsx'
 
-/** One record, whole. */
+/** Shows one record. */
 export const EventView: View<'event'> = ({ route: { position } }) => {
   const { state, again } = useLoad<EventDetail>(paths.event(position))
   const { data } = state.value
@@ -65,7 +65,7 @@ function Neighbour({
   )
 }
 
-/** Where events with an Id stand: of one alone, that event. */
+/** Shows the records with an Id: the event itself if there is only one. */
 export const IdView: View<'id'> = ({ route: { id } }) => {
   const { state, again } = useLoad<RecordPositions>(paths.id(id), 5000)
   const { data } = state.value
@@ -81,7 +81,7 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
         Id <span class="id">{id}</span>
       </h1>
       {!data && state.value.problem?.status === 404 ? (
-        <Empty title="No record that is kept has this Id.">
+        <Empty title="The index has no record with this Id.">
           <p>
             It may be a <a href={hrefs.conversation(id)}>conversation</a>, or{' '}
             <a href={`/?guid=${encodeURIComponent(id)}`}>stand in a payload</a>.

@@ -5,7 +5,7 @@ import { FaultList, JsonView } from '../../parts/json-view.tsx'
 import { PositionLink, publisherOf, RejectedBy, State, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Actions } from './actions.tsx'
 
-/** All that is known of one record; in its own view, and beside others. */
+/** Shows all details of one record, in its own view and next to others. */
 export function EventPanel({ detail }: { detail: EventDetail }) {
   const { row, document, documentNote, faults, headers, key } = detail
   return (
@@ -35,7 +35,7 @@ export function EventPanel({ detail }: { detail: EventDetail }) {
         <Related
           title="Reacts to"
           rows={detail.cause ? [detail.cause] : []}
-          none={row.causationId ? `${row.causationId}, which is not kept` : 'nothing: it begins something'}
+          none={row.causationId ? `${row.causationId}, which is not kept` : 'nothing: it begins a conversation'}
         />
         <Related title="Caused" rows={detail.effects} none="nothing yet" />
         <DeadLetters detail={detail} />
@@ -57,7 +57,7 @@ function Facts({ row, detail }: { row: EventRow; detail: EventDetail }) {
         {late !== null && (
           <span class="quiet">
             {' '}
-            {late < 0 ? `${duration(-late)} before it was made, by its clock` : `${duration(late)} after it was made`}
+            {late < 0 ? `${duration(-late)} before its CreationDate` : `${duration(late)} after its CreationDate`}
           </span>
         )}
       </Fact>
@@ -109,7 +109,7 @@ function Related({ title, rows, none }: { title: string; rows: EventRow[]; none:
   )
 }
 
-/** The services that rejected it, and the link to edit and replay it. */
+/** Shows the services that rejected it, with a link to edit and replay it. */
 function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
   return (
     <section>
@@ -123,7 +123,7 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
               <PositionLink key={deadLetter.offset} position={deadLetter} />
             ))}{' '}
             <State kind={state === 'open' ? 'bad' : 'good'}>{state}</State>{' '}
-            <a href={hrefs.entry(id)}>{state === 'open' ? 'fix it' : 'what was done'}</a>
+            <a href={hrefs.entry(id)}>{state === 'open' ? 'edit and replay' : 'show what was done'}</a>
           </li>
         ))}
       </ul>
@@ -134,13 +134,13 @@ function DeadLetters({ detail: { entries } }: { detail: EventDetail }) {
 const publishers = {
   service: 'a service of this system',
   listed: 'listed in trust.json',
-  unlisted: 'in no list',
+  unlisted: 'not listed',
 }
 const signatures = {
   ours: ['good', 'signed by us'],
   wrong: ['bad', 'signature is wrong'],
   none: ['plain', 'not signed'],
-  'not-asked': ['plain', 'signatures are not asked for'],
+  'not-asked': ['plain', 'signatures are not checked'],
 } as const
 
 function Trust({ detail: { trust } }: { detail: EventDetail }) {
@@ -154,18 +154,18 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
       </p>
       {trust.refusal ? (
         <p>
-          <State kind="bad">set aside: {trust.refusal}</State>
+          <State kind="bad">rejected: {trust.refusal}</State>
         </p>
       ) : (
         <p>
-          <State kind="good">may say this</State>
+          <State kind="good">may publish this</State>
         </p>
       )}
     </section>
   )
 }
 
-/** A few events, one below the other. */
+/** Lists a few events. */
 function EventLines({ rows }: { rows: EventRow[] }) {
   return (
     <ul class="event-lines">

@@ -15,11 +15,11 @@ import type { LiveSession } from './session.ts'
 
 const columns = ['Time', 'Event', 'Validity', 'Publisher', 'Record', 'Conversation']
 
-/** The rows, newest first; older ones come as somebody scrolls to them. */
+/** Lists rows, newest first; older ones are loaded while scrolling. */
 export function EventList({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const scroller = useRef<HTMLDivElement>(null)
-  /** By its place, so that it stays the same row while others come. */
+  /** Keyed by position, so that the row stays the same while others arrive. */
   const chosen = useSignal<string | null>(null)
   const lines = session.lines.value
   const active = useComputed(() => {
@@ -103,9 +103,9 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
           return line && <LineRow line={line} index={index} isActive={index === active.value} filter={filter} />
         }}
       />
-      {session.older.value === 'loading' && <p class="list-foot">Older ones are loading…</p>}
+      {session.older.value === 'loading' && <p class="list-foot">Loading older events…</p>}
       {session.older.value === 'end' && session.isReady.value && (
-        <p class="list-foot">That is all that is kept{Object.keys(filter).length > 0 && ' of these'}.</p>
+        <p class="list-foot">These are all events in the index{Object.keys(filter).length > 0 && ' of these'}.</p>
       )}
     </div>
   )
@@ -114,15 +114,15 @@ export function EventList({ session, filter }: { session: LiveSession; filter: E
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) {
     return (
-      <Empty title="No event has come yet.">
+      <Empty title="No events yet.">
         <TryDemo />
       </Empty>
     )
   }
   return (
-    <Empty title="Nothing that is kept fits these filters.">
+    <Empty title="No events match these filters.">
       <p>
-        What comes and fits appears here. <a href="/">Take the filters away</a>
+        Matching events appear here. <a href="/">Clear filters</a>
       </p>
     </Empty>
   )
@@ -135,7 +135,7 @@ interface Props {
   filter: EventFilter
 }
 
-/** A row of the list; a click anywhere on it opens its event. */
+/** A row of the list; a click on it opens its event. */
 function LineRow({ line, index, isActive, filter }: Props) {
   const attributes = { 'aria-rowindex': index + 2, id: `row-${index}` }
   if (!('row' in line)) {
@@ -143,8 +143,8 @@ function LineRow({ line, index, isActive, filter }: Props) {
     return (
       <div class="event-row note" role="row" {...attributes}>
         <span role="gridcell">
-          {count(line.leftOut)} more came in this time:{' '}
-          <a href={`/${searchOf({ ...filter, from: line.from, to })}`}>see all of them</a>
+          {count(line.leftOut)} more events in this time:{' '}
+          <a href={`/${searchOf({ ...filter, from: line.from, to })}`}>show all</a>
         </span>
       </div>
     )

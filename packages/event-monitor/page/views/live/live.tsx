@@ -18,7 +18,7 @@ import { LiveSession } from './session.ts'
 const spanOf = (query: string) =>
   Math.min(604_800, Math.max(60, Number(new URLSearchParams(query).get('seconds')) || 600))
 
-/** What happens, as it happens. */
+/** Shows events as they arrive. */
 export const Live: View<'live'> = () => {
   useTitle('Live')
   const filter = useComputed(() => filterOf(search.value))
@@ -49,7 +49,7 @@ export const Live: View<'live'> = () => {
   )
 }
 
-/** Exact numbers since the view was opened, whether it runs, and what is left out. */
+/** Shows exact numbers since the view was opened, the pause button, and what is left out. */
 function Counters({ session }: { session: LiveSession }) {
   const { matched, invalid, lost, leftOut } = session.counters.value
   const waiting = session.waiting.value
@@ -60,7 +60,7 @@ function Counters({ session }: { session: LiveSession }) {
   }
   useKeys({ pause: toggle })
   if (!session.isLive)
-    return <p class="counters">A time that is over: nothing new comes. Take its end away to go on.</p>
+    return <p class="counters">This time range has an end, so no new events appear. Remove the end to continue.</p>
   return (
     <div class="counters">
       <button type="button" class={waiting === null ? 'pause' : 'pause is-stopped'} onClick={toggle} title="Space">
@@ -71,7 +71,7 @@ function Counters({ session }: { session: LiveSession }) {
       </span>
       {invalid > 0 && <span class="mark bad">✕ {count(invalid)} not valid</span>}
       {leftOut > 0 && (
-        <span title="Every event is counted; at most 20 rows are sent each tenth of a second. All are in the index.">
+        <span title="All events are counted and indexed; at most 20 rows per tenth of a second are shown.">
           {counted(leftOut, 'row')} left out
         </span>
       )}
@@ -87,7 +87,7 @@ const spans: [number, string][] = [
   [604_800, '7 d'],
 ]
 
-/** What is asked for, each to be taken away, and when. */
+/** Shows the filters, with a button to remove each, and the time range. */
 function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }) {
   const chips = chipsOf(filter)
   const guid = filter.guid ?? parseGuid(filter.q)
@@ -96,14 +96,14 @@ function FilterBar({ filter, seconds }: { filter: EventFilter; seconds: number }
       <ul class="chips" aria-label="Filters that are set">
         {chips.map(({ label, without }) => (
           <li key={label}>
-            <a href={`/${searchOf(without)}`} aria-label={`Take away ${label}`}>
+            <a href={`/${searchOf(without)}`} aria-label={`Remove ${label}`}>
               {label} <span aria-hidden="true">✕</span>
             </a>
           </li>
         ))}
         {chips.length > 1 && (
           <li>
-            <a href="/">all away</a>
+            <a href="/">clear all</a>
           </li>
         )}
       </ul>
@@ -157,7 +157,7 @@ function withSpan({ from: _, to: __, ...filter }: EventFilter, seconds: number):
   return seconds === 600 ? `/${query}` : `/${query || '?'}${query ? '&' : ''}seconds=${seconds}`
 }
 
-/** As an input takes it: where the reader is. */
+/** Returns local time in the format of an input. */
 function localOf(iso: string | undefined): string {
   if (!iso) return ''
   const date = new Date(iso)
@@ -172,7 +172,7 @@ const titles: [FacetKey, string][] = [
   ['why', 'Why not valid'],
 ]
 
-/** What there is, counted, to be clicked. */
+/** Shows counts of each property, which set filters. */
 function FacetPanel({ session, filter }: { session: LiveSession; filter: EventFilter }) {
   const isNarrow = useMedia('(max-width: 800px)')
   const facets = session.facets.value

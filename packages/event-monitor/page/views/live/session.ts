@@ -20,30 +20,30 @@ import { addedTo, grown, type Strip, stripOf } from '../../lib/live-counts.ts'
 import { positionText } from '../../lib/route.ts'
 import { type Line, RowBuffer } from '../../lib/rows.ts'
 
-/** Exact, since the view was opened. */
+/** Exact numbers since the view was opened. */
 export interface Counters {
   matched: number
   invalid: number
-  /** That came while this browser was too slow for them. */
+  /** Events that arrived while this browser was too slow. */
   lost: number
-  /** That came, and have no row here. */
+  /** Events without a row here. */
   leftOut: number
 }
 
 const pageSize = 100
 
-/** What the live view shows for one filter, from when it is opened until it is left. */
+/** State of the live view for one filter, while it is open. */
 export class LiveSession {
   readonly lines: Signal<readonly Line[]> = signal([])
   readonly facets: Signal<Facets | null> = signal(null)
   readonly strip: Signal<Strip | null> = signal(null)
   readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
   readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Truth } | null> = signal(null)
-  /** How many came since it was stopped; null while it runs. */
+  /** Number of events since the pause; null while it runs. */
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)
   readonly older: Signal<'more' | 'loading' | 'end'> = signal('more')
-  /** Whether the first page is there. */
+  /** Whether the first page is loaded. */
   readonly isReady = signal(false)
 
   readonly #filter: EventFilter
@@ -60,7 +60,7 @@ export class LiveSession {
     this.#seconds = seconds
   }
 
-  /** With an end in the past nothing comes. */
+  /** A filter with an end gets no new events. */
   get isLive(): boolean {
     return this.#filter.to === undefined
   }
@@ -93,7 +93,7 @@ export class LiveSession {
     if (missed > 0 || this.#buffer.lines.length > 4 * pageSize) void this.newest()
   }
 
-  /** The newest page, in place of what there was. */
+  /** Loads the newest page and replaces all rows. */
   async newest(): Promise<void> {
     try {
       const page = await this.#ask<Page<EventRow>>(paths.events, { limit: pageSize })
@@ -111,7 +111,7 @@ export class LiveSession {
     }
   }
 
-  /** The next page back. */
+  /** Loads the next older page. */
   async goBack(): Promise<void> {
     if (this.older.value !== 'more' || !this.isReady.value) return
     this.stop()
@@ -119,7 +119,7 @@ export class LiveSession {
     const before = this.#buffer.oldest
     try {
       const isNext = before && this.#cursor?.after === positionText(before.position)
-      // Events of the same millisecond may stand on both sides: what is known is not taken twice.
+      // Events of the same millisecond may be on both pages; the buffer skips known rows.
       const to = before && new Date(Date.parse(before.at) + 1).toISOString()
       const where = isNext
         ? { cursor: this.#cursor?.next }
@@ -146,7 +146,7 @@ export class LiveSession {
     const wasFirst = this.#isFirstHello
     this.#isFirstHello = false
     if (wasFirst) return
-    // What came while there was no connection is in the index.
+    // Events without a connection are in the index.
     if (this.waiting.value === null) void this.newest()
     void this.#summaries()
   }
@@ -170,7 +170,7 @@ export class LiveSession {
       }
     })
     this.#unshown.push(came)
-    // Counts beside the list are read slower than rows go by.
+    // Counts are updated more slowly than rows.
     this.#timer ??= setTimeout(() => this.#count(), 500)
   }
 
@@ -190,7 +190,7 @@ export class LiveSession {
     if (batches.some(({ invalid }) => invalid > 0)) void this.#whys()
   }
 
-  /** Counts and the strip, anew. */
+  /** Loads the counts and the strip. */
   async #summaries(): Promise<void> {
     try {
       const { from, to } = this.#filter
@@ -212,7 +212,7 @@ export class LiveSession {
   }
 
   #reasonsLoadedAt = 0
-  /** Batches do not say why: that is asked for, not too often. */
+  /** Batches have no reasons, so these are loaded at times. */
   async #whys(): Promise<void> {
     if (Date.now() - this.#reasonsLoadedAt < 5000) return
     this.#reasonsLoadedAt = Date.now()
@@ -220,7 +220,7 @@ export class LiveSession {
       const facets = await this.#ask<Facets>(paths.facets, {})
       this.facets.value = facets
     } catch {
-      // The counts that there are stay, and grow.
+      // The old counts stay.
     }
   }
 

@@ -11,17 +11,23 @@ import { type Cause, causesOf, type DeadLetterFacts } from '../../model/dead-let
 import type { Indexed } from '../../model/row.ts'
 import type { EventTuple, Segments } from './segments.ts'
 
-/** So many of the newest dead letters are grouped: more are on their topics, and `make dead-letters` reads them all. */
+/**
+ * The largest number of dead letters that are grouped, newest first. `make dead-letters` reads all of them from their
+ * topics.
+ */
 const maxDeadLetters = 50_000
 
-/** A dead letter is known by its record, too: its topic may have been created again. */
+/** Includes the record, because the topic may have been created again. */
 const deadLetterKey = ({ stands, record = '' }: Pick<Letter, 'stands' | 'record'>): string =>
   `${placeText(stands)} ${record}`
 
-/** The dead letters of the index, oldest first, as `make dead-letters` would read them from the log (`readDeadLetters`), by the record that failed, and what is known of each. */
+/**
+ * The dead letters of the index, oldest first and grouped by the record that failed, as `make dead-letters` would read
+ * them from the log (`readDeadLetters`).
+ */
 export class DeadLetterBook {
   #seq = 0
-  /** In the order in which they were written. */
+  /** In the order of writing. */
   #ours: (Letter | ResendNote)[] = []
   #deadLetterCount = 0
   #facts = new Map<string, DeadLetterFacts>()
@@ -29,14 +35,14 @@ export class DeadLetterBook {
   #causes: Cause[] | undefined
 
   /**
-   * Reads what was added since. `readUpTo` says how far the dead-letter topics are part of it: the positions are read before the rows, and
+   * Reads new dead letters. `readUpTo` has the positions of the dead-letter topics: they are read before the rows, and
    * the writer commits both together, so no record before them is missing.
    */
   read(segments: Segments): { causes: Cause[]; others: number; readUpTo: ReadUpTo } {
     const [active, ...sealed] = segments.of('dead')
     const readUpTo = new Map((active?.positions() ?? []).map(({ partition, next }) => [partition, BigInt(next)]))
     for (const segment of [...sealed.reverse(), ...(active ? [active] : [])]) {
-      // The facts of the active segment come from the writer twice a second; its rows are there before.
+      // The writer reports the facts of the active segment twice a second; its rows exist before that.
       if (segment !== active && segment.facts.lastSeq <= this.#seq) continue
       for (const row of segment.all<EventTuple>('SELECT * FROM events WHERE seq > ? ORDER BY seq', this.#seq)) {
         this.#add(segment.indexed(row))
@@ -51,7 +57,7 @@ export class DeadLetterBook {
 
   readonly factsOf = (attempt: Attempt): DeadLetterFacts | undefined => this.#facts.get(deadLetterKey(attempt))
 
-  /** Drops so many of the oldest dead letters. */
+  /** Drops the oldest dead letters. */
   #forget(count: number): void {
     if (count <= 0) return
     let left = count

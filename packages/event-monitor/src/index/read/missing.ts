@@ -6,18 +6,18 @@ interface Entry {
   seq: number
   at: number
 }
-/** An event that waits, and the reaction that it waits for. */
+/** An event and the reaction that it waits for. */
 interface Waiting extends Entry {
   reaction: Reaction
 }
 type Row = Pick<EventTuple, 'seq' | 'at' | 'kind' | 'subject'>
 
-/** Reactions that came before what they react to, from another topic: so many are remembered. */
+/** The largest number of reactions to remember that arrived before their cause, from another topic. */
 const maxEarly = 100_000
-/** The newest of those who wait. Where more do, something is down, and the first few tell what. */
+/** The largest number of waiting events, newest first. If more wait, something is down, and the first few show it. */
 const maxWaiting = 20_000
 
-/** Events without their reactions: kept up by reading each row of the index once. */
+/** Events without their reactions, from one pass over the rows of the index. */
 export class Unanswered {
   #seq = 0
   readonly #books: readonly Book[]
@@ -26,7 +26,7 @@ export class Unanswered {
     this.#books = reactions.map((reaction) => new Book(reaction))
   }
 
-  /** Reads at most so many rows more. Answers whether there may be others. */
+  /** Reads at most `most` new rows. Returns whether there may be more. */
   read(segments: Segments, most = Number.MAX_SAFE_INTEGER): boolean {
     let left = most
     for (const segment of segments.of('events').reverse()) {
@@ -52,12 +52,15 @@ export class Unanswered {
     return left === 0
   }
 
-  /** Whether more of them may wait than are remembered. */
+  /** Whether more events may wait than are remembered. */
   get isFull(): boolean {
     return this.#books.some(({ isFull }) => isFull)
   }
 
-  /** Events that wait for longer than so many seconds, or without a number, than their reaction may take: the oldest first. */
+  /**
+   * Returns events that have waited longer than a number of seconds, by default longer than their reaction may take;
+   * the oldest first.
+   */
   at(moment: number, seconds?: number): Waiting[] {
     return this.#books
       .flatMap((book) => book.before(moment - (seconds ?? book.reaction.within) * 1_000))
@@ -109,8 +112,8 @@ class Book {
 }
 
 /**
- * Keeps the newest of those that were added one after the other, and a tenth more: to find its first, a Map walks over all that was deleted
- * since it grew, which for each row anew would be a hundred thousand steps.
+ * Drops the oldest entries, and keeps a tenth more than `kept`: to find its first entry, a Map walks over all entries
+ * deleted since it grew, which would be a hundred thousand steps for each row.
  */
 function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): void {
   if (added.size <= kept * 1.1) return
@@ -120,7 +123,7 @@ function dropOldest(added: Map<number, unknown> | Set<number>, kept: number): vo
   }
 }
 
-/** The event of a number. */
+/** Returns the event with a number. */
 export function eventOf(segments: Segments, seq: number): Indexed | undefined {
   for (const segment of segments.all()) {
     if (segment.facts.firstSeq > seq) continue

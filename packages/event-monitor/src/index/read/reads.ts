@@ -21,7 +21,10 @@ const newest = Number.MAX_SAFE_INTEGER
 
 export type Reads = ReturnType<typeof createReads>
 
-/** What can be asked of the index. All of it is synchronous: a thread of its own does nothing else. */
+/**
+ * Creates the questions that the index answers. All of them are synchronous, because a thread of their own does nothing
+ * else.
+ */
 export function createReads(reactions: readonly Reaction[]) {
   const segments = new Segments()
   const book = new DeadLetterBook()
@@ -37,7 +40,7 @@ export function createReads(reactions: readonly Reaction[]) {
       const rows = findRows(segments, query, cursor, limit + 1)
       const items = rows.slice(0, limit)
       const last = items.at(-1)
-      // Whatever has a GUID or a place is found by looking for it, so all that was found is all there is.
+      // A search by GUID or position returns all matches, so the rows are complete.
       const isAll = query.position || (query.guid && cursor === newest && rows.length <= limit)
       if (isAll) return { items: items.map(rowOf), next: null, total: items.length, isAtLeast: false }
       const { kinds, isAtLeast } = countKinds(segments, query)
@@ -60,8 +63,9 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * All that the index has of one record; undefined when it does not have it.
-     * @param at when it reached the log, to tell it from others at its place after its topic was created again; the newest without it
+     * Returns everything that the index has of one record; undefined if it does not have it.
+     * @param at when it reached the log, which distinguishes records at one position after their topic was created
+     * again; by default the newest
      */
     event(position: RecordPosition, at?: number) {
       const there = eventsAt(segments, position)
@@ -97,7 +101,7 @@ export function createReads(reactions: readonly Reaction[]) {
       }
     },
 
-    /** What dead letters at these places are to whoever corrects them. */
+    /** Returns the dead-letter entries of these rows. */
     entriesAt(rows: readonly EventRow[]): EventDetail['entries'] {
       if (rows.length === 0) return []
       const positions = new Set(rows.map(({ position }) => placeText(position)))
@@ -148,7 +152,7 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /** How many kept events there are of each kind. */
+    /** Returns the number of kept events of each kind. */
     kinds: (): KindCount[] => countKinds(segments, queryOf({})).kinds,
 
     missing(moment: number, seconds: number | undefined, limit: number) {
@@ -166,7 +170,7 @@ export function createReads(reactions: readonly Reaction[]) {
       return { groups: groupsOf(causes, book.factsOf), others }
     },
 
-    /** Entries of a group, or of all, the newest first. */
+    /** Returns the entries of a group, or of all groups, newest first. */
     deadLetterEntries(group: string | undefined, state: DeadLetterEntry['state'] | undefined): DeadLetterEntry[] {
       const { causes } = book.read(segments)
       return causes
@@ -177,8 +181,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Entries as the kit has them, which are replayed, with the faults of each; and how far dead-letter topics were read for them. The id of
-     * each service's dead letter finds the entry, under that id.
+     * Returns entries in the kit's form, which can be replayed, with the faults of each, and the positions that
+     * dead-letter topics were read to. The id of each service's dead letter finds its entry, under that id.
      */
     rawEntries(ids: readonly string[]) {
       const { causes, readUpTo } = book.read(segments)
@@ -198,7 +202,8 @@ export function createReads(reactions: readonly Reaction[]) {
     },
 
     /**
-     * Those of some ids, each once, or all open entries of a group, oldest first, each with its current attempt; and an id that none has.
+     * Returns the entries with these ids, each once, or all open entries of a group, oldest first, each with its
+     * current attempt; and an id without an entry.
      */
     chosenEntries({ ids, group }: { ids?: readonly string[] | undefined; group?: string | undefined }): {
       chosen: ChosenEntry[]
@@ -235,18 +240,21 @@ export function createReads(reactions: readonly Reaction[]) {
       }))
     },
 
-    /** Reads on what nobody has reacted to, a few rows at a time, so that nobody who asks waits for it. Answers whether there is more. */
+    /**
+     * Reads new rows for missing reactions, a few at a time, so that no question waits for it. Returns whether there is
+     * more.
+     */
     prepare: (): boolean => unanswered.read(segments, 250),
 
     close: () => segments.close(),
   }
 }
 
-/** Each by the id of each service's dead letter. */
+/** Returns causes by the id of each service's dead letter. */
 const causesById = (causes: readonly Cause[]): ReadonlyMap<string, Cause> =>
   new Map(causes.flatMap((cause) => cause.entries.map(({ id }) => [id, cause] as const)))
 
-/** The notes of replays of a dead letter, which say whether somebody edited it. */
+/** Returns the notes of replays of a dead letter, which show whether it was edited. */
 function notesAbout(segments: Segments, { kind, body }: Indexed): Indexed[] {
   if (kind.validity !== 'dead-letter' || !body.of) return []
   return withGuid(segments, placeText(body.of), { limit: 20 }).filter((one) => one.kind.validity === 'replay-note')

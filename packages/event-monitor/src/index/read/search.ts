@@ -8,7 +8,7 @@ import type { Body } from '../record.ts'
 import { bucketMs } from '../segment.ts'
 import type { EventTuple, ReadSegment, Segments } from './segments.ts'
 
-/** A filter, ready to be asked. */
+/** A compiled filter. */
 interface Query {
   test: (kind: Kind) => boolean
   /** Milliseconds since 1970. */
@@ -17,11 +17,11 @@ interface Query {
   partition: number | undefined
   guid: string | undefined
   position: RecordPosition | undefined
-  /** Whether only kinds matter, whose counts are known. */
+  /** Whether the filter depends on kinds only, whose counts are stored. */
   isOfKinds: boolean
 }
 
-/** What a filter asks. Of the words of `q` a GUID and a place are looked up as such. */
+/** Compiles a filter. A GUID and a record position among the words of `q` are looked up as such. */
 export function queryOf(filter: EventFilter): Query {
   const words = (filter.q ?? '').split(/\s+/).filter(Boolean)
   const position = words.map(parsePlace).find((one) => one !== undefined)
@@ -43,19 +43,19 @@ export function queryOf(filter: EventFilter): Query {
   }
 }
 
-/** So many kinds are looked up one by one; more of them are found faster by looking at each row. */
+/** Up to this many kinds are looked up one by one; more are found faster by a scan. */
 const maxLookups = 40
 
 /**
- * The newest rows below a number, at most a limit of them; all of them with -1. With the plus, SQLite does not use the index of places: it
- * would sort all rows of the partition for the newest few.
+ * The newest rows below a number, up to a limit, or all with -1. The plus keeps SQLite from using the index of offsets,
+ * which would sort all rows of the partition for the newest few.
  */
 const newestRows = `SELECT * FROM events WHERE seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
 const newestOfKind = `SELECT * FROM events INDEXED BY byKind WHERE kind = ?6 AND seq < ?1 AND at >= ?2 AND at < ?3
   AND (?4 IS NULL OR +part IN (SELECT id FROM parts WHERE partition = ?4)) ORDER BY seq DESC LIMIT ?5`
 
-/** The newest rows below a number that a query lets through, at most `limit`. */
+/** Returns the newest rows below a number that match a query. */
 export function findRows(segments: Segments, query: Query, before: number, limit: number): Indexed[] {
   if (query.position)
     return eventsAt(segments, query.position).filter((one) => one.seq < before && query.test(one.kind))
@@ -98,7 +98,7 @@ function ofSegment(segment: ReadSegment, query: Query, before: number, limit: nu
     .map((row) => segment.indexed(row))
 }
 
-/** What stands at a place, the newest first: more than one where a topic was made anew. */
+/** Returns the records at a position, the newest first: several if the topic was created again. */
 export function eventsAt(segments: Segments, { topic, partition, offset }: RecordPosition): Indexed[] {
   return segments.of(topic.endsWith('.dead') ? 'dead' : 'events').flatMap((segment) =>
     segment
@@ -114,12 +114,12 @@ export function eventsAt(segments: Segments, { topic, partition, offset }: Recor
   )
 }
 
-/** Clocks of services and brokers may differ by this. */
+/** The largest accepted difference between clocks of services and brokers. */
 const maxSkewMs = 60_000
 
 /**
- * Returns the record that a dead letter is about: at its place, where another one can be since the topic was created again.
- * A dead letter that does not say when that one reached the log is about the newest record that came before it.
+ * Returns the record that a dead letter is about. Another record may have its position, if the topic was created again.
+ * A dead letter without the time of its record is about the newest record before it.
  */
 export function eventAbout(segments: Segments, { of, ofAt }: Body, deadLetterAt: number): Indexed | undefined {
   if (!of) return undefined
@@ -136,7 +136,7 @@ interface GuidOptions {
   ascending?: boolean
 }
 
-/** Events that have a GUID, or are about a place, which their hash finds and their text proves. */
+/** Returns events that have a GUID, or are about a position. The hash finds them, and their text proves it. */
 export function withGuid(
   segments: Segments,
   guid: string,
@@ -161,7 +161,7 @@ export function withGuid(
   return records
 }
 
-/** Rows in the order of their numbers, as many at a time as are wanted: each question takes as long as ten rows. */
+/** Returns rows in the order of their numbers, in batches: a query takes as long as ten rows. */
 function* rowsOf(segment: ReadSegment, seqs: readonly number[], atOnce: number): Generator<EventTuple> {
   for (let at = 0; at < seqs.length; at += atOnce) {
     const some = seqs.slice(at, at + atOnce)
@@ -191,10 +191,10 @@ export interface KindCount {
   last: number
 }
 
-/** So many events of one GUID are counted. */
+/** The largest number of events of one GUID that are counted. */
 const maxOfGuid = 5_000
 
-/** How many kept events a query lets through, by kind. `isAtLeast` when there may be more. */
+/** Counts the kept events that match a query, by kind. `isAtLeast` if there may be more. */
 export function countKinds(segments: Segments, query: Query): { kinds: KindCount[]; isAtLeast: boolean } {
   if (query.guid) {
     const records = withGuid(segments, query.guid, { query, limit: maxOfGuid })
@@ -220,12 +220,12 @@ export function countKinds(segments: Segments, query: Query): { kinds: KindCount
       return counted ? [{ ...counted, count }] : []
     })
   })
-  // Whole buckets are counted, so that a count takes as long as there are buckets.
+  // Counts whole buckets, so the time depends on their number only.
   const isCut = [query.from, query.to].some((end) => end % bucketMs !== 0 && end !== Number.MAX_SAFE_INTEGER)
   return { kinds, isAtLeast: query.partition === undefined && isCut }
 }
 
-/** Events by time: how many arrived in each step, of those that a query lets through. */
+/** Counts the events that match a query by time, in steps. */
 export function countByTime(
   segments: Segments,
   query: Query,

@@ -38,10 +38,10 @@ interface Part {
   partition: number
 }
 
-/** A block is some tens of kilobytes as text; those of a page, and a few pages more. */
+/** A block is some tens of kilobytes of text; this many are enough for a page and a few more. */
 const maxBlocks = 12
 
-/** A segment, by the thread that reads. It may be written meanwhile. */
+/** A segment as the reading thread sees it. It may be written meanwhile. */
 export class ReadSegment {
   readonly file: string
   readonly #database: DatabaseSync
@@ -60,7 +60,7 @@ export class ReadSegment {
     this.statements = new Statements(this.#database)
   }
 
-  /** Its kinds and how many events each has, read again whenever the segment has grown. */
+  /** Returns the kinds and their number of events, read again whenever the segment has grown. */
   kinds(): CountedKind[] {
     if (this.#kindsOf === this.facts.count) return this.#kinds
     const previous = new Map(this.#kinds.map(({ id, kind }) => [id, kind]))
@@ -71,7 +71,10 @@ export class ReadSegment {
     return this.#kinds
   }
 
-  /** How many events of each kind a partition has from one time to another. Each of its rows is looked at, so what was counted whole is kept. */
+  /**
+   * Returns the number of events of each kind in a partition and a time range. It scans rows, so counts of the whole
+   * segment are kept.
+   */
   countsOf(partition: number, from: number, to: number): KindOfPartition[] {
     const { count, first, last } = this.facts
     const isWhole = from <= first && to > last
@@ -96,12 +99,12 @@ export class ReadSegment {
     return lookUp() as Kind
   }
 
-  /** The first offset of each partition that is not in the index, by `topic/partition`, as of now. */
+  /** Returns the first offset of each partition that is not in the index, by `topic/partition`. */
   positions(): { partition: string; next: number }[] {
     return this.all("SELECT topic || '/' || partition AS partition, next FROM parts")
   }
 
-  /** Numbers of a partition: more than one where its topic was made anew. */
+  /** Returns the numbers of a partition: several if its topic was created again. */
   partsOf(topic: string, partition: number): number[] {
     const rows = this.all<{ id: number }>(
       'SELECT id FROM parts WHERE topic = ? AND partition = ? ORDER BY id DESC',
@@ -133,7 +136,7 @@ export class ReadSegment {
     return this.statements.get(sql).all(...values) as Row[]
   }
 
-  /** Rows one by one, for whoever stops early. */
+  /** Iterates over rows, for callers that stop early. */
   iterate<Row>(sql: string, ...values: (string | number | null)[]): Iterable<Row> {
     return this.statements.get(sql).iterate(...values) as Iterable<Row>
   }
@@ -153,11 +156,11 @@ export class ReadSegment {
   }
 }
 
-/** The segments as they are now, by series, the newest first. */
+/** The current segments by series, the newest first. */
 export class Segments {
   #open = new Map<string, ReadSegment>()
 
-  /** Follows what the writer says: opens what is new, closes what was dropped. */
+  /** Follows the writer's reports: opens new segments and closes dropped ones. */
   follow(facts: readonly SegmentFacts[]): void {
     const files = new Map(facts.map((one) => [one.file, one]))
     for (const [file, segment] of this.#open) {
@@ -173,7 +176,7 @@ export class Segments {
       try {
         this.#open.set(one.file, new ReadSegment(one))
       } catch (error) {
-        // The writer may have dropped it since it said so.
+        // The writer may have dropped it since its report.
         if (existsSync(one.file)) throw error
       }
     }
