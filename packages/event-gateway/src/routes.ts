@@ -82,7 +82,7 @@ export function eventRoutes(
 function answerOf({ outcomes: items, cause }: Published): Answer<202 | 207, { items: Outcome[] }> {
   const of = (...kinds: Outcome['outcome'][]) => items.filter(({ outcome }) => kinds.includes(outcome)).length
   if (of('unknown', 'unsent') > 0) {
-    const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and of ${of('unknown')} nobody knows. Send those again that are neither in the log nor refused; items says what that does.`
+    const detail = `Of ${items.length} envelopes ${of('accepted')} are in the log, ${of('refused')} are refused, ${of('unsent')} were not sent, and ${of('unknown')} are unknown. Send the last two kinds again; items has the effect of that.`
     throw new UncertainError(detail, { details: { items }, cause })
   }
   if (of('refused') === 0) return { status: 202, body: { items } }

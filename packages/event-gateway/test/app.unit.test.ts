@@ -198,7 +198,7 @@ describe('event-gateway', () => {
       expect(answer.body.items[0]?.retry).to.match(/the Id makes it the same event/)
       expect(answer.body.items[1]?.retry).to.match(/the Id makes it the same event/)
       expect(answer.body.detail).to.match(
-        /^Of 3 envelopes 0 are in the log, 1 are refused, 0 were not sent, and of 2 nobody knows/,
+        /^Of 3 envelopes 0 are in the log, 1 are refused, 0 were not sent, and 2 are unknown/,
       )
     })
 

@@ -1,16 +1,25 @@
 import type { EventRow, RecordPosition, Truth } from './events.ts'
 
-/** `GET /v1/conversations/{correlationId}`: all that is kept of one, at most 5,000 events, in the order of cause and effect. */
+/**
+ * `GET /v1/conversations/{correlationId}`: the kept events of a conversation, at most 5,000, in the order of cause and
+ * effect.
+ */
 export interface Conversation {
   correlationId: string
   columns: ConversationColumn[]
   steps: Step[]
-  /** Records, which are the steps but `request` and `handled`. More than 5,000: the oldest are shown, and of none is said that it was handled. */
+  /**
+   * Number of records: all steps except `request` and `handled`. Above 5,000 the oldest are shown, and `handled` steps
+   * are left out.
+   */
   total: number
   complete: Truth
 }
 
-/** In the order from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`, `dead:<topic>`, `app:<AppName>`. */
+/**
+ * A column, in the order from left to right. Ids: `client`, `topic:<topic>`, `service:<name>`, `state:<name>`,
+ * `dead:<topic>`, `app:<AppName>`.
+ */
 export interface ConversationColumn {
   id: string
   kind: 'client' | 'service' | 'state' | 'topic' | 'dead' | 'foreign'
@@ -18,45 +27,51 @@ export interface ConversationColumn {
 }
 
 /**
- * One thing that happened. Steps are in order: an effect after its cause, records of a partition by offset; only what neither binds is
- * ordered by time.
+ * One step of a conversation. An effect follows its cause, records of a partition are ordered by offset, and otherwise
+ * time decides.
  */
 export interface Step {
   kind: /** A service published: from `service:` (or `app:` when foreign) to `topic:`. */
     | 'event'
     /** From `topic:` to `dead:`. */
     | 'dead-letter'
-    /** From `dead:` to `topic:`; `isEdited` says whether somebody edited it. */
+    /** From `dead:` to `topic:`; `isEdited` if an operator edited it. */
     | 'replay'
-    /** From `client` to `service:`, which published `row` without a cause: it was asked to. When is not known; the step stands before it. */
+    /**
+     * From `client` to `service:`, which published `row` without a cause, so a request caused it. Its time is unknown;
+     * the step precedes the event.
+     */
     | 'request'
-    /** From `service:` to `state:`: its group is behind `row`, and it made no dead letter of it. When is not known; the step stands after it. */
+    /**
+     * From `service:` to `state:`: its group has passed `row` without rejecting it. The time is unknown; the step
+     * follows the event.
+     */
     | 'handled'
   from: string
   to: string
   row: EventRow
-  /** The step (index) that this one reacts to, or whose record it is a dead letter, a replay or a handling of; null when unknown. */
+  /** Index of the step that this one reacts to, or whose record it rejects, replays or handles; null if unknown. */
   cause: number | null
-  /** 0 for what has no known cause. */
+  /** Distance from a step without a known cause, which has 0. */
   depth: number
   isEdited: boolean
-  /** The Id came before: published or delivered again. Index of the first. */
+  /** Index of the first step with the same Id, which was published or delivered again. */
   duplicateOf: number | null
   /**
-   * Its clock says that it came before its cause, by so many milliseconds: CreationDate when `by` is `publisher`, arrival when it is
+   * Set if its clock is before its cause's by some milliseconds: CreationDate if `by` is `publisher`, arrival if it is
    * `broker`. Null without skew.
    */
   skew: { ms: number; by: 'publisher' | 'broker' } | null
-  /** What it names as cause is not kept, or not in this conversation. */
+  /** The id of its cause, if that is not kept or not in this conversation. */
   missingCause: string | null
   /**
-   * Services that consume it, by services.json: arrows from the topic. `handled` null when their position is not known; `isSetAside` when
-   * they made a dead letter of it.
+   * Services that consume it, by services.json: arrows from the topic. `handled` is null if their position is unknown;
+   * `isRejected` if they wrote a dead letter for it.
    */
   consumers: { column: string; handled: boolean | null; isRejected?: true; reaction: number[] }[]
 }
 
-/** `GET /v1/conversations` takes `guid`: any Id of an event in it. Answers the conversations it is in. */
+/** `GET /v1/conversations` with `guid`, any Id of an event: the conversations that have it. */
 export interface ConversationsOf {
   items: { correlationId: string; events: number; from: string; to: string; first: RecordPosition }[]
   complete: Truth

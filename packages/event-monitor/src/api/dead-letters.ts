@@ -1,22 +1,22 @@
 import type { DryRunResult, EditedDocument, EventDetail, Fault, RecordPosition, RejectedBy, Truth } from './events.ts'
 
-/** `GET /v1/dead-letters`: groups of what could not be handled, the largest open one first. */
+/** `GET /v1/dead-letters`: groups of dead letters, the largest open one first. */
 export interface DeadLetterGroups {
   groups: DeadLetterGroup[]
-  /** Records on dead-letter topics that are none of ours. */
+  /** Records on dead-letter topics that services of this system did not write. */
   others: number
   open: number
   complete: Truth
 }
 export interface DeadLetterGroup {
-  /** Stands for all properties below; for `group=` and jobs. */
+  /** Digest of the properties below, for `group=` and jobs. */
   id: string
   /** The services that rejected any of its records. */
   services: string[]
   reason: string
   name: string | null
   version: number | null
-  /** Of the first problem; null when the reason has none. */
+  /** Pointer of the first problem; null if the reason has no problem. */
   pointer: string | null
   message: string
   publisher: string | null
@@ -27,25 +27,28 @@ export interface DeadLetterGroup {
   newest: string
 }
 
-/** `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` answers `Page<DeadLetterEntry>`: each record once, with all services that rejected it. */
+/**
+ * `GET /v1/dead-letters/entries?group=&state=open|replayed&limit=&cursor=` returns `Page<DeadLetterEntry>`: each record
+ * once, with all services that rejected it.
+ */
 export interface DeadLetterEntry {
   /**
-   * Of the first service that rejected the record: its id in `make dead-letters`. The ids of the other services' dead letters find the same
-   * entry.
+   * The id of the first service's dead letter in `make dead-letters`. The ids of the other services' dead letters find
+   * the same entry.
    */
   id: string
   /** The services that rejected the newest attempt, by name. */
   services: RejectedBy[]
   group: string
   reason: string
-  /** Where the event first stood. */
+  /** The event's first position. */
   origin: RecordPosition
   state: 'open' | 'replayed'
   attempts: {
     position: RecordPosition
-    /** When its first dead letter was written. */
+    /** Time of its first dead letter. */
     at: string
-    /** Each service that rejected it, by name, and where its dead letter is. */
+    /** The services that rejected it, by name, with the positions of their dead letters. */
     rejections: { app: string; reason: string; deadLetter: RecordPosition }[]
     replayed: { as: RecordPosition; at: string; edited: boolean } | null
   }[]
@@ -58,45 +61,51 @@ export interface DeadLetterEntry {
 /** `GET /v1/dead-letters/entries/{id}`. */
 export interface DeadLetterDetail {
   entry: DeadLetterEntry
-  /** The failed record that `editable` and `refusals` are about: the newest open attempt, or the last one. Sent with an edit of it. */
+  /**
+   * The failed record that `editable` and `refusals` describe: the newest open attempt, or the last one. An edit is
+   * sent with it.
+   */
   attempt: RecordPosition
-  /** Every problem that the services told, each once. */
+  /** The problems that services reported, each once. */
   faults: Fault[]
-  /** What a service told, when it is no list of problems; masked. */
+  /** A service's report that is not a list of problems; masked. */
   detail: string | null
-  /** The event that failed, to be edited: JSON text with placeholders for what is masked (`EditedDocument`). Null when it is lost or no JSON. */
+  /**
+   * The failed event as JSON text with placeholders for masked values (`EditedDocument`). Null if it is lost or not
+   * JSON.
+   */
   editable: string | null
-  /** The event that failed; null when its record is not kept. */
+  /** The failed event; null if its record is not kept. */
   event: EventDetail | null
-  /** Why it would be refused if it were replayed as it is; empty when it would not. */
+  /** Reasons why it would be rejected again if it were replayed unchanged; empty if it would be accepted. */
   refusals: string[]
 }
 
 /** `POST /v1/dead-letters/entries/{id}/check`, scope `events:operate`: nothing is published. */
 export interface CheckRequest {
   edited?: EditedDocument
-  /** The attempt that was edited: 409 if it is not the newest open one any more. */
+  /** The attempt that was edited: 409 unless it is still the newest open one. */
   attempt?: RecordPosition
 }
 export interface CheckResult {
   /** Whether it could be replayed. */
   isReady: boolean
-  /** Why not, as any receiver would say it. */
+  /** Problems that any receiver would report. */
   faults: Fault[]
   refusals: string[]
-  /** What was changed, masked; JSON pointers. */
+  /** Masked changes, by JSON pointers. */
   changes: { pointer: string; before: unknown; after: unknown }[]
-  /** What each service would do; null while it would be refused. */
+  /** What each service would do; null if receivers would reject it. */
   dryRun: DryRunResult | null
 }
 
 /**
- * `POST /v1/replays`, scope `events:operate`: makes a job, 202. `Idempotency-Key` makes a retry the same job; 422 with another body.
- * A job replays the attempts that are the newest ones at the request.
+ * `POST /v1/replays`, scope `events:operate`: starts a job, 202. A retry with the same `Idempotency-Key` returns the
+ * same job; 422 with another body. A job replays the attempts that are the newest at the request.
  */
 export type ReplayRequest =
   | { entries: string[]; perSecond?: number }
-  /** One entry, as it is or edited: 409 if `attempt` is not its newest open attempt any more. */
+  /** One entry, unchanged or edited: 409 unless `attempt` is still its newest open attempt. */
   | { entries: [string]; attempt: RecordPosition; edited?: EditedDocument }
   /** All open entries of a group, as they are when the job begins. `perSecond` 1 to 1000, 50 without. */
   | { group: string; perSecond?: number }
@@ -113,20 +122,23 @@ export interface Job {
   group: string | null
   edited: boolean
   total: number
-  /** Published again. */
+  /** Number of replayed events. */
   replayed: number
-  /** Would end as a dead letter again, or has no way back. */
+  /** Number of events that would be rejected again, or cannot be replayed. */
   refused: number
-  /** Were replayed before this job got to them, and so were not published again. */
+  /** Number of events that were replayed before this job, and so not published again. */
   done: number
-  /** The newest outcomes, at most 100, newest first. `as` is the position of the replay, by this job or, where it is `done`, an earlier one. */
+  /**
+   * The newest 100 outcomes, newest first. `as` is the position of the replay by this job, or by an earlier one for
+   * `done`.
+   */
   outcomes: { entry: string; result: 'replayed' | 'refused' | 'done'; as: RecordPosition | null; why: string[] }[]
-  /** Why it failed; null when it did not. */
+  /** The error of a failed or waiting job; otherwise null. */
   error: string | null
 }
-/** `POST /v1/replays/{id}/stop` answers the `Job`. */
+/** `POST /v1/replays/{id}/stop` returns the `Job`. */
 
-/** `GET /v1/audit`, scope `events:read`: who looked at personal values, and who replayed what, newest first, at most 200. */
+/** `GET /v1/audit`, scope `events:read`: views of personal data and replays, newest first, at most 200. */
 export interface Audit {
   items: {
     at: string
@@ -134,7 +146,7 @@ export interface Audit {
     what: 'PersonalDataViewed' | 'DeadLetterReplayed'
     position: RecordPosition
     reason: string | null
-    /** Of a replay. */
+    /** Position of a replay. */
     as: RecordPosition | null
     edited: boolean | null
   }[]

@@ -1,4 +1,4 @@
-/** Where a record stands in the log. As a path: `a-topic/2/1234`. */
+/** The position of a record in the log. As a path: `a-topic/2/1234`. */
 export interface RecordPosition {
   topic: string
   partition: number
@@ -6,7 +6,7 @@ export interface RecordPosition {
   offset: string
 }
 
-/** One thing that is wrong with an event; holds no value of it. */
+/** A problem of an event; it has no value of the event. */
 export interface Fault {
   /** JSON pointer, such as `/Payload/Field`; empty for the document itself. */
   pointer: string
@@ -16,11 +16,12 @@ export interface Fault {
 
 /**
  * How a receiver sees a record:
- * - `valid`: a known event, by its schema, that its publisher may say;
- * - `foreign`: a right envelope of an event that no schema is for, which everybody lets pass;
- * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (nearly the name of a known one), `unknown-version`, `invalid-payload`;
- * - `untrusted`: right, but its publisher may not say it (trust.json, or a signature);
- * - `dead-letter`, `replay-note`, `other`: what stands on a dead-letter topic.
+ * - `valid`: a known event that matches its schema, and that its publisher may publish;
+ * - `foreign`: a valid envelope of an event without a schema, which receivers ignore;
+ * - `not-utf8`, `not-json`, `not-an-envelope`, `unknown-event` (similar to a known name), `unknown-version`,
+ * `invalid-payload`;
+ * - `untrusted`: valid, but its publisher may not publish it (trust.json, or a signature);
+ * - `dead-letter`, `replay-note`, `other`: records of a dead-letter topic.
  */
 export const validities = [
   'valid',
@@ -38,37 +39,37 @@ export const validities = [
 ] as const
 export type Validity = (typeof validities)[number]
 
-/** A record as a row of a list. What a publisher wrote is masked: null or `*** (12 characters)` where it may not be shown. */
+/** A record as a row of a list. A publisher's values are masked: null or `*** (12 characters)`. */
 export interface EventRow {
   position: RecordPosition
   /** When it reached the log, by the broker's clock. */
   at: string
-  /** CreationDate, as its publisher says; null when there is none that can be read. */
+  /** CreationDate of the publisher; null without a valid one. */
   createdAt: string | null
   name: string | null
   version: number | null
-  /** The Id that every receiver has for it: its own, or the one that its place gives it. */
+  /** The Id that every receiver uses: its own, or the one that derives from its record. */
   id: string
   correlationId: string
   traceId: string
-  /** The event that it reacts to, as its header says. */
+  /** The event that it reacts to, by its header. */
   causationId: string | null
   appId: string | null
   appName: string | null
   /** Whether it has Id, CorrelationId and TraceId of its own. */
   variant: 'full' | 'reduced' | null
   validity: Validity
-  /** The first of its problems; of a dead letter the reason. */
+  /** Its first problem; for a dead letter the reason. */
   problem: Fault | null
   /** Bytes of its value. */
   bytes: number
-  /** Of a dead letter and a note of a replay: of which record. */
+  /** The record that a dead letter or a note of a replay is about. */
   of: RecordPosition | null
 }
 
 /**
- * What `GET /v1/events`, `GET /v1/facets`, `GET /v1/rates` and `GET /v1/live` filter by; all that is given must hold. Of a filter that
- * is given several times (`topic=a&topic=b`) one must. Times are absolute.
+ * The filter of `GET /v1/events`, `GET /v1/facets`, `GET /v1/rates` and `GET /v1/live`; all given parameters must
+ * match. If one is repeated (`topic=a&topic=b`), one value must match. Times are absolute.
  */
 export interface EventFilter {
   topic?: string[]
@@ -82,25 +83,25 @@ export interface EventFilter {
   why?: string[]
   /** Arrived at this moment or later (ISO 8601). */
   from?: string
-  /** Arrived before. */
+  /** Arrived before this moment. */
   to?: string
   /** Id, CorrelationId, TraceId, CausationId, record key, or a GUID in a field of the Payload that the contract names. */
   guid?: string
   /**
-   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem; a GUID or a place (`a-topic/2/12`)
-   * among them counts as such. No personal value is found by it.
+   * Words: each must begin a word of name, AppName, topic, validity, reason or a problem. A GUID or a record position
+   * (`a-topic/2/12`) among them is looked up. Personal values cannot be found.
    */
   q?: string
 }
 
-/** `GET /v1/events` takes the filter, too, and answers `Page<EventRow>`. */
+/** `GET /v1/events` with a filter returns `Page<EventRow>`. */
 export interface EventsQuery extends EventFilter {
-  /** 1 to 200, 50 without. */
+  /** 1 to 200, by default 50. */
   limit?: number
   cursor?: string
 }
 
-/** `GET /v1/facets`: how many of the kept events there are, by each property, under the filter; the largest 50 of each. */
+/** `GET /v1/facets`: the number of kept events that match a filter, by each property; the largest 50 of each. */
 export interface Facets {
   topic: Count[]
   name: Count[]
@@ -110,7 +111,7 @@ export interface Facets {
   validity: Count[]
   /** `invalid-payload /Payload/Field`: validity and pointer, or the reason of a dead letter. */
   why: Count[]
-  /** How many events the counts are of; the newest ones when `isAtLeast`. */
+  /** Number of counted events; the newest ones if `isAtLeast`. */
   total: number
   isAtLeast: boolean
   complete: Truth
@@ -120,15 +121,15 @@ export interface Count {
   count: number
 }
 
-/** `GET /v1/rates` takes the filter and `seconds` (60 to 604800, 600 without) up to now or `to`. */
+/** `GET /v1/rates` takes the filter and `seconds` (60 to 604800, by default 600) up to now or `to`. */
 export interface Rates {
-  /** Where the first bucket begins. */
+  /** Start of the first bucket. */
   from: string
   /** Seconds of each bucket: about 120 buckets. */
   step: number
   /** Events that arrived in each bucket. */
   counts: number[]
-  /** Of those, the ones that are neither `valid` nor `foreign`. */
+  /** The invalid ones among them: neither `valid` nor `foreign`. */
   invalid: number[]
   complete: Truth
 }
@@ -136,11 +137,13 @@ export interface Rates {
 /** `GET /v1/events/{topic}/{partition}/{offset}`. */
 export interface EventDetail {
   row: EventRow
-  /** The document, masked: what may not be shown is `***{pointer}***`, such as `***{/Payload/Field}***`. Null when it is no JSON. */
+  /**
+   * The masked document: hidden values are `***{pointer}***`, such as `***{/Payload/Field}***`. Null if it is not JSON.
+   */
   document: unknown
-  /** Why there is no document: `(12 bytes that are not JSON)`. */
+  /** The reason why there is no document: `(12 bytes that are not JSON)`. */
   documentNote: string | null
-  /** Pointers of what is masked. */
+  /** Pointers of masked values. */
   masked: string[]
   /** The record's key: null without one. */
   key: string | null
@@ -149,20 +152,22 @@ export interface EventDetail {
   /** Validation as any receiver sees it; the faults of `row.validity`. */
   faults: Fault[]
   trust: {
-    /** `service`: one of ours; `listed`: by trust.json; `unlisted`: in neither. Null for what is no envelope. */
+    /**
+     * `service`: one of this system; `listed`: in trust.json; `unlisted`: in neither. Null if it is not an envelope.
+     */
     publisher: 'service' | 'listed' | 'unlisted' | null
-    /** Whether it is signed, and by us. `not-asked`: no key is set here, or it arrived before signatures did. */
+    /** Whether this system signed it. `not-asked`: no key is set here, or it arrived before signatures did. */
     signature: 'ours' | 'wrong' | 'none' | 'not-asked'
-    /** Why receivers set it aside; null when they do not. */
+    /** The reason why receivers reject it; null if they accept it. */
     refusal: string | null
   }
-  /** What it reacts to; null when there is none or it is not kept. */
+  /** The event that it reacts to; null if there is none or it is not kept. */
   cause: EventRow | null
-  /** What names it as cause, in order; at most 100. */
+  /** Events that name it as their cause, in order; at most 100. */
   effects: EventRow[]
   /** Its dead letters, by app. */
   deadLetters: EventRow[]
-  /** What those are to whoever corrects it; of a dead letter, what it is. */
+  /** The entries of these dead letters, to edit and replay; for a dead letter its own entry. */
   entries: {
     id: string
     services: RejectedBy[]
@@ -170,10 +175,10 @@ export interface EventDetail {
     state: 'open' | 'replayed'
     deadLetters: RecordPosition[]
   }[]
-  /** The records on both sides in its partition. */
+  /** The neighbouring records in its partition. */
   previous: RecordPosition | null
   following: RecordPosition | null
-  /** Where traces are shown, when somebody said so (`Telemetry.TracePage`). */
+  /** Address of its trace, if `Telemetry.TracePage` is set. */
   traceUrl: string | null
   complete: Truth
 }
@@ -181,35 +186,37 @@ export interface EventDetail {
 /** A service that rejected a record, and why. */
 export interface RejectedBy {
   app: string
-  /** Of its dead letter, in `make dead-letters`. */
+  /** Id of its dead letter in `make dead-letters`. */
   id: string
   reason: string
   problem: Fault | null
 }
 
-/** `GET /v1/ids/{id}`: where events with this Id stand; several when it was published or delivered again. */
+/** `GET /v1/ids/{id}`: the positions of events with this Id; several if it was published or delivered again. */
 export interface RecordPositions {
   positions: RecordPosition[]
   complete: Truth
 }
 
-/** `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. Recorded before it is answered. */
+/**
+ * `POST /v1/events/{topic}/{partition}/{offset}/reveal`, scope `events:reveal`. The view is recorded before the answer.
+ */
 export interface RevealRequest {
-  /** Why, in a few words: 3 to 200 characters; it is recorded. */
+  /** The reason in 3 to 200 characters; it is recorded. */
   reason: string
 }
 export interface Revealed {
-  /** The document as it is; null when it is no JSON. */
+  /** The unmasked document; null if it is not JSON. */
   document: unknown
-  /** The bytes as text, where they are UTF-8. */
+  /** The bytes as text, if they are UTF-8. */
   text: string | null
   key: string | null
   headers: { name: string; value: string }[]
 }
 
 /**
- * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/`, with made-up values in place of what is
- * personal, under a name to save it by.
+ * `GET /v1/events/{topic}/{partition}/{offset}/fixture`: a file for `envelope-schema/fixtures/` with made-up values for
+ * personal ones, and its name.
  */
 export interface Fixture {
   fileName: string
@@ -221,7 +228,7 @@ export interface Fixture {
 /** `POST /v1/dry-run`, scope `events:operate`: what each service that consumes the topic would do with it now. */
 export type DryRunRequest =
   | { position: RecordPosition }
-  /** As it was edited; see `EditedDocument`. `key` is that of the record at the place. */
+  /** The edited event (`EditedDocument`). `key` is that of the record at the position. */
   | { position: RecordPosition; edited: EditedDocument }
 export interface DryRunResult {
   services: ServiceVerdict[]
@@ -235,12 +242,12 @@ export type ServiceVerdict = { service: string } & (
       faults: Fault[]
     }
   | { result: 'changes'; changes: StateChange[]; publishes: { topic: string; type: string }[] }
-  /** `duplicate`: already known; `not-handled`: the service has no reaction to it. */
+  /** `duplicate`: already handled; `not-handled`: the service has no reaction to it. */
   | { result: 'no-effect'; why: 'duplicate' | 'not-handled'; publishes: { topic: string; type: string }[] }
-  /** The service did not answer: down, or not reached. */
+  /** The service did not answer: it is down or cannot be reached. */
   | { result: 'unknown'; why: string }
 )
-/** A document of a service's store, masked; `before` null when it is new. */
+/** A masked document of a service's store; `before` is null if it is new. */
 export interface StateChange {
   key: string
   before: unknown
@@ -248,8 +255,8 @@ export interface StateChange {
 }
 
 /**
- * An event as somebody edited it: JSON text in which `"***{/Payload/Field}***"` stands for the value that the original has at that
- * pointer, wherever it is put. So a field can be renamed without its value being seen. `text` of at most 256 KiB.
+ * An edited event: JSON text in which `"***{/Payload/Field}***"` stands for the original's value at that pointer,
+ * wherever it is put. So a field can be renamed without showing its value. `text` of at most 256 KiB.
  */
 export interface EditedDocument {
   text: string
@@ -257,19 +264,19 @@ export interface EditedDocument {
 
 /** How complete an answer is. Every view shows it. Times are ISO 8601 in UTC, everywhere in this API. */
 export interface Truth {
-  /** Records that are in the log and not yet in the index, of all topics; null while Kafka does not say. */
+  /** Number of records in all topics of the log that are not indexed yet; null while Kafka does not answer. */
   indexLag: number | null
-  /** When the newest record of the index reached the log; null while there is none. */
+  /** Time when the newest record of the index reached the log; null without records. */
   newest: string | null
-  /** The oldest record that is kept; what is older was there, and is not counted anywhere. Null while there is none. */
+  /** Time of the oldest kept record; older ones are not counted anywhere. Null without records. */
   oldestKept: string | null
-  /** Records that are kept: at most a million, or seven days. */
+  /** Number of kept records: by default at most a million, or seven days. */
   kept: number
-  /** What the index never got: shown, and never hidden. */
+  /** Records that the index never received; they are always shown. */
   gaps: Gap[]
-  /** Partitions that cannot be read now. Their records are missing until they can; all others are indexed. */
+  /** Partitions that cannot be read now. Their records are missing until then; all others are indexed. */
   unreadable: Unreadable[]
-  /** Whether the log is read. The index answers without it, and why it is not is in the monitor's own log. */
+  /** Whether the log is read. The index answers without it; the monitor's log has the reason. */
   isConnected: boolean
 }
 
@@ -288,13 +295,13 @@ export interface Gap {
   partition: number
   /** The first offset that is missing. */
   from: string
-  /** The first that is there again. */
+  /** The first offset after the gap. */
   to: string
-  /** When it was noticed. */
+  /** Time of its discovery. */
   at: string
   /**
-   * - `truncated`: the log had dropped them before they were read;
-   * - `recreated`: the topic was made anew, and begins again with a lower offset.
+   * - `truncated`: the log deleted them before they were read;
+   * - `recreated`: the topic was created again, and starts with a lower offset.
    */
   why: 'truncated' | 'recreated'
 }
@@ -302,17 +309,17 @@ export interface Gap {
 /** A page of a list, newest first. */
 export interface Page<T> {
   items: T[]
-  /** Goes on with `cursor=`; null on the last page. */
+  /** `cursor` of the next page; null on the last page. */
   next: string | null
   complete: Truth & {
     shown: number
-    /** How many there are in the index. A count that would take long stops: then `isAtLeast`. */
+    /** Number of items in the index. A slow count stops: then `isAtLeast`. */
     total: number
     isAtLeast: boolean
   }
 }
 
-/** RFC 9457. What each request may be answered instead. */
+/** Problem details (RFC 9457) of a failed request. */
 export interface Problem {
   type: string
   title: string
@@ -321,12 +328,12 @@ export interface Problem {
   errors?: { pointer?: string; parameter?: string; detail: string }[]
 }
 
-/** `GET /v1/me`: what whoever looks may do here. */
+/** `GET /v1/me`: the caller and their scopes. */
 export interface Me {
-  /** Undefined in JSON where nobody is asked who they are (loopback). */
+  /** Undefined without authentication (loopback). */
   id?: string
   /** `events:read`, `events:operate`, `events:reveal`. */
   scopes: string[]
-  /** Whether seeing a personal value is recorded under a name, or, where nobody is asked, as `anybody on this machine`. */
+  /** Name of the caller in the audit; without authentication `anybody on this machine`. */
   recordedAs: string
 }

@@ -1,6 +1,6 @@
 import type { RecordPosition } from './events.ts'
 
-/** The monitor's API, for the page and for whoever else reads it: types and paths alone, so that a browser can import it. */
+/** The monitor's API for the page and other clients: only types and paths, so that a browser can import it. */
 export type * from './conversation.ts'
 export type * from './dead-letters.ts'
 export type * from './events.ts'
@@ -8,7 +8,7 @@ export { validities } from './events.ts'
 export type * from './live.ts'
 export type * from './system.ts'
 
-/** Paths of the API, fixed. GET unless it says otherwise. */
+/** Paths of the API. The method is GET unless a comment names another one. */
 export const paths = {
   me: '/v1/me',
   truth: '/v1/truth',

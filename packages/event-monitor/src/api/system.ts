@@ -1,12 +1,12 @@
 import type { EventRow, Fault, Truth, Validity } from './events.ts'
 
 /**
- * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after so many seconds (1 to 86400; without, as long as the reaction
- * may take), oldest first.
+ * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after some seconds (1 to 86400; by default the
+ * time that the reaction may take), oldest first.
  */
 export interface MissingReactions {
   items: MissingReaction[]
-  /** The newest twenty thousand are counted: then `isAtLeast`. */
+  /** The newest 20,000 are counted; if there are more, `isAtLeast`. */
   total: number
   isAtLeast: boolean
   /** Expected reactions, each within so many seconds. */
@@ -17,20 +17,20 @@ export interface MissingReaction {
   cause: EventRow
   /** Seconds. */
   waiting: number
-  /** Names of the events of which one should have come. */
+  /** Names of the expected events, of which one is enough. */
   expected: string[]
-  /** The service that should have reacted. */
+  /** The service that is expected to react. */
   by: string
   likely: {
     why: 'dead-letter' | 'lag' | 'service-down' | 'index-behind' | 'unknown'
-    /** In words: `a-service is 1,204 events behind in a-topic/2`. */
+    /** The reason in words: `a-service is 1,204 events behind in a-topic/2`. */
     text: string
-    /** A dead letter's entry, to be opened. */
+    /** Entry of the dead letter. */
     entry: string | null
   }
 }
 
-/** `GET /v1/publishers`: who says what, of all that is kept. */
+/** `GET /v1/publishers`: publishers of the kept events. */
 export interface Publishers {
   items: Publisher[]
   complete: Truth
@@ -50,7 +50,7 @@ export interface Publisher {
   lastSeen: string
 }
 
-/** `GET /v1/schemas`: what events there are, and which versions are in use. */
+/** `GET /v1/schemas`: event types, and the versions in use. */
 export interface Schemas {
   items: SchemaUse[]
   complete: Truth
@@ -60,20 +60,20 @@ export interface SchemaUse {
   type: string
   name: string
   version: number
-  /** Of its name. */
+  /** Whether it is the newest version of its name. */
   isNewest: boolean
   events: number
   lastSeen: string | null
-  /** Who sends it, with how many. */
+  /** Publishers with their number of events. */
   publishers: { appId: string | null; appName: string | null; count: number }[]
-  /** Services that produce and handle it, by services.json and trust. */
+  /** Services that publish and handle it, by services.json and trust. */
   producedBy: string[]
   consumedBy: string[]
   topics: string[]
-  /** JSON pointers of what is personal. */
+  /** JSON pointers of personal fields. */
   personal: string[]
   schema: unknown
-  /** Against the version before; null for the first. */
+  /** Compatibility with the previous version; null for the first. */
   compatibility: {
     isCompatible: boolean
     with: string
@@ -81,7 +81,10 @@ export interface SchemaUse {
   } | null
 }
 
-/** `POST /v1/validate` with `{ text, as?: 'received' | 'full' }` (256 KiB): is this an event? Nothing of it is kept. */
+/**
+ * `POST /v1/validate` with `{ text, as?: 'received' | 'full' }` (256 KiB) validates a text as an event, and stores
+ * nothing.
+ */
 export interface Validated {
   isValid: boolean
   validity: Validity
@@ -95,15 +98,15 @@ export interface HealthView {
   kafka: {
     isUp: boolean
     brokers: { id: number; address: string; isController: boolean }[]
-    /** Why it does not answer; if it is up, which consumer group's offsets it cannot read. */
+    /** The reason why it does not answer; if it is up, the consumer groups whose offsets cannot be read. */
     error: string | null
   }
   services: ServiceHealth[]
   groups: GroupLag[]
   topics: TopicHealth[]
-  /** A line for each setting of a topic that is not as the system relies on, with the command that ends that. */
+  /** A line for each topic setting that differs from the required one, with the command that fixes it. */
   settings: string[]
-  /** Of the last minute: milliseconds from a cause's arrival in the log to its reaction's. Null without any. */
+  /** Latencies of the last minute: milliseconds between the arrivals of a cause and its reaction. */
   latency: { reaction: string; p50: number; p95: number; count: number }[]
   index: {
     events: number
@@ -111,21 +114,24 @@ export interface HealthView {
     bytesOnDisk: number
     memoryBytes: number
     perSecond: number
-    /** Rows that were left out of live views because clients or the machine were slow. */
+    /** Number of rows that live views lost because clients or the machine were slow. */
     liveRowsDropped: number
-    /** Why the log is not indexed now, and what to do, such as for a full disk; null when it is. What is indexed can still be read. */
+    /**
+     * The reason why the log is not indexed now, with the next step, such as for a full disk; otherwise null. The index
+     * can still be read.
+     */
     error: string | null
   }
   complete: Truth
 }
 export interface ServiceHealth {
   name: string
-  /** As its /readyz says; `unreachable` when it does not answer. */
+  /** State by its /readyz; `unreachable` if it does not answer. */
   state: 'ready' | 'not-ready' | 'unreachable'
   reason: string | null
   sidecar: 'up' | 'down' | 'unknown'
   url: string | null
-  /** Records that were delivered to it more than ten times and are not handled yet. */
+  /** Records that were delivered more than ten times and are not handled yet. */
   redelivered: Redelivered[]
 }
 export interface Redelivered {
@@ -140,21 +146,23 @@ export interface GroupLag {
   partition: number
   position: string
   end: string
-  /** Events that the group has still to handle: 0 only if there is none. Offsets that hold no event are left out. */
+  /**
+   * Number of events that the group has not handled: 0 only if there is none. Offsets without an event are left out.
+   */
   lag: number
-  /** Whether `lag` is an upper bound, since they are too many to be counted. */
+  /** Whether `lag` is an upper bound, because there are too many to count. */
   isAtMost: boolean
 }
 export interface TopicHealth {
   topic: string
   partitions: number
   /**
-   * Of each partition; null where Kafka cannot serve it (`Truth.unreadable`). Between the two there are as many records, or fewer: some
-   * offsets hold none.
+   * One offset for each partition; null if Kafka cannot serve it (`Truth.unreadable`). There are at most as many
+   * records between the two, since some offsets have none.
    */
   oldestOffset: (string | null)[]
   endOffset: (string | null)[]
-  /** Offsets that are taken in a second: as many records, or fewer. */
+  /** Rate of new offsets: at least the rate of records. */
   perSecond: number
   isDead: boolean
 }

@@ -127,7 +127,7 @@ export class ActiveSegment {
       const { topic, partition, offset, at, bytes, guids, body, subject } = record
       const part = this.#parts.get(`${topic}/${partition}`)
       const kind = kinds[index] as StoredKind
-      if (part === undefined) throw new Error(`nobody said how far ${topic}/${partition} was read`)
+      if (part === undefined) throw new Error(`no position of ${topic}/${partition} is known`)
       event.run(
         seq + index,
         part,

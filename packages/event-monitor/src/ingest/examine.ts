@@ -195,7 +195,7 @@ function deadLetterVerdict(deadRecord: ReturnType<typeof readRecord>, record: Lo
   return { validity: 'dead-letter', faults: [problem, ...rest], document }
 }
 
-/** What the app that could not handle it told, as far as it is a list of problems, which hold no values. */
+/** Returns the problems that the rejecting app reported; they have no values of the event. */
 function deadLetterProblems(record: LogRecord): Problem[] {
   try {
     const problems: unknown = JSON.parse(headerOf(record, 'deadletter-detail') ?? '')

@@ -6,30 +6,30 @@ import type { Unreadable } from '../api/events.ts'
 import type { Gap, Position } from '../index/record.ts'
 import { describeLog, fetchFrom, offsetsAt, partitionKey, unreachable } from './partitions.ts'
 
-/** What was read at once. */
+/** Records that were read together. */
 export interface Read {
-  /** Those of a partition in its order, all together by their times. */
+  /** Records in the order of their partitions, merged by time. */
   records: LogRecord[]
-  /** Where partitions stand after them, also past what holds no record, such as a transaction's marker. */
+  /** Positions of partitions after them, also behind offsets without a record, such as a transaction's marker. */
   positions: Position[]
   gaps: Gap[]
 }
 
 interface Partition extends Position {
-  /** Undefined while it cannot be read, until the next refresh. */
+  /** Undefined if it cannot be read until the next refresh. */
   leader: Leader | undefined
-  /** Where the partition ends, as far as it was told. */
+  /** Last known end of the partition. */
   end: number
 }
 
-/** Topics and partitions that are made while we read are seen after this at the latest. */
+/** Interval at which new topics and partitions are discovered. */
 const refreshMs = 3_000
-/** Where a partition could not be read, its leader may have changed. */
+/** Shorter interval after a failed read, because the leader may have changed. */
 const retryMs = 1_000
 
 /**
- * Reads all topics of a log from where it stands, as a plain client: in no group, so that no rebalance stops it, and leaving no trace.
- * Whatever throws, is tried again with a new one.
+ * Reads all topics of a log from stored positions, as a plain client: without a group, so that no rebalance stops it
+ * and it leaves no trace. After any error, use a new one.
  */
 export class LogTail {
   readonly #admin: Admin

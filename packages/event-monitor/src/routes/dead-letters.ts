@@ -89,7 +89,7 @@ const checkInput = eventBody(
 const dryRunInput = eventBody(
   'DryRunRequest',
   { position: { type: 'object' }, edited: editedSchema },
-  ({ place: position, edited }) => {
+  ({ position, edited }) => {
     const { topic, partition, offset } = Object(position) as Partial<RecordPosition>
     if (
       typeof topic === 'string' &&
@@ -99,7 +99,7 @@ const dryRunInput = eventBody(
     ) {
       return { position: { topic, partition, offset }, edited: editedIn(edited) }
     }
-    throw invalid([{ pointer: '/place', detail: 'has a topic, a partition and an offset' }])
+    throw invalid([{ pointer: '/position', detail: 'has a topic, a partition and an offset' }])
   },
 )
 

@@ -274,7 +274,7 @@ function StepTable({ conversation: { steps, columns }, active, open }: Props) {
 }
 
 function Takers({ step: { consumers }, title }: { step: Step; title: (column: string) => string }) {
-  if (consumers.length === 0) return <span class="quiet">nobody</span>
+  if (consumers.length === 0) return <span class="quiet">none</span>
   return (
     <>
       {consumers.map(({ column, handled, isRejected, reaction }) => (

@@ -91,7 +91,7 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
         <Answer of={state.value} again={again}>
           {({ positions }) => (
             <>
-              <p>It was published or delivered {positions.length} times: whoever receives it takes it in once.</p>
+              <p>It was published or delivered {positions.length} times: each service handles it once.</p>
               <ul>
                 {positions.map((position) => (
                   <li key={positionText(position)}>

@@ -148,7 +148,7 @@ function Trust({ detail: { trust } }: { detail: EventDetail }) {
   return (
     <section>
       <h2>Trust</h2>
-      <p>Its publisher is {trust.publisher ? publishers[trust.publisher] : 'not to be told'}.</p>
+      <p>Its publisher is {trust.publisher ? publishers[trust.publisher] : 'unknown'}.</p>
       <p>
         <State kind={kind}>{text}</State>
       </p>
