@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { LiveBatch } from '../../src/api/live.ts'
-import type { MonitorIndex } from '../../src/index/monitor-index.ts'
-import { type IngestBatch, liveBatch } from '../../src/ingest/messages.ts'
-import { createLiveViews, type LiveViews } from '../../src/live-views.ts'
-import { indexRecord, orderCreated } from '../support/records.ts'
+import type { LiveBatch } from '../src/api/live.ts'
+import type { MonitorIndex } from '../src/index/monitor-index.ts'
+import { type IngestBatch, liveBatch } from '../src/ingest/messages.ts'
+import { createLiveViews, type LiveViews } from '../src/live-views.ts'
+import { indexRecord, orderCreated } from './support/records.ts'
 
 describe('a live view', () => {
   let emit: (batch: IngestBatch) => void
