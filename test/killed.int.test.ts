@@ -28,14 +28,14 @@ const writers: [what: string, first: string, write: string, next: string][] = [
   [
     'the tokens of a stack',
     '',
-    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
-    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/plan.ts'; stackTokens(folder)",
   ],
   [
     'a password of a stack',
-    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
-    "import { stackPassword } from './packages/cli/src/processes/secrets.ts'; stackPassword(folder, 'test')",
-    "import { stackTokens } from './packages/cli/src/processes/secrets.ts'; stackTokens(folder)",
+    "import { stackTokens } from './packages/cli/src/processes/plan.ts'; stackTokens(folder)",
+    "import { stackPassword } from './packages/cli/src/processes/plan.ts'; stackPassword(folder, 'test')",
+    "import { stackTokens } from './packages/cli/src/processes/plan.ts'; stackTokens(folder)",
   ],
   [
     'the key of a certificate',

@@ -4,9 +4,9 @@ import { StackError } from './lib/error.ts'
 import { repository } from './lib/paths.ts'
 
 // Each command loads its modules when it runs, because loading all of them takes a second.
-const ofStack = () => import('./commands/commands.ts')
+const ofStack = () => import('./commands/stack.ts')
 const ofOperator = () => import('./commands/operate.ts')
-const ofEngine = () => import('./containers/provision-commands.ts')
+const ofPreparation = () => import('./commands/prepare.ts')
 
 const stackOptions: Record<string, Option> = {
   stack: { value: 'docker|local', summary: 'in containers, or as processes of this machine; or STACK' },
@@ -55,7 +55,7 @@ export const commandGroups: CommandGroups = {
     observe: {
       summary: 'Start everything with traces, metrics and alerts (docs/observability.md)',
       options: stackOptions,
-      run: async (given) => (await import('./commands/observe.ts')).observe(stackSettings(given), given.signal()),
+      run: async (given) => (await ofStack()).observe(stackSettings(given), given.signal()),
     },
     status: {
       summary: 'Show what should run, its state and since when; fails if something does not run',
@@ -77,8 +77,7 @@ export const commandGroups: CommandGroups = {
     doctor: {
       summary: 'Show what this machine lacks, for which use, and how to install it',
       options: { install: { summary: 'install what the tests need, as root on Debian or Ubuntu' } },
-      run: async ({ flag, signal }) =>
-        (await import('./commands/doctor.ts')).doctor({ install: flag('install') ?? false }, signal()),
+      run: async ({ flag, signal }) => (await ofPreparation()).doctor({ install: flag('install') ?? false }, signal()),
     },
     provision: {
       summary: 'Build or download daprd and Kafka into the cache, and tools of the tests',
@@ -92,11 +91,11 @@ export const commandGroups: CommandGroups = {
     },
     engine: {
       summary: 'Install and start a Docker engine and Docker Compose where they are missing',
-      run: async ({ signal }) => (await ofEngine()).engine(signal()),
+      run: async ({ signal }) => (await ofPreparation()).prepareEngine(signal()),
     },
     images: {
       summary: 'Pull or build every image, those of the services too',
-      run: async ({ signal }) => (await ofEngine()).images(signal()),
+      run: async ({ signal }) => (await ofPreparation()).prepareImages(signal()),
     },
   },
   'Operate it': {

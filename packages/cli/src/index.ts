@@ -45,8 +45,7 @@ export {
   storedServices,
 } from './lib/services.ts'
 export { saysYes } from './lib/terminal.ts'
-export type { ProcessName } from './processes/plan.ts'
-export type { InnerRequest, LocalStack, RunningStack } from './processes/running-stack.ts'
-export type { StackTokens } from './processes/secrets.ts'
+export type { ProcessName, StackTokens } from './processes/plan.ts'
+export type { InnerRequest, LocalStack, RunningStack } from './processes/start.ts'
 export { startStack } from './processes/start.ts'
 export { canAptGet, findTestssl } from './provision/tools.ts'

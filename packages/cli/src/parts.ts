@@ -28,12 +28,10 @@ export { readProcessTable, residentBytes } from './lib/process-table.ts'
 export { javaCommand } from './lib/run-tool.ts'
 export { application, membersOf } from './lib/services.ts'
 export { timed } from './lib/terminal.ts'
-export { startPrometheus } from './observe/observers.ts'
 export { streamMetrics } from './observe/stream-metrics.ts'
-export { daprdFlags } from './processes/daprd-flags.ts'
 export { ensureRunning } from './processes/ensure.ts'
 export { prepareKafka } from './processes/kafka.ts'
-export { buildPages } from './processes/page.ts'
+export { startPrometheus } from './processes/observers.ts'
 export {
   createPlan,
   databaseFile,
@@ -44,14 +42,25 @@ export {
   processNamesWith,
   storeOf,
 } from './processes/plan.ts'
-export { localPostgresql, preparePostgresql } from './processes/postgresql.ts'
-export { type PostgresqlServer, startPostgresql } from './processes/postgresql-server.ts'
-export { groupEnds, signalGroup, startProcess, stopProcess } from './processes/process-control.ts'
-export { daprdArguments, type ProcessSpec, postgresqlSpec, processSpecs } from './processes/process-spec.ts'
-export { processState, recordedNames } from './processes/run-record.ts'
-export { runningStack } from './processes/running-stack.ts'
-export { componentSettings } from './processes/settings.ts'
-export { stopStack } from './processes/stop.ts'
+export {
+  localPostgresql,
+  type PostgresqlServer,
+  postgresqlSpec,
+  preparePostgresql,
+  startPostgresql,
+} from './processes/postgresql.ts'
+export {
+  groupEnds,
+  type ProcessSpec,
+  processState,
+  recordedNames,
+  signalGroup,
+  startProcess,
+  stopProcess,
+  stopStack,
+} from './processes/process-control.ts'
+export { componentSettings, daprdArguments, daprdFlags, processSpecs } from './processes/process-spec.ts'
+export { buildPages, runningStack } from './processes/start.ts'
 export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
 export { waitUntil } from './processes/wait.ts'
 export type { Provisioned, ProvisionOptions } from './provision/build.ts'

@@ -1,7 +1,7 @@
 import { freePorts } from '../src/lib/free-ports.ts'
 import { testFolder } from '../src/lib/paths.ts'
 import { createPlan, type Plan } from '../src/processes/plan.ts'
-import { runningStack } from '../src/processes/running-stack.ts'
+import { runningStack } from '../src/processes/start.ts'
 import { claimFolder } from '../src/processes/test-owner.ts'
 import { provision } from '../src/provision/provision.ts'
 import { appendTimes } from './kafka/append-times.ts'

@@ -10,7 +10,7 @@ import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
-import { requireRunning } from './addresses.ts'
+import { requireRunning } from './runners.ts'
 
 /** What the demo creates, such as an order. */
 interface Thing {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { composeModule } from '../containers/compose-plugin.ts'
+import { composeModule } from '../containers/engine.ts'
 import { replaceFile } from '../lib/files.ts'
 import { versions } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'

@@ -7,8 +7,8 @@ import { type Addresses, urlOf } from '../kafka/connection.ts'
 import { StackError } from '../lib/error.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
-import { requireRunning } from './addresses.ts'
 import { withId } from './demo.ts'
+import { requireRunning } from './runners.ts'
 
 interface PublishOptions {
   file: string | undefined

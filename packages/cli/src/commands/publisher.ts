@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
-import { type Project, readProject } from '../containers/project.ts'
 import { aclCommands, denyTransactionsCommand, readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
 import { nameProblem, publisherRights, serviceRights } from '../kafka/rights.ts'
 import { newSecret } from '../lib/credentials.ts'
@@ -10,8 +9,7 @@ import { replaceFile } from '../lib/files.ts'
 import { localFolder } from '../lib/paths.ts'
 import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
-import { requireRunning } from './addresses.ts'
-import { runningWay } from './way.ts'
+import { requireRunning } from './runners.ts'
 
 /** Where a client that takes the certificate as a file finds it. Not a secret. */
 const certificateFile = join(localFolder, 'docker/kafka.crt')
@@ -28,8 +26,7 @@ export async function publisher(
   const problem = name === undefined ? undefined : nameProblem(name)
   if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow publisher legacy' })
   const { kafka } = await requireRunning(['kafka'])
-  const project = (await runningWay()) === 'docker' ? readProject() : undefined
-  if (!project) return printOpen(kafka)
+  if (!kafka.sasl) return printOpen(kafka)
   const publishers = await readPublishers(kafka)
   if (name === undefined) return printAll(publishers)
   requireKnown(name, publishers, rotate || remove)
@@ -39,7 +36,7 @@ export async function publisher(
   }
   const password = newSecret()
   await setPublisher(kafka, name, password)
-  printClient(name, password, project)
+  printClient(name, password, kafka)
 }
 
 function requireKnown(name: string, publishers: string[], isWanted: boolean): void {
@@ -67,9 +64,9 @@ function printAll(publishers: string[]): void {
   if (publishers.length === 0) print('no application outside has a user; ./orderflow publisher legacy makes one')
 }
 
-function printClient(name: string, password: string, { kafka, kafkaCertificate }: Project): void {
-  replaceFile(certificateFile, kafkaCertificate)
-  const brokers = kafka.bootstrapBrokers.join()
+function printClient(name: string, password: string, { bootstrapBrokers, tls }: KafkaConnection): void {
+  replaceFile(certificateFile, tls?.ca ?? '')
+  const brokers = bootstrapBrokers.join()
   const settings = [
     ['bootstrap.servers', brokers],
     ['security.protocol', 'SASL_SSL'],

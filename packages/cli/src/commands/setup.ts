@@ -1,5 +1,5 @@
-import { ensureReplicaSet } from '../containers/replica-set.ts'
-import { kafkaPasswords } from '../containers/variables.ts'
+import { MongoClient, MongoServerError } from 'mongodb'
+import { kafkaPasswords } from '../containers/project.ts'
 import { ensureAccess } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
@@ -7,6 +7,9 @@ import { localCertificate } from '../lib/credentials.ts'
 import { withRetries } from '../lib/poll.ts'
 import { ensureDatabases, serviceDatabases } from '../lib/postgresql.ts'
 import { timed } from '../lib/terminal.ts'
+
+/** MongoDB's code AlreadyInitialized. */
+const alreadyInitialized = 23
 
 // What docker-compose.yml runs once before the sidecars start: `node src/commands/setup.ts CERTIFICATE_FOLDER`, with the variables for
 // the store that a sidecar gets, those of Kafka for the broker's own user, and the passwords of all others.
@@ -41,4 +44,26 @@ function required(variable: string): string {
   const value = process.env[variable]
   if (value) return value
   throw new Error(`${variable} is not set`)
+}
+
+/**
+ * Makes a single MongoDB server the replica set that its URI names, and waits until it takes writes: transactions exist on
+ * replica sets only. A server that is one already stays as it is.
+ * @param uri with one host, by which the members and all clients know the server, and `replicaSet=`
+ */
+async function ensureReplicaSet(uri: string): Promise<void> {
+  const { host, searchParams } = new URL(uri)
+  const name = searchParams.get('replicaSet')
+  searchParams.delete('replicaSet')
+  const direct = await MongoClient.connect(uri.replace(/\?.*/, `?${searchParams}`), { directConnection: true })
+  try {
+    await direct.db('admin').command({ replSetInitiate: { _id: name, members: [{ _id: 0, host }] } })
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || error.code !== alreadyInitialized) throw error
+  } finally {
+    await direct.close()
+  }
+  // Finds no server until one is the primary of that set.
+  const client = await MongoClient.connect(uri, { serverSelectionTimeoutMS: 30_000 })
+  await client.close()
 }

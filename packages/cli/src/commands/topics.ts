@@ -6,8 +6,7 @@ import { addPartitions, topicDifferences, topics, withAdmin } from '../kafka/top
 import { StackError } from '../lib/error.ts'
 import { eventually } from '../lib/poll.ts'
 import { print, timed } from '../lib/terminal.ts'
-import { requireRunning } from './addresses.ts'
-import { runningWay } from './way.ts'
+import { activeRunner, requireRunning } from './runners.ts'
 
 /**
  * `./orderflow partitions`: adds the partitions that topics lack of those that services.json says, and waits until all services consume them.
@@ -17,7 +16,7 @@ export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
   const isNamed = Boolean(env.Stream__Brokers)
   const kafka = isNamed ? kafkaConnection(env) : (await requireRunning()).kafka
-  const surroundings = !isNamed && (await runningWay()) === 'local' ? 'processes' : 'containers'
+  const surroundings = isNamed ? 'containers' : (await activeRunner()).surroundings
   const added = await addPartitions(kafka, topics[surroundings])
   for (const line of added) tell(line)
   const warning = isNamed ? await transactionsWarning(kafka) : undefined

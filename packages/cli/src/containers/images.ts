@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { type ComposeStore, stackImages } from '../lib/images.ts'
 import { withLock } from '../lib/lock.ts'
-import { cacheFolder } from '../lib/paths.ts'
+import { cacheFolder, repository } from '../lib/paths.ts'
+import { type RunToolOptions, runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { buildImage, recipeHash, recipeOf } from '../offline/recipes.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
 import { needsOf, requireTools } from '../provision/provision.ts'
 import { canAptGet } from '../provision/tools.ts'
 import { docker } from './docker.ts'
-import { pull } from './pull.ts'
 
 const recipeLabel = 'orderflow.recipe'
 const standInLabel = 'orderflow.stand-in'
@@ -143,4 +144,72 @@ async function inspectOne(name: string): Promise<InspectedImage | undefined> {
     id: Id,
     isCurrent: !recipe || recipe === hashOf(name),
   }
+}
+
+/** An engine that cannot reach a registry may try for minutes; one that can says so at once. */
+const silenceMs = 20_000
+
+/** Pulls an image. Answers why it could not, in a line; undefined when it is there. */
+export async function pull(image: string, { onProgress, signal }: ProvisionOptions): Promise<string | undefined> {
+  const silence = new AbortController()
+  const timer = setTimeout(() => silence.abort(), silenceMs)
+  let layers = 0
+  let pulled = 0
+  const onLine = (line: string) => {
+    clearTimeout(timer)
+    if (line.endsWith(': Pulling fs layer')) layers += 1
+    if (line.endsWith(': Pull complete')) pulled += 1
+  }
+  onProgress(`${image}: pulling`)
+  try {
+    const either = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])])
+    await withHeartbeat(image, { onProgress, detail: () => `${pulled} of ${layers} layers pulled` }, () =>
+      pullPinned(image, { cwd: repository, signal: either, onLine }),
+    )
+    onProgress(`${image}: pulled`)
+    return undefined
+  } catch (error) {
+    if (signal?.aborted) throw error
+    if (silence.signal.aborted) return `no answer in ${silenceMs / 1000} s`
+    return (error as Error).message.trim().split('\n').at(-1) ?? ''
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** By its digest where one is known; it has its tag then, too. */
+async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
+  const digest = imageDigests[image]
+  const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
+  await runTool('docker', ['pull', pinned], options)
+  if (digest) await runTool('docker', ['tag', pinned, image], options)
+}
+
+/**
+ * What each image of others must be when it is pulled; an empty digest takes what the tag names. Renovate writes them, which reaches
+ * Docker Hub. They stand apart from docker-compose.yml and Dockerfile, where only the tag is: an image that is built here because
+ * none can be pulled has no digest that could be known before.
+ */
+export const imageDigests = JSON.parse(
+  readFileSync(join(repository, 'packages/cli/image-digests.json'), 'utf8'),
+) as Record<string, string>
+
+/**
+ * Builds the services' own images, of which only what has changed takes time. One run at a time, since their names are those of every
+ * checkout on this machine.
+ * @throws {StackError} `provision-failed` with what the build printed last
+ */
+export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
+  onProgress('services: building their images')
+  const onWait = (pid: number) => onProgress(`services: process ${pid} is building images, waiting for it`)
+  await withLock(join(cacheFolder(), 'service-images.lock'), { timeoutMs: lockTimeoutMs, onWait }, async () => {
+    const build = () => runTool('docker', ['compose', 'build', '--quiet'], { cwd: repository, env: placeholders() })
+    await withHeartbeat('services', { onProgress, detail: () => 'building their images' }, build)
+  })
+}
+
+/** Values for the secrets without which Compose does not read its file. No image has one. */
+function placeholders(): Record<string, string> {
+  const text = readFileSync(join(repository, 'docker-compose.yml'), 'utf8')
+  return Object.fromEntries([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => [name, 'unused']))
 }

@@ -2,30 +2,23 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { type Addresses, addressAt, securedKafka } from '../kafka/connection.ts'
-import { operatorUser, publishUser } from '../kafka/rights.ts'
+import { addressAt, securedKafka } from '../kafka/connection.ts'
+import { exporterUser, operatorUser, publishUser } from '../kafka/rights.ts'
 import { bodyOf, isLasting, makeCertificate, newSecret, pemOf } from '../lib/credentials.ts'
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { ComposeStore } from '../lib/images.ts'
 import { jaegerVariables } from '../lib/jaeger.ts'
 import { repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { ofServices, services, storedServices } from '../lib/services.ts'
-import { kafkaPasswords, variableOf } from './variables.ts'
+import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
+import type { Reached } from '../runner.ts'
 
 /** What `.env` says of the Compose project: its name and store, and where its containers are reached from this machine. */
-export interface Project extends Addresses {
+export interface Project extends Reached {
   name: string
   store: ComposeStore
-  /** Kafka as the outside application reaches it that `./orderflow publish` is. */
-  publisher: KafkaConnection
-  /** Those of docker-compose.yml whose containers run, too. */
+  /** Profiles of docker-compose.yml whose containers run, too. */
   profiles: readonly string[]
-  /** The ports of the pages of `make observe`; Grafana's only where it runs. */
-  observers: { jaeger: number; prometheus: number; grafana: number | undefined }
-  /** By which clients know Kafka; PEM. */
-  kafkaCertificate: string
 }
 
 /** Grafana's usual one; there is none but in containers. */
@@ -163,6 +156,20 @@ export function readProject(folder = repository): Project | undefined {
       prometheus: port('PROMETHEUS_PORT', defaultPorts.prometheus),
       grafana: profiles.includes('grafana') ? port('GRAFANA_PORT', grafanaPort) : undefined,
     },
-    kafkaCertificate,
   }
+}
+
+/** What `.env` and docker-compose.yml call something of a service: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */
+export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariable): string {
+  return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
+}
+
+type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
+
+/** Those of the passwords that a stack's users of Kafka have, by user. */
+export const kafkaPasswords: Readonly<Record<string, string>> = {
+  [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
+  [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',
+  [exporterUser]: 'KAFKA_EXPORTER_PASSWORD',
+  ...Object.fromEntries(services.map((service) => [service.name, variableOf(service, 'KAFKA_PASSWORD')])),
 }

@@ -1,6 +1,7 @@
 import { table } from '@orderflow/service-kit/terminal'
 import { StackError } from '../lib/error.ts'
-import { formatDuration, paint, print } from '../lib/terminal.ts'
+import { formatDuration } from '../lib/terminal.ts'
+import type { StackStatus } from '../runner.ts'
 import { type Container, containersOf, serviceOf } from './docker.ts'
 import type { Project } from './project.ts'
 import { expectedContainers } from './replicas.ts'
@@ -15,17 +16,23 @@ interface Row {
   uptime: string
 }
 
-/** Prints a line for each container; answers what is not as it should be, or undefined when all are stopped. */
-export async function dockerStatus(project: Project): Promise<string[] | undefined> {
+/** Returns the state of each container. */
+export async function dockerStatus(project: Project): Promise<StackStatus> {
   const rows = await readRows(project)
-  const colourOf = ({ isWell }: Row) => (isStopped(rows) ? 'dim' : isWell ? 'green' : 'red')
+  const isOff = isStopped(rows)
+  const colourOf = ({ isWell }: Row): 'dim' | 'green' | 'red' => (isOff ? 'dim' : isWell ? 'green' : 'red')
   const [header = '', ...lines] = table([
     ['CONTAINER', 'STATE', 'UPTIME'],
     ...rows.map(({ name, state, uptime }) => [name, state, uptime]),
   ])
-  print(paint('bold', header))
-  for (const [index, line] of lines.entries()) print(paint(colourOf(rows[index] as Row), line))
-  return isStopped(rows) ? undefined : unwell(rows)
+  return {
+    lines: [
+      { text: header, colour: 'bold' },
+      ...lines.map((text, index) => ({ text, colour: colourOf(rows[index] as Row) })),
+    ],
+    unwell: isOff ? undefined : unwell(rows),
+    nextStep: 'make up',
+  }
 }
 
 /** @throws {StackError} `not-running` naming the containers that are not as they should be; of these services, or of all */

@@ -1,24 +1,20 @@
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
-import { type ComposeStore, stackImages } from '../lib/images.ts'
+import { type ComposeStore, grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
 import { withRetries } from '../lib/poll.ts'
-import { restartCompanions } from './companions.ts'
-import { composeMissing } from './compose-plugin.ts'
-import { compose } from './docker.ts'
-import { engineMissing } from './engine.ts'
-import { ensureImages } from './images.ts'
-import { addObservers } from './observe.ts'
-import { ensureEnvFile, type Project, readProject, recordStore } from './project.ts'
+import type { ProvisionOptions } from '../provision/build.ts'
+import type { ProgressOptions } from '../runner.ts'
+import { type Container, compose, containersOf, docker } from './docker.ts'
+import { composeMissing, engineMissing } from './engine.ts'
+import { buildServiceImages, ensureImages, pull } from './images.ts'
+import { ensureEnvFile, type Project, readProject, recordObservers, recordStore } from './project.ts'
 import { composeFiles, readReplicaCounts, writeAdditions } from './replicas.ts'
-import { buildServiceImages } from './service-images.ts'
 
-interface DockerUpOptions {
+interface DockerUpOptions extends ProgressOptions {
   store: ComposeStore
-  /** Starts what watches the containers, too. It goes on with later starts, until `make down`. */
-  observed?: boolean
-  onProgress: (line: string) => void
-  signal: AbortSignal
+  /** Starts the observers, too. They start with the stack from now on, until `make down`. */
+  observed: boolean
 }
 
 /**
@@ -54,4 +50,40 @@ export async function dockerUp({ store, observed, onProgress, signal }: DockerUp
 
 function startContainers(): Promise<void> {
   return compose(composeFiles(), ['up', '--detach', '--wait', '--wait-timeout', '180', '--remove-orphans'])
+}
+
+/**
+ * Brings what watches the containers, and has Compose start it with them from now on, until `make down`: Jaeger, Prometheus, the exporter, and
+ * Grafana where its image is at hand or can be pulled, for there is no other way to it.
+ */
+async function addObservers(options: ProvisionOptions): Promise<void> {
+  for (const { name, standIn } of await ensureImages(options, [jaegerImage, prometheusImage])) {
+    if (standIn) options.onProgress(`warning: ${name} is a stand-in: ${standIn}`)
+  }
+  const withoutGrafana = (await isHere(grafanaImage)) ? undefined : await pull(grafanaImage, options)
+  if (withoutGrafana) options.onProgress(`without Grafana, whose image cannot be pulled: ${withoutGrafana}`)
+  recordObservers(withoutGrafana ? ['observe'] : ['observe', 'grafana'])
+}
+
+const isHere = (image: string) =>
+  docker('image', 'inspect', image).then(
+    () => true,
+    () => false,
+  )
+
+/**
+ * Restarts containers whose pod was started after them: they still have the network of the pod that died, and answer nobody.
+ * They reach nobody either, so there is nothing that they could end in order. Returns their names.
+ */
+async function restartCompanions(project: string): Promise<string[]> {
+  const containers = await containersOf(project)
+  const cutOff = containers.filter((container) => isCutOff(container, containers))
+  // biome-ignore lint/plugin/no-spread-arguments: a project has some twenty containers
+  if (cutOff.length > 0) await docker('restart', '-t', '0', ...cutOff.map(({ Id }) => Id))
+  return cutOff.map(({ Name }) => Name.slice(1))
+}
+
+function isCutOff({ HostConfig, State }: Container, all: Container[]): boolean {
+  const pod = all.find(({ Id }) => HostConfig.NetworkMode === `container:${Id}`)
+  return pod !== undefined && State.Status === 'running' && State.StartedAt < pod.State.StartedAt
 }

@@ -1,13 +1,12 @@
+import { kafkaPasswords, variableOf } from '../containers/project.ts'
 import { podOf } from '../containers/replicas.ts'
-import { kafkaPasswords, variableOf } from '../containers/variables.ts'
 import { brokerHeap, brokerMachine, brokerSecurity, brokerSettings, brokerVariable } from '../kafka/broker.ts'
 import { postgresqlImage, serviceImage } from '../lib/images.ts'
 import { defaultPorts } from '../lib/ports.ts'
 import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
 import { podsOf } from '../observe/config.ts'
-import { daprdFlags, resourcesOf } from '../processes/daprd-flags.ts'
-import { watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
+import { daprdFlags, resourcesOf, watcherLimits, watcherMalloc } from '../processes/process-spec.ts'
 import { generated, replacePart } from './text.ts'
 
 /**
@@ -17,7 +16,7 @@ import { generated, replacePart } from './text.ts'
 export function composeFile(text: string): string {
   const parts = {
     'packages/cli/src/kafka/broker.ts': brokerPart(),
-    'packages/cli/src/containers/variables.ts': passwordsPart(),
+    'packages/cli/src/containers/project.ts': passwordsPart(),
     'services.json': services.map(servicePart).join(''),
   }
   return Object.entries(parts).reduce(

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -70,4 +70,11 @@ export async function withHeartbeat<Result>(
 export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
   const atHome = join(env.JAVA_HOME ?? '', 'bin/java')
   return env.JAVA_HOME && existsSync(atHome) ? atHome : 'java'
+}
+
+/** Runs a program on this terminal and returns its exit code. */
+export function runInTerminal(command: string, args: string[], env: Record<string, string> = {}): number {
+  const { status } = spawnSync(command, args, { env: { ...process.env, ...env }, stdio: 'inherit' })
+  // Without a status a signal has ended it: mostly Ctrl-C.
+  return status ?? 130
 }

@@ -100,3 +100,6 @@ export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? lanes.length : 0) + (urgencies.includes('background') ? 1 : 0)
 }
+
+/** The program of each service's folder that runs an operator's commands. */
+export const operateProgram = 'src/operate.ts'

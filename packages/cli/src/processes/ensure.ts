@@ -7,14 +7,12 @@ import { serviceDatabases } from '../lib/postgresql.ts'
 import { doesConsume, entryOf, type Service, services, sidecarOf } from '../lib/services.ts'
 import { prepareKafka } from './kafka.ts'
 import { type Plan, type ProcessName, recordStore } from './plan.ts'
-import { preparePostgresql } from './postgresql.ts'
-import { postgresqlAnswers } from './postgresql-server.ts'
-import { startProcess } from './process-control.ts'
+import { postgresqlAnswers, preparePostgresql } from './postgresql.ts'
+import { processState, startProcess } from './process-control.ts'
 import { processSpecs } from './process-spec.ts'
-import { processState } from './run-record.ts'
 import { requireAlive, waitUntil } from './wait.ts'
 
-export interface EnsureOptions {
+interface EnsureOptions {
   onProgress: (line: string) => void
   /** Called as soon as a process is started. */
   onStarted?: (name: ProcessName) => void

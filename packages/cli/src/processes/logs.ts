@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { hasNoSpace } from '../lib/files.ts'
 import { type LogOptions, logLines, paint, print } from '../lib/terminal.ts'
-import { logFile } from './plan.ts'
+import { dataFolder, logFile } from './plan.ts'
 
 /** Enough for any number of lines we show. */
 const tailBytes = 64 * 1024
@@ -64,4 +65,17 @@ async function printTail(file: string, { follow, signal, prefix }: LogOptions & 
   process.stdout.once('error', stop)
   createInterface({ input: tail.stdout }).on('line', (line) => print(`${prefix} ${line}`))
   await once(tail, 'close')
+}
+
+/** A server prints a stack or two after the reason. */
+const lastLines = 60
+
+/**
+ * Returns the disk whose lack of space ended a process, as far as its log and the disks tell; undefined for another reason. On a full disk
+ * the last lines of a log may be missing, so the disks are asked as well.
+ */
+export function fullDiskOf(folder: string, name: string): string | undefined {
+  const isInLog = /no space left|disk is full/i.test(logTail(folder, name, lastLines))
+  if (isInLog || hasNoSpace(dataFolder(folder))) return dataFolder(folder)
+  return hasNoSpace(logFile(folder, name)) ? logFile(folder, name) : undefined
 }

@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CertificateFiles, localCertificate } from '../lib/credentials.ts'
-import { replaceFile } from '../lib/files.ts'
+import { type CertificateFiles, localCertificate, newSecret } from '../lib/credentials.ts'
+import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import type { StackPorts } from '../lib/ports.ts'
 import { type Service, services, sidecarOf } from '../lib/services.ts'
-import { recordedNames } from './run-record.ts'
-import { type StackTokens, stackTokens } from './secrets.ts'
 
 /** `kafka`, `postgresql`, a service or its sidecar. */
 export type ProcessName = string
+
+/** The process that takes traces, beside the stack's own. */
+export const jaeger = 'jaeger'
 
 /** What a stack of processes keeps its documents in: a file of each service, or a server. */
 export type LocalStore = 'sqlite' | 'postgresql'
@@ -22,11 +23,6 @@ export const processNames: readonly ProcessName[] = [
 /** Those of a stack with this store. */
 export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
-}
-
-/** The same, and what was started beside them, such as Jaeger. */
-export function presentNames(folder: string): ProcessName[] {
-  return [...new Set([...processNamesWith(storeOf(folder)), ...recordedNames(folder)])]
 }
 
 /** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens, certificate. */
@@ -72,4 +68,37 @@ export function databaseFolder(folder: string): string {
 /** The SQLite file of a service's store. */
 export function databaseFile(folder: string, { role }: Pick<Service, 'role'>): string {
   return join(dataFolder(folder), `${role}.db`)
+}
+
+/** Tokens between one service and those who may ask it. */
+export interface ServiceTokens {
+  /** The sidecar shows it to the service (APP_API_TOKEN). */
+  app: string
+  /** The service shows it to the sidecar (DAPR_API_TOKEN). */
+  dapr: string
+  /** The monitor shows it to the service. */
+  dryRun: string
+}
+
+/** By service. */
+export type StackTokens = Record<string, ServiceTokens>
+
+/** The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in arguments. */
+export function stackTokens(folder: string): StackTokens {
+  removeUnfinished(folder)
+  const file = join(folder, 'secrets.json')
+  const tokens: StackTokens = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const without = services.filter(({ name }) => !tokens[name]?.dryRun)
+  if (without.length === 0) return tokens
+  for (const { name } of without)
+    tokens[name] = { app: newSecret(), dapr: newSecret(), dryRun: newSecret(), ...tokens[name] }
+  replaceFile(file, `${JSON.stringify(tokens, null, 2)}\n`, 0o600)
+  return tokens
+}
+
+/** A password of the stack, by what it is for; made once, as the tokens are. */
+export function stackPassword(folder: string, use: string): string {
+  const file = join(folder, `${use}.password`)
+  if (!existsSync(file)) replaceFile(file, newSecret(), 0o600)
+  return readFileSync(file, 'utf8')
 }

@@ -5,11 +5,13 @@ import { promisify } from 'node:util'
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { loopbacks } from '../lib/ports.ts'
-import { postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
+import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
 import { readProcessTable } from '../lib/process-table.ts'
 import { findPostgresql } from '../provision/tools.ts'
-import { databaseFolder, dataFolder } from './plan.ts'
-import { stackPassword } from './secrets.ts'
+import { databaseFolder, dataFolder, stackPassword } from './plan.ts'
+import type { ProcessSpec } from './process-control.ts'
+import { startProcess, stopProcess } from './process-control.ts'
+import { waitUntil } from './wait.ts'
 
 /** PostgreSQL refuses to run as root; Debian's package makes this user for it. */
 const serverUser = 'postgres'
@@ -100,4 +102,59 @@ function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
   chownSync(path, id('-u'), id('-g'))
   for (const above of [folder, dataFolder(folder)]) chmodSync(above, statSync(above).mode | 0o011)
+}
+
+/** A PostgreSQL server that runs. */
+export interface PostgresqlServer {
+  /** With user and password, and without a database, as `State__ConnectionString` of a sidecar has it. */
+  uri: string
+  /** Stops it in order; the data stays, for another start. */
+  stop: () => Promise<void>
+}
+
+const startTimeoutMs = 60_000
+const stopGraceMs = 20_000
+
+/**
+ * Starts the PostgreSQL server of a stack's folder on a port of loopback, makes the databases that it lacks, and waits until it answers.
+ * It is one of the folder's processes like any other: `claimFolder` before lets it end with this program.
+ * @throws {StackError} `process-died` with what the server or initdb printed, `not-ready`, `interrupted`
+ */
+export async function startPostgresql(
+  folder: string,
+  port: number,
+  databases: readonly string[],
+  signal?: AbortSignal,
+): Promise<PostgresqlServer> {
+  await preparePostgresql(folder)
+  startProcess(folder, postgresqlSpec(folder, port))
+  await postgresqlAnswers(folder, port, databases, signal)
+  return {
+    uri: localPostgresql(folder, port),
+    stop: async () => {
+      await stopProcess(folder, 'postgresql', stopGraceMs)
+    },
+  }
+}
+
+/** Waits until the server of a folder answers and has these databases. */
+export async function postgresqlAnswers(
+  folder: string,
+  port: number,
+  databases: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const watch = { folder, processes: ['postgresql'], timeoutMs: startTimeoutMs, signal }
+  await waitUntil('PostgreSQL', watch, () =>
+    ensureDatabases(localPostgresql(folder, port), databases).then(
+      () => undefined,
+      (error: Error) => error.message,
+    ),
+  )
+}
+
+/** How the PostgreSQL server of a folder is started. */
+export function postgresqlSpec(folder: string, port: number): ProcessSpec {
+  const [command, ...args] = postgresqlCommand(folder, port)
+  return { name: 'postgresql', command, args, env: {}, ports: { server: port } }
 }

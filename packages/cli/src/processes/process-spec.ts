@@ -1,26 +1,24 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
+import { jaegerVariables } from '../lib/jaeger.ts'
 import { apiKeysFile, compileCacheFolder, daprdFile, repository } from '../lib/paths.ts'
-import type { ServicePorts } from '../lib/ports.ts'
-import { bracketed, loopbacks } from '../lib/ports.ts'
+import { bracketed, loopbacks, type ServicePorts } from '../lib/ports.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import { entryOf, type Service, services, sidecarOf, storedServices } from '../lib/services.ts'
-import { daprdFlags, resourcesOf } from './daprd-flags.ts'
 import { kafkaCommand } from './kafka.ts'
-import { databaseFile, dataFolder, type LocalStore, type Plan, type ProcessName } from './plan.ts'
-import { localPostgresql, postgresqlCommand } from './postgresql.ts'
-import type { ServiceTokens } from './secrets.ts'
-import { componentSettings } from './settings.ts'
-import { traceVariables } from './trace-variables.ts'
-
-export interface ProcessSpec {
-  name: ProcessName
-  command: string
-  args: string[]
-  /** Laid over what it inherits (`inheritedEnvironment`). */
-  env: Record<string, string>
-  /** What it listens on, by use. */
-  ports: Record<string, number>
-}
+import {
+  databaseFile,
+  dataFolder,
+  jaeger,
+  type LocalStore,
+  type Plan,
+  type ProcessName,
+  type ServiceTokens,
+} from './plan.ts'
+import { localPostgresql, postgresqlSpec } from './postgresql.ts'
+import type { ProcessSpec } from './process-control.ts'
+import { processState } from './process-control.ts'
 
 /** How each process of the stack is started, by its name. */
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
@@ -35,12 +33,6 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const database = plan.store === 'postgresql' ? [postgresqlSpec(plan.folder, plan.ports.postgresql)] : []
   const others = services.flatMap((service) => [serviceSpec(plan, service), sidecarSpec(plan, service)])
   return Object.fromEntries([broker, ...database, ...others].map((spec) => [spec.name, spec]))
-}
-
-/** How the PostgreSQL server of a folder is started. */
-export function postgresqlSpec(folder: string, port: number): ProcessSpec {
-  const [command, ...args] = postgresqlCommand(folder, port)
-  return { name: 'postgresql', command, args, env: {}, ports: { server: port } }
 }
 
 /**
@@ -165,4 +157,84 @@ export function daprdArguments(
   const resources = resourcesOf(join(repository, 'components'), service, store)
   const api = loopbacks().map(bracketed).join()
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
+}
+
+/** Where a sidecar finds its resources. daprd does not look into the folders of a folder. */
+interface Resources {
+  folders: string[]
+  configuration: string
+}
+
+/**
+ * The files of a `components` folder, and beside those that all share the state store of one kind (docs/stores.md), for a service that has
+ * a store.
+ */
+export function resourcesOf(
+  components: string,
+  { hasStore }: Pick<Service, 'hasStore'>,
+  store: 'sqlite' | 'mongodb' | 'postgresql',
+): Resources {
+  return {
+    folders: [components, ...(hasStore ? [`${components}/${store}`] : [])],
+    configuration: `${components}/configuration.yaml`,
+  }
+}
+
+/**
+ * How every sidecar is started: here, in docker-compose.yml and (a test compares) in packages/cli/release-image/start. Without the three listen
+ * addresses daprd opens its metrics and internal gRPC ports on every interface.
+ * @param addresses `api`: where it takes requests, separated by commas; `metrics`: that of a pod, where whoever scrapes is another one
+ */
+export function daprdFlags(
+  appId: string,
+  ports: ServicePorts,
+  resources: Resources,
+  { api = '127.0.0.1', metrics = '127.0.0.1' } = {},
+): [flag: string, value: string][] {
+  return [
+    ['app-id', appId],
+    ['app-port', String(ports.channel)],
+    ['app-protocol', 'http'],
+    ['dapr-http-port', String(ports.daprHttp)],
+    ['dapr-grpc-port', String(ports.daprGrpc)],
+    ['dapr-internal-grpc-port', String(ports.daprInternalGrpc)],
+    ['metrics-port', String(ports.daprMetrics)],
+    ['dapr-listen-addresses', api],
+    ['dapr-internal-grpc-listen-address', '127.0.0.1'],
+    ['metrics-listen-address', metrics],
+    ...resources.folders.map((folder): [string, string] => ['resources-path', folder]),
+    ['config', resources.configuration],
+    // Bulk publishes and state transactions of a full batch are above the 4Mi default.
+    ['max-body-size', '16Mi'],
+  ]
+}
+
+type SettingSections = Record<string, Record<string, unknown>>
+
+/**
+ * What a service's sidecar needs from its settings, as the variables that `components/` reads: every key of the sections
+ * `Stream` and `State` of `appsettings.json` as `Section__Key`, the environment over the file.
+ */
+export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
+  const sections = JSON.parse(readFileSync(join(serviceFolder, 'appsettings.json'), 'utf8')) as SettingSections
+  const variables: Record<string, string> = {}
+  for (const section of ['Stream', 'State']) {
+    for (const [key, value] of Object.entries(sections[section] ?? {})) variables[`${section}__${key}`] = String(value)
+  }
+  for (const [name, value] of Object.entries(env)) {
+    if (/^(Stream|State)__\w+$/.test(name) && value !== undefined) variables[name] = value
+  }
+  return variables
+}
+
+/**
+ * What tells a service or a sidecar where its traces go, under its name: where the environment says, or else to the Jaeger that runs beside
+ * the stack, which gets all of them unless the environment says how many.
+ */
+function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere, OTEL_TRACES_SAMPLER: sampler } = env
+  if (elsewhere) return { OTEL_SERVICE_NAME: name, ...sidecarTraceVariables(env) }
+  if (processState(folder, jaeger).state !== 'running') return {}
+  const variables = { ...jaegerVariables('127.0.0.1', ports), OTEL_SERVICE_NAME: name }
+  return sampler ? { ...variables, OTEL_TRACES_SAMPLER: sampler } : variables
 }

@@ -1,15 +1,32 @@
-import { resolve } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Addresses, addressAt, localKafka } from '../kafka/connection.ts'
 import { StackError } from '../lib/error.ts'
-import { localFolder } from '../lib/paths.ts'
+import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
+import { runTool } from '../lib/run-tool.ts'
+import { entryOf, ofServices, services } from '../lib/services.ts'
 import { provision } from '../provision/provision.ts'
 import { ensureRunning } from './ensure.ts'
-import { buildPages } from './page.ts'
-import { createPlan, type LocalStore, type Plan, type ProcessName, processNamesWith, storeOf } from './plan.ts'
-import { processState } from './run-record.ts'
-import { type LocalStack, runningStack } from './running-stack.ts'
-import { stopProcesses, withStackLock } from './stop.ts'
-import { claimFolder } from './test-owner.ts'
+import {
+  createPlan,
+  type LocalStore,
+  type Plan,
+  type ProcessName,
+  processNamesWith,
+  type StackTokens,
+  storeOf,
+} from './plan.ts'
+import {
+  groupEnds,
+  processState,
+  signalGroup,
+  stopProcess,
+  stopProcesses,
+  stopStack,
+  withStackLock,
+} from './process-control.ts'
+import { claimFolder, releaseFolder } from './test-owner.ts'
 
 interface StartOptions {
   /** The stack's own folder; that of `make up` when left out. Not detached: emptied first. */
@@ -64,4 +81,104 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
   for (const entry of states) {
     if (entry.state === 'crashed') onProgress(`${entry.name}: had crashed (${entry.exit}), starting it again`)
   }
+}
+
+/** The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and back. */
+type InnerListener = 'channel' | 'sidecar'
+
+/** A request as text; GET when nothing is said. */
+export interface InnerRequest {
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** A started stack, however it runs: its addresses, and control over its parts for tests. */
+export interface RunningStack extends Addresses {
+  /** What clients of the https addresses trust, as PEM. */
+  certificate: string
+  /** Tokens between each service and its sidecar. */
+  tokens: StackTokens
+  /** By which its services sign what they publish, as they have them; empty when they do not. */
+  signingKeys: string
+  /** Sends a request from where a service and its sidecar are. */
+  askInside: (
+    service: string,
+    listener: InnerListener,
+    path: string,
+    request?: InnerRequest,
+  ) => Promise<{ status: number; body: string }>
+  /** Signals a part; returns when it is gone if the signal ends it (SIGKILL, SIGTERM). */
+  kill: (name: string, signal?: NodeJS.Signals) => Promise<void>
+  /** Stops a part if it runs, starts it and waits until it is ready. */
+  restart: (name: string) => Promise<void>
+  stop: () => Promise<void>
+}
+
+/** A stack of processes of this machine. */
+export interface LocalStack extends RunningStack {
+  folder: string
+}
+
+const goneTimeoutMs = 20_000
+const restartGraceMs = 10_000
+
+export function runningStack(plan: Plan, detached: boolean): LocalStack {
+  const { folder, ports, tokens, certificate } = plan
+  return {
+    services: ofServices(({ name }) => addressAt('127.0.0.1', entryOf(ports.services, name))),
+    kafka: localKafka(ports.kafka),
+    certificate: readFileSync(certificate.certificate, 'utf8'),
+    folder,
+    tokens,
+    signingKeys: process.env.Trust__SigningKeys ?? '',
+    askInside: async (service, listener, path, request) => {
+      const { channel, daprHttp } = entryOf(ports.services, service)
+      const port = listener === 'channel' ? channel : daprHttp
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, request)
+      return { status: response.status, body: await response.text() }
+    },
+    kill: (name, signal = 'SIGKILL') => killProcess(folder, name, signal),
+    restart: async (name) => {
+      await stopProcess(folder, name, restartGraceMs)
+      await ensureRunning(plan, [name], { onProgress: () => {} })
+    },
+    stop: async () => {
+      if (detached) await stopStack(folder, () => {})
+      else await releaseFolder(folder)
+    },
+  }
+}
+
+async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Signals): Promise<void> {
+  const state = processState(folder, name)
+  if (state.state !== 'running') throw new Error(`${name} does not run`)
+  signalGroup(state.group, signal)
+  if (signal !== 'SIGKILL' && signal !== 'SIGTERM') return
+  if (!(await groupEnds(state.group, goneTimeoutMs))) throw new Error(`${name} survives ${signal}`)
+}
+
+/**
+ * Bundles the pages of services that have one of their own, where the bundle is older than what it is made of. Containers do it in their
+ * image (Dockerfile).
+ * @throws {StackError} with what the bundler said
+ */
+export async function buildPages(signal: AbortSignal | undefined): Promise<void> {
+  const folders = services
+    .map(({ folder }) => join(repository, folder))
+    .filter((each) => existsSync(join(each, 'page/build.ts')))
+  const stale = folders.filter(isStale)
+  await Promise.all(stale.map((cwd) => runTool(process.execPath, ['page/build.ts'], { cwd, signal })))
+}
+
+function isStale(folder: string): boolean {
+  const made = join(folder, 'dist/manifest.json')
+  if (!existsSync(made)) return true
+  const { mtimeMs } = statSync(made)
+  const parts = ['page', 'src/api'].flatMap((part) => {
+    return readdirSync(join(folder, part), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(folder, part, name),
+    )
+  })
+  return [...parts, join(repository, 'package-lock.json')].some((file) => statSync(file).mtimeMs > mtimeMs)
 }

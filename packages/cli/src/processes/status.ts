@@ -4,9 +4,9 @@ import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
 import { formatDuration } from '../lib/terminal.ts'
-import { fullDiskOf } from './ending.ts'
+import { fullDiskOf } from './logs.ts'
 import { type ProcessName, processNamesWith, storeOf } from './plan.ts'
-import { processState } from './run-record.ts'
+import { processState } from './process-control.ts'
 
 interface StatusRow {
   name: ProcessName

@@ -2,9 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { StackError } from '../lib/error.ts'
 import { isAlive, self, withLock } from '../lib/lock.ts'
-import { signalGroup } from './process-control.ts'
-import { processState, recordedNames } from './run-record.ts'
-import { stopStack } from './stop.ts'
+import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
 const ownerFile = (folder: string) => join(folder, 'run/owner.json')
 /** Stopping what was left takes at most this. */

@@ -1,10 +1,9 @@
 import { StackError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { readProcessTable } from '../lib/process-table.ts'
-import { fullDiskOf } from './ending.ts'
-import { logTail } from './logs.ts'
+import { fullDiskOf, logTail } from './logs.ts'
 import { logFile } from './plan.ts'
-import { processState } from './run-record.ts'
+import { processState } from './process-control.ts'
 
 interface WaitOptions {
   folder: string

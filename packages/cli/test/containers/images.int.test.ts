@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { imageDigests } from '../../src/containers/image-digests.ts'
-import { ensureImages, imageNotes, pullStackImages } from '../../src/containers/images.ts'
+import { ensureImages, imageDigests, imageNotes, pullStackImages } from '../../src/containers/images.ts'
 import { baseImage, mongoImage, observerImages, reaperImage, stackImages, testImages } from '../../src/lib/images.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 import { fakeDocker } from './fake-docker.ts'

@@ -7,10 +7,10 @@ import { repository } from '../../src/lib/paths.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const script = `
-import { dockerLogs } from ${JSON.stringify(join(repository, 'packages/cli/src/containers/commands.ts'))}
+import { containerRunner } from ${JSON.stringify(join(repository, 'packages/cli/src/containers/runner.ts'))}
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
-await dockerLogs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {
+await containerRunner.logs(['kafka'], { follow: true, signal: interrupted.signal }).catch(({ code, message }) => {
   console.error(code + ': ' + message)
   process.exitCode = 1
 })

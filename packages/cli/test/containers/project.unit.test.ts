@@ -6,12 +6,13 @@ import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import {
   ensureEnvFile,
+  kafkaPasswords,
   postgresqlFile,
   readProject,
   recordObservers,
   recordStore,
+  variableOf,
 } from '../../src/containers/project.ts'
-import { kafkaPasswords, variableOf } from '../../src/containers/variables.ts'
 import { bodyOf, pemOf } from '../../src/lib/credentials.ts'
 import { repository } from '../../src/lib/paths.ts'
 import { services, storedServices } from '../../src/lib/services.ts'

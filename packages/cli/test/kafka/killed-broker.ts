@@ -3,7 +3,7 @@ import { send } from '../../src/commands/publish.ts'
 import { localKafka } from '../../src/kafka/connection.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
-import { runningStack } from '../../src/processes/running-stack.ts'
+import { runningStack } from '../../src/processes/start.ts'
 import { newGroup, startBroker } from './broker.ts'
 
 export function killedBroker(planned: () => Plan): void {

@@ -13,7 +13,7 @@ import { entryOf, lanes, membersOf, partitions, serviceNamed } from '../../src/l
 import { ensureRunning } from '../../src/processes/ensure.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { stopProcess } from '../../src/processes/process-control.ts'
-import { runningStack } from '../../src/processes/running-stack.ts'
+import { runningStack } from '../../src/processes/start.ts'
 
 interface Delivery {
   at: number

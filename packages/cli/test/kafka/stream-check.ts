@@ -7,7 +7,7 @@ import { kafkaMissing, untilNothingMissing } from '../../src/kafka/readiness.ts'
 import { withAdmin } from '../../src/kafka/topics.ts'
 import { eventually } from '../../src/lib/poll.ts'
 import type { Plan } from '../../src/processes/plan.ts'
-import { runningStack } from '../../src/processes/running-stack.ts'
+import { runningStack } from '../../src/processes/start.ts'
 import { newGroup } from './broker.ts'
 
 export function streamCheck(planned: () => Plan): void {

@@ -10,7 +10,7 @@ import { entryOf } from '../../src/lib/services.ts'
 import type { Plan } from '../../src/processes/plan.ts'
 import { startProcess } from '../../src/processes/process-control.ts'
 import { processSpecs } from '../../src/processes/process-spec.ts'
-import { runningStack } from '../../src/processes/running-stack.ts'
+import { runningStack } from '../../src/processes/start.ts'
 import { startBroker } from './broker.ts'
 
 export function transactions(planned: () => Plan): void {

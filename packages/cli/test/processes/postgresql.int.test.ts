@@ -7,9 +7,8 @@ import { freeServicePorts } from '../../src/lib/free-ports.ts'
 import { testFolder } from '../../src/lib/paths.ts'
 import { loopbacks } from '../../src/lib/ports.ts'
 import { inDatabase } from '../../src/lib/postgresql.ts'
-import { type PostgresqlServer, startPostgresql } from '../../src/processes/postgresql-server.ts'
-import { groupEnds, signalGroup } from '../../src/processes/process-control.ts'
-import { processState } from '../../src/processes/run-record.ts'
+import { type PostgresqlServer, startPostgresql } from '../../src/processes/postgresql.ts'
+import { groupEnds, processState, signalGroup } from '../../src/processes/process-control.ts'
 import { claimFolder, releaseFolder } from '../../src/processes/test-owner.ts'
 
 const folder = testFolder('postgresql')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { localCertificate } from '../../src/lib/credentials.ts'
 import { services } from '../../src/lib/services.ts'
-import { stackTokens } from '../../src/processes/secrets.ts'
+import { stackTokens } from '../../src/processes/plan.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)

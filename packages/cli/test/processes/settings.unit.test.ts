@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { componentSettings } from '../../src/processes/settings.ts'
+import { componentSettings } from '../../src/processes/process-spec.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('settings for a sidecar’s components', () => {

@@ -2,13 +2,17 @@ import { existsSync, statfsSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import { table } from '@orderflow/service-kit/terminal'
-import { imageNotes } from '../containers/images.ts'
+import { docker } from '../containers/docker.ts'
+import { composeMissing, engineMissing, ensureCompose, ensureEngine } from '../containers/engine.ts'
+import { buildServiceImages, ensureImages, imageNotes } from '../containers/images.ts'
 import { readProject } from '../containers/project.ts'
+import { StackError } from '../lib/error.ts'
 import { takenPorts } from '../lib/free-ports.ts'
+import { testImages } from '../lib/images.ts'
 import { cacheFolder } from '../lib/paths.ts'
 import { localPorts } from '../lib/ports.ts'
 import { entryOf, services } from '../lib/services.ts'
-import { paint, print } from '../lib/terminal.ts'
+import { paint, print, timed } from '../lib/terminal.ts'
 import { jaegerTool, prometheusTool } from '../provision/programs.ts'
 import { needsOf, toolsOfProcesses, toolsOfTests } from '../provision/provision.ts'
 import {
@@ -27,7 +31,7 @@ import {
   postgresql,
   type Tool,
 } from '../provision/tools.ts'
-import { runningWay } from './way.ts'
+import { runningRunner } from './runners.ts'
 
 /** What a machine must have for each thing that one does with the project. */
 interface Use {
@@ -103,7 +107,7 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
 
 /** Of the ports that `make up` takes, unless it has them already. MongoDB's is published by containers only. */
 async function portNotes(): Promise<string[]> {
-  if (await runningWay()) return []
+  if (await runningRunner()) return []
   const ports = localPorts()
   const own = [
     { port: ports.kafka, use: 'kafka' },
@@ -135,4 +139,27 @@ export function describeRoom(disk: number, memory: number): string {
     return have < need ? paint('red', `${text}, where ${need} may be needed`) : text
   }
   return `free disk: ${told(disk, needed.disk)}; memory: ${told(memory, needed.memory)}`
+}
+
+/** `./orderflow engine`: a Docker engine that answers, and Compose. */
+export async function prepareEngine(signal: AbortSignal): Promise<void> {
+  const options = { onProgress: timed(), signal }
+  await ensureEngine(options)
+  await ensureCompose(options)
+  const version = await docker('version', '--format', '{{.Server.Version}}')
+  print(`Docker engine ${version.trim()}, ${(await docker('compose', 'version')).trim()}`)
+}
+
+/** `./orderflow images`: every image, those that others make and where each came from, and those of the services. */
+export async function prepareImages(signal: AbortSignal): Promise<void> {
+  const missing = (await engineMissing()) ?? (await composeMissing())
+  if (missing) throw new StackError('no-engine', missing, { nextStep: './orderflow engine' })
+  const onProgress = timed()
+  const present = await ensureImages({ onProgress, signal }, testImages)
+  await buildServiceImages(onProgress)
+  const width = testImages.reduce((most, name) => Math.max(most, name.length), 0)
+  for (const { name, origin, standIn } of present) {
+    const from = origin === 'registry' ? 'from its registry' : 'built here'
+    print(`${name.padEnd(width)}  ${standIn ? `${from}: A STAND-IN, ${standIn}` : from}`)
+  }
 }

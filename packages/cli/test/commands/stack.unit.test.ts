@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { troublesOf } from '../../src/commands/troubles.ts'
+import { troublesOf } from '../../src/commands/stack.ts'
 
 describe('make status', () => {
   it('has nothing to add about services that are ready', async () => {

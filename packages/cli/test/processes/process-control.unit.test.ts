@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inheritedEnvironment } from '../../src/processes/environment.ts'
+import { inheritedEnvironment } from '../../src/processes/process-control.ts'
 
 describe('what a process of the stack inherits', () => {
   it('is how programs find what they need on this machine', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { describeRoom, describeUse } from '../../src/commands/doctor.ts'
+import { describeRoom, describeUse } from '../../src/commands/prepare.ts'
 import { go, howToBring, java, maven } from '../../src/provision/tools.ts'
 
 describe('./orderflow doctor', () => {

@@ -1,0 +1,132 @@
+import { containerRunner } from '../containers/runner.ts'
+import { StackError } from '../lib/error.ts'
+import { processRunner } from '../processes/runner.ts'
+import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
+
+/** All ways to run the stack, the preferred one last: to ask for processes takes no Docker engine. */
+const runners: readonly Runner[] = [processRunner, containerRunner]
+
+/** Returns the runner whose stack runs now. */
+export async function runningRunner(): Promise<Runner | undefined> {
+  for (const runner of runners) if ((await runner.state()) === 'running') return runner
+  return undefined
+}
+
+/** Returns the runner of the stack to show or to look after: the running one, else one with stopped parts, else that of processes. */
+export async function currentRunner(): Promise<Runner> {
+  const running = await runningRunner()
+  if (running) return running
+  for (const runner of runners) if ((await runner.state()) === 'stopped') return runner
+  return processRunner
+}
+
+/** Stops the stack, whichever runner started it. Returns whether there was anything to stop. */
+export async function stopAll(onProgress: (line: string) => void): Promise<boolean> {
+  let isAny = false
+  for (const runner of runners) isAny = (await runner.down(onProgress)) || isAny
+  return isAny
+}
+
+/**
+ * Removes the data of the stopped stack, whichever runner made it. Returns what it removed.
+ * @throws {StackError} `still-running` if parts of the stack remain
+ */
+export async function cleanAll(): Promise<string[]> {
+  for (const runner of runners) {
+    if ((await runner.state()) === 'absent') continue
+    throw new StackError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
+  }
+  return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
+}
+
+/** Returns the runner whose stack runs, else that of processes, which reports that nothing runs. */
+export async function activeRunner(): Promise<Runner> {
+  return (await runningRunner()) ?? processRunner
+}
+
+/**
+ * Returns the addresses of the stack if these parts of it run; all parts if none are named.
+ * @throws {StackError} `not-running` naming the parts that do not run
+ */
+export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
+  const runner = await activeRunner()
+  await runner.requireRunning(parts)
+  return runner.reach()
+}
+
+/**
+ * Returns the runner that `STACK` names; without it the one whose stack runs, else the preferred one that this machine can run.
+ * A stand-in for an image is used only if `STACK` asks for containers.
+ * @throws {StackError} `usage` for another value, `still-running` if the stack runs with another runner
+ */
+export async function chooseRunner(
+  { STACK: asked, STORE }: NodeJS.ProcessEnv,
+  options: ProgressOptions,
+): Promise<Runner> {
+  const named = runners.find(({ name }) => name === asked)
+  if (asked && !named) {
+    throw new StackError('usage', `STACK=${asked} is not supported`, {
+      nextStep: `STACK is ${runners.map(({ name }) => name).join(' or ')}, or left out`,
+    })
+  }
+  const running = await runningRunner()
+  if (named && running && named !== running) {
+    throw new StackError('still-running', `the stack runs already (STACK=${running.name})`, {
+      nextStep: `make down, then make up STACK=${named.name}`,
+    })
+  }
+  return named ?? running ?? (await preferredRunner(STORE, options))
+}
+
+async function preferredRunner(store: string | undefined, options: ProgressOptions): Promise<Runner> {
+  for (const runner of runners.slice(1).toReversed()) {
+    const missing = await runner.missing(options, store)
+    if (missing === undefined) {
+      options.onProgress(`${runner.title}; STACK=${processRunner.name} runs the stack ${processRunner.title}`)
+      return runner
+    }
+    options.onProgress(`not ${runner.title}: ${missing}`)
+  }
+  options.onProgress(processRunner.title)
+  return processRunner
+}
+
+/**
+ * Returns the store that `STORE` names, and without it that of the last start. If the two differ, reports where the data of the last
+ * one stays.
+ * @throws {StackError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
+ */
+export async function chooseStore(
+  runner: Runner,
+  asked: string | undefined,
+  onProgress: (line: string) => void,
+): Promise<Store> {
+  const last = runner.lastStore()
+  const store = asked ? requireStore(asked, runner) : last
+  if (store === last) return store
+  if (await runningRunner()) {
+    throw new StackError('still-running', `the stack runs already (STORE=${last})`, {
+      nextStep: `make down, then make up STORE=${store}`,
+    })
+  }
+  const kept = await runner.dataOf(last)
+  if (kept) {
+    onProgress(`store: ${store}; the data of ${last} stays in ${kept}, and make up STORE=${last} continues with it`)
+    onProgress(`store: ${store} gets events from now on; make rebuild SERVICE=... adds earlier events`)
+  }
+  return store
+}
+
+/**
+ * Returns the store of this name.
+ * @throws {StackError} `usage` for a store that the runner does not support; without a runner, that none supports
+ */
+export function requireStore(asked: string, runner?: Runner): Store {
+  const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)
+  if (store) return store
+  const how = ({ title, name }: Runner) => `${title} (STACK=${name})`
+  const supported = runners.map((each) => `${each.stores.join(' or ')} ${how(each)}`)
+  throw new StackError('usage', `STORE=${asked} is not supported${runner ? ` ${how(runner)}` : ''}`, {
+    nextStep: `STORE is ${supported.join(', ')}, or left out`,
+  })
+}

@@ -1,0 +1,183 @@
+import type { KafkaConnection } from '@orderflow/service-kit/kafka'
+import { table } from '@orderflow/service-kit/terminal'
+import { transactionsWarning } from '../kafka/access.ts'
+import { watchUrl } from '../kafka/connection.ts'
+import { type TopicSpec, topicDifferences, topics } from '../kafka/topics.ts'
+import { StackError } from '../lib/error.ts'
+import { jaegerUrl } from '../lib/jaeger.ts'
+import { serviceNamed, services } from '../lib/services.ts'
+import { paint, print, timed } from '../lib/terminal.ts'
+import type { Reached, Readiness, ServiceProbe } from '../runner.ts'
+import { ensureApiKeys } from './api-key.ts'
+import {
+  activeRunner,
+  chooseRunner,
+  chooseStore,
+  cleanAll,
+  currentRunner,
+  requireStore,
+  runningRunner,
+  stopAll,
+} from './runners.ts'
+
+/** `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`. */
+export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const reached = await start(env, { observed: false, signal })
+  const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
+  for (const line of table(rows)) print(line)
+  print()
+  print(`see what happens: ${watchUrl(reached)}/`)
+  print('next: make demo')
+}
+
+/**
+ * `make observe`: starts the stack with its observers: traces in Jaeger, metrics and alerts in Prometheus, and in containers a dashboard
+ * in Grafana. Services and sidecars that run without traces start again. `make down` stops all of it.
+ */
+export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const { observers } = await start(env, { observed: true, signal })
+  const prometheus = `http://localhost:${observers.prometheus}`
+  const pages = [
+    ['traces', `${jaegerUrl(observers)}/`],
+    ['metrics', `${prometheus}/query`],
+    ['alerts', `${prometheus}/alerts`],
+    ['what is scraped', `${prometheus}/targets`],
+    ...(observers.grafana ? [['dashboard', `http://localhost:${observers.grafana}/d/orderflow`]] : []),
+  ]
+  for (const line of table(pages)) print(line)
+  print()
+  print('next: make demo, and docs/observability.md')
+}
+
+async function start(
+  env: NodeJS.ProcessEnv,
+  { observed, signal }: { observed: boolean; signal: AbortSignal },
+): Promise<Reached> {
+  const onProgress = timed()
+  const options = { onProgress, signal }
+  if (env.STORE) requireStore(env.STORE)
+  const runner = await chooseRunner(env, options)
+  // For services that are closed, and before an engine makes its folder as root.
+  ensureApiKeys()
+  const reached = await runner.up({ store: await chooseStore(runner, env.STORE, onProgress), observed, ...options })
+  onProgress(paint('green', observed ? 'observed' : 'up'))
+  print()
+  return reached
+}
+
+/** `make down`: stops the stack, whichever runner started it. */
+export async function down(): Promise<void> {
+  print((await stopAll(timed())) ? 'down' : 'nothing was running')
+}
+
+/**
+ * `make status`: shows the state of each part. Returns the exit code: 1 if a part that should run does not, or runs and cannot do its
+ * work. A stopped stack is no failure.
+ */
+export async function status(): Promise<number> {
+  const runner = await currentRunner()
+  const { lines, unwell, nextStep } = await runner.status()
+  for (const { text, colour } of lines) print(paint(colour, text))
+  if (unwell === undefined) {
+    print('stopped; `make up` starts it')
+    return 0
+  }
+  const troubles = await Promise.all([
+    runner.runningServices().then(troublesOf),
+    streamTroubles(runner.reach().kafka, topics[runner.surroundings]),
+  ])
+  if (troubles.flat().length > 0) print()
+  for (const trouble of troubles.flat()) print(paint('red', trouble))
+  if (unwell.length === 0) return troubles.flat().length > 0 ? 1 : 0
+  print(`\n${paint('red', 'not as it should be')}: ${unwell.join(', ')}`)
+  print(`next: ${nextStep}`)
+  return 1
+}
+
+/** Returns a line for each fault of a running service: parts that it lacks, and records that it cannot handle. */
+export async function troublesOf(running: readonly ServiceProbe[]): Promise<string[]> {
+  const all = await Promise.all(
+    running.map(async ({ name, ask }) => {
+      const ready = await ask().catch(() => undefined)
+      return ready ? linesOf(name, ready) : [`${name} does not answer`]
+    }),
+  )
+  return all.flat()
+}
+
+function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): string[] {
+  return [
+    ...Object.entries(missing).map(([part, why]) => `${name} is not ready: ${part}: ${why}`),
+    ...redelivered.map(
+      ({ topic, partition, offset, deliveries }) =>
+        `${name} cannot handle ${topic}/${partition}/${offset}: delivered ${deliveries} times (make logs SERVICE=${name})`,
+    ),
+  ]
+}
+
+/** Returns a line for each setting of Kafka that differs from what the system relies on; none if Kafka does not answer. */
+export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
+  const checks = [
+    topicDifferences(kafka, specs),
+    transactionsWarning(kafka).then((warning) => (warning ? [warning] : [])),
+  ]
+  return (await Promise.all(checks.map((check) => check.catch(() => [])))).flat()
+}
+
+/**
+ * `make logs`: shows all logs, or the one that is named. On a terminal it follows the logs of a running stack; in a pipe or a file it
+ * shows their end, since nothing would ever end it there.
+ * @param shouldFollow whether to follow, on a terminal or not
+ * @throws {StackError} `usage` for an unknown name
+ */
+export async function logs(
+  name: string | undefined,
+  shouldFollow: boolean | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const runner = await currentRunner()
+  const names = await runner.logNames()
+  if (name && !names.includes(name)) {
+    throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
+  }
+  const follow = shouldFollow ?? (process.stdout.isTTY && (await runner.state()) === 'running')
+  await runner.logs(name ? [name] : names, { follow, signal })
+}
+
+/** Removes what a stopped stack left: its data and logs. Its certificate and secrets stay. */
+export async function clean(): Promise<void> {
+  const removed = await cleanAll()
+  for (const each of removed) print(`removed ${each}`)
+  if (removed.length === 0) print('nothing to remove')
+}
+
+/**
+ * `./orderflow restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
+ * @throws {StackError} `usage` for an unknown service, `not-running`
+ */
+export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
+  const service = serviceNamed(name)
+  const runner = await activeRunner()
+  await runner.restart(service, { onProgress: timed(), signal })
+}
+
+/**
+ * `./orderflow scale`: runs a service `times` times, where the runner can.
+ * @throws {StackError} `usage` for an unknown service or another number, `not-running`
+ */
+export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
+  const runner = await runningRunner()
+  if (!runner?.scale) {
+    throw new StackError('not-running', 'replicas need the stack in containers, and it is not running', {
+      nextStep: 'make up STACK=docker',
+    })
+  }
+  const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined
+  const names = services.map(({ name }) => name)
+  if (!names.includes(service) || !count) {
+    throw new StackError('usage', `scale ${service} ${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
+      nextStep: `./orderflow scale ${names.at(-1)} 3`,
+    })
+  }
+  await runner.scale(service, count, { onProgress: timed(), signal })
+}

@@ -1,0 +1,208 @@
+import { writeSync } from 'node:fs'
+import { streamSettings } from '../kafka/connection.ts'
+import { groupMembers, type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
+import { StackError } from '../lib/error.ts'
+import type { ComposeStore } from '../lib/images.ts'
+import { runInTerminal } from '../lib/run-tool.ts'
+import {
+  membersOf,
+  operateProgram,
+  partitions,
+  type Service,
+  services,
+  sidecarOf,
+  storedServices,
+} from '../lib/services.ts'
+import { type LogOptions, logLines, paint } from '../lib/terminal.ts'
+import type { ProgressOptions, Readiness, Runner, ServiceProbe } from '../runner.ts'
+import { type Container, compose, containersOf, docker, serviceOf } from './docker.ts'
+import { composeMissing, engineMissing } from './engine.ts'
+import { pullStackImages } from './images.ts'
+import { ensureEnvFile, type Project, readProject, recordObservers, recordStore, volumeOf } from './project.ts'
+import {
+  composeFiles,
+  expectedContainers,
+  podOf,
+  readReplicaCounts,
+  removeAdditions,
+  writeAdditions,
+} from './replicas.ts'
+import { dockerStatus, requireContainers } from './status.ts'
+import { dockerUp } from './up.ts'
+
+/** Runs the stack in containers, by Docker Compose. */
+export const containerRunner: Runner = {
+  name: 'docker',
+  title: 'in containers',
+  stores: ['mongodb', 'postgresql'],
+  surroundings: 'containers',
+  missing: async (options, store) =>
+    (await engineMissing()) ??
+    (await composeMissing()) ??
+    (await pullStackImages(options, store === 'postgresql' ? store : readProject()?.store)),
+  state: async () => {
+    const containers = await containersOfCheckout()
+    if (containers.some(({ State }) => State.Status === 'running')) return 'running'
+    return containers.length > 0 ? 'stopped' : 'absent'
+  },
+  lastStore: () => readProject()?.store ?? 'mongodb',
+  dataOf: async () => {
+    const project = readProject()
+    if (!project) return undefined
+    const volume = volumeOf(project, project.store)
+    const names = await docker('volume', 'ls', '--quiet', '--filter', `name=^${volume}$`)
+    return names.trim() ? `the volume ${volume}` : undefined
+  },
+  // One of `stores`, as the caller has checked.
+  up: ({ store, ...options }) => dockerUp({ store: store as ComposeStore, ...options }),
+  down,
+  clean: async () => {
+    const project = readProject()
+    return project ? await clean(project).catch(() => []) : []
+  },
+  restart,
+  scale,
+  status: () => dockerStatus(requireProject()),
+  runningServices,
+  logNames: expectedContainers,
+  logs,
+  reach: requireProject,
+  requireRunning: (parts) => requireContainers(requireProject(), parts),
+  operate,
+  streamVariables: async () => ({ ...(await trustVariables()), ...streamSettings(requireProject().kafka) }),
+}
+
+/** Returns the project of this checkout. */
+function requireProject(): Project {
+  const project = readProject()
+  if (project) return project
+  throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
+}
+
+/** Returns the containers of this checkout, stopped ones too; none without a Docker engine. */
+async function containersOfCheckout(): Promise<Container[]> {
+  const project = readProject()
+  return project ? await containersOf(project.name).catch(() => []) : []
+}
+
+/** Removes the containers; volumes, and so all data, stay. */
+async function down(): Promise<boolean> {
+  if ((await containersOfCheckout()).length === 0) return false
+  // The file of an earlier version may lack variables, without which Compose does nothing.
+  await ensureEnvFile()
+  await compose(composeFiles(), ['down', '--remove-orphans'])
+  recordObservers([])
+  return true
+}
+
+/** Removes the volumes of a project without containers, and the replicas and the store that were asked for. Returns the volumes. */
+async function clean({ name, store }: Project): Promise<string[]> {
+  removeAdditions()
+  if (store !== 'mongodb') recordStore('mongodb')
+  const label = `label=com.docker.compose.project=${name}`
+  const volumes = (await docker('volume', 'ls', '--quiet', '--filter', label)).trim().split('\n').filter(Boolean)
+  for (const volume of volumes) await docker('volume', 'rm', volume)
+  return volumes
+}
+
+async function logs(names: readonly string[], { follow, signal }: LogOptions): Promise<void> {
+  const args = ['logs', '--tail', String(logLines), ...(follow ? ['--follow'] : []), ...names]
+  await compose(composeFiles(), args, signal).catch((error: StackError) => {
+    if (error.code !== 'interrupted' && hasReader()) throw error
+  })
+}
+
+/** Returns whether standard output still has a reader (make logs | head). */
+function hasReader(): boolean {
+  try {
+    writeSync(1, '\n')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Runs a service `count` times, each with a sidecar of its own, and shows how they share the partitions. */
+async function scale(service: string, count: number, { onProgress, signal }: ProgressOptions): Promise<void> {
+  await writeAdditions({ ...readReplicaCounts(), [service]: count })
+  const { kafka } = await dockerUp({ store: readProject()?.store ?? 'mongodb', observed: false, onProgress, signal })
+  const members = await groupMembers(kafka, [service])
+  onProgress(paint('green', `${service}: runs ${count} times, members of its consumer group: ${members.size}`))
+  if (count > partitions.containers) {
+    onProgress(`warning: a topic has ${partitions.containers} partitions, so the others wait in reserve`)
+  }
+}
+
+/**
+ * Restarts the replicas of a service one after the other. The next one stops when this one is ready and the consumer group has
+ * settled with it.
+ * @throws {StackError} `not-running` naming a missing container
+ */
+async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
+  const project = requireProject()
+  const replicas = readReplicaCounts()[service.name] ?? 1
+  for (let number = 1; number <= replicas; number += 1) {
+    const [, sidecar, own] = podOf(service, number)
+    const containers = await containersOf(project.name)
+    const [sidecarId, ownId] = [sidecar, own].map((name) => containerNamed(name, containers).Id) as [string, string]
+    // The service ends first: its last requests still need the sidecar.
+    for (const id of [ownId, sidecarId]) await docker('stop', id)
+    for (const id of [sidecarId, ownId]) await docker('start', id)
+    await untilNothingMissing(own, () => replicaMissing(project, service, own))
+    onProgress(`${own}: restarted`)
+  }
+}
+
+async function replicaMissing({ name, kafka }: Project, service: Service, own: string): Promise<Missing> {
+  const containers = await containersOf(name)
+  const health = containerNamed(own, containers).State.Health?.Status
+  if (health !== 'healthy') return `${own} is ${health}`
+  // Another one may be dead.
+  const isSidecar = (container: Container) => serviceOf(container).replace(/-\d+$/, '') === sidecarOf(service)
+  const running = containers.filter((container) => isSidecar(container) && container.State.Status === 'running')
+  return membersMissing(kafka, service.name, running.length * membersOf(service))
+}
+
+function containerNamed(name: string, containers: Container[]): Container {
+  const found = containers.find((container) => serviceOf(container) === name)
+  if (found) return found
+  throw new StackError('not-running', `there is no container ${name}`, { nextStep: 'make up' })
+}
+
+/** Asks each service inside its container, since only the first replica has a published port. */
+async function runningServices(): Promise<ServiceProbe[]> {
+  const running = (await containersOfCheckout()).filter(({ State }) => State.Status === 'running')
+  return running.flatMap((container) => {
+    const service = services.find((each) => isReplicaOf(serviceOf(container), each))
+    if (!service) return []
+    const script = `fetch('http://localhost:${service.http}/readyz').then(async (answer) => console.log(await answer.text()))`
+    const ask = async () => JSON.parse(await docker('exec', container.Id, 'node', '--eval', script)) as Readiness
+    return [{ name: serviceOf(container), ask }]
+  })
+}
+
+/** Returns whether a container is a service itself, in its first replica or another one. */
+function isReplicaOf(container: string, service: Service): boolean {
+  const [, , first] = podOf(service)
+  return container === first || (container.startsWith(`${first}-`) && /^\d+$/.test(container.slice(first.length + 1)))
+}
+
+/** Runs the command in the service's container, which has its settings and shares a network with its sidecar. */
+async function operate(service: Service, args: string[]): Promise<number> {
+  const { Id } = requireRunningContainer(await containersOfCheckout(), service.name)
+  return runInTerminal('docker', ['exec', Id, 'node', operateProgram, ...args])
+}
+
+/** Returns the variables by which services in containers sign and check signatures. */
+async function trustVariables(): Promise<Record<string, string>> {
+  // All services with a store have the same.
+  const { Config } = requireRunningContainer(await containersOfCheckout(), storedServices[0]?.name ?? '')
+  const pairs = Config.Env.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const)
+  return Object.fromEntries(pairs.filter(([variable]) => variable.startsWith('Trust__')))
+}
+
+function requireRunningContainer(containers: Container[], service: string): Container {
+  const running = containers.find((each) => serviceOf(each) === service && each.State.Status === 'running')
+  if (running) return running
+  throw new StackError('not-running', `${service} does not run`, { nextStep: 'make up' })
+}

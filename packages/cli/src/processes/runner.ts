@@ -1,0 +1,163 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { addressAt, localKafka } from '../kafka/connection.ts'
+import { localFolder, repository } from '../lib/paths.ts'
+import { localPorts } from '../lib/ports.ts'
+import { runInTerminal } from '../lib/run-tool.ts'
+import {
+  entryOf,
+  ofServices,
+  operateProgram,
+  type Service,
+  services,
+  sidecarOf,
+  storedServices,
+} from '../lib/services.ts'
+import type { ProgressOptions, Reached, Readiness, Runner, ServiceProbe, StackStatus } from '../runner.ts'
+import { ensureRunning } from './ensure.ts'
+import { showLogs } from './logs.ts'
+import { startJaeger, startPrometheus } from './observers.ts'
+import {
+  createPlan,
+  databaseFile,
+  databaseFolder,
+  jaeger,
+  type LocalStore,
+  type ProcessName,
+  processNamesWith,
+  storeOf,
+} from './plan.ts'
+import { processState, recordedNames, stopProcesses, stopStack, withStackLock } from './process-control.ts'
+import { processSpecs } from './process-spec.ts'
+import { startStack } from './start.ts'
+import { formatStatus, requireUp, stackStatus } from './status.ts'
+
+const readyTimeoutMs = 5_000
+
+/** Runs the stack as processes of this machine. */
+export const processRunner: Runner = {
+  name: 'local',
+  title: 'as processes',
+  stores: ['sqlite', 'postgresql'],
+  surroundings: 'processes',
+  missing: async () => undefined,
+  state: async () => (stackStatus(localFolder).some((row) => row.state === 'running') ? 'running' : 'absent'),
+  lastStore: () => storeOf(localFolder),
+  dataOf: async (store) => {
+    const files = storedServices.map((service) => databaseFile(localFolder, service))
+    const paths = (store === 'sqlite' ? files : [databaseFolder(localFolder)]).filter((path) => existsSync(path))
+    return paths.map((path) => relative(repository, path)).join(', ') || undefined
+  },
+  up: async ({ observed, store, ...options }) => {
+    if (observed) await startObservers(options)
+    // One of `stores`, as the caller has checked.
+    await startStack({ store: store as LocalStore, ...options })
+    return reach()
+  },
+  down: async (onProgress) => (await stopStack(localFolder, onProgress)).length > 0,
+  clean: async () => {
+    const folders = ['data', 'logs', 'run'].map((name) => join(localFolder, name))
+    const present = folders.filter((folder) => existsSync(folder))
+    for (const folder of present) rmSync(folder, { recursive: true })
+    return present
+  },
+  restart,
+  status: async () => status(),
+  runningServices: async () => runningServices(),
+  logNames: async () => presentNames(),
+  logs: (names, options) => showLogs(localFolder, names, options),
+  reach,
+  requireRunning: async (parts) => requireUp(localFolder, parts),
+  operate: async (service, args) => {
+    requireUp(localFolder, ['kafka', sidecarOf(service)])
+    return await operateHere(service, args)
+  },
+  streamVariables: async () => ({}),
+}
+
+function reach(): Reached {
+  const ports = localPorts()
+  // Kafka as a process does not authenticate its clients.
+  const kafka = localKafka(ports.kafka)
+  return {
+    services: ofServices(({ name }) => addressAt('localhost', entryOf(ports.services, name))),
+    kafka,
+    publisher: kafka,
+    observers: { jaeger: ports.jaeger, prometheus: ports.prometheus, grafana: undefined },
+  }
+}
+
+/** Starts the observers, and stops services and sidecars that run without traces, so that they start again with them. */
+async function startObservers(options: ProgressOptions): Promise<void> {
+  const { onProgress } = options
+  const ports = localPorts()
+  await withStackLock(localFolder, onProgress, async () => {
+    const isTraced = processState(localFolder, jaeger).state === 'running'
+    await startJaeger(localFolder, ports, options)
+    await startPrometheus(localFolder, ports, options)
+    const untraced = services.flatMap((service) => [service.name, sidecarOf(service)])
+    if (!isTraced) await stopProcesses(localFolder, untraced, onProgress)
+  })
+  onProgress('without Grafana, which has no package: packages/cli/observe/dashboard.json is for those who have it')
+}
+
+/** Restarts a service and its sidecar. There is one of each, so events wait. */
+async function restart(service: Service, options: ProgressOptions): Promise<void> {
+  requireUp(localFolder, ['kafka'])
+  const own = [service.name, sidecarOf(service)]
+  await withStackLock(localFolder, options.onProgress, async () => {
+    const plan = await createPlan(localFolder, localPorts())
+    for (const name of own) await stopProcesses(localFolder, [name], options.onProgress)
+    await ensureRunning(plan, own, options)
+  })
+}
+
+/** Returns the names of the stack's processes and of those started beside them, such as Jaeger. */
+function presentNames(): ProcessName[] {
+  return [...new Set([...processNamesWith(storeOf(localFolder)), ...recordedNames(localFolder)])]
+}
+
+function status(): StackStatus {
+  const rows = stackStatus(localFolder, presentNames())
+  if (rows.every((row) => row.state === 'stopped')) return { lines: [], unwell: undefined, nextStep: 'make up' }
+  const colours = { running: 'green', stopped: 'dim', crashed: 'red' } as const
+  const [header = '', ...lines] = formatStatus(rows)
+  const unwell = rows.filter(({ state }) => state !== 'running')
+  const own = processNamesWith(storeOf(localFolder))
+  return {
+    lines: [
+      { text: header, colour: 'bold' },
+      ...lines.map((text, index) => ({ text, colour: colours[rows[index]?.state ?? 'stopped'] })),
+    ],
+    unwell: unwell.map(({ name, state }) => `${name} (${state})`),
+    nextStep: unwell.some(({ name }) => own.includes(name)) ? 'make up' : 'make observe',
+  }
+}
+
+function runningServices(): ServiceProbe[] {
+  const rows = stackStatus(
+    localFolder,
+    services.map(({ name }) => name),
+  )
+  return rows.flatMap(({ name, state, port }) =>
+    state === 'running' ? [{ name, ask: () => fetchReadiness(`http://localhost:${port}/readyz`) }] : [],
+  )
+}
+
+async function fetchReadiness(url: string): Promise<Readiness> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(readyTimeoutMs) })
+  return (await response.json()) as Readiness
+}
+
+/**
+ * Runs an operator's command of a service on this machine, with the settings that the service has as a process. Returns the exit code.
+ * @param settings in place of those settings
+ */
+export async function operateHere(
+  { name, folder }: Service,
+  args: string[],
+  settings: Record<string, string> = {},
+): Promise<number> {
+  const { env } = entryOf(processSpecs(await createPlan(localFolder, localPorts())), name)
+  return runInTerminal(process.execPath, [join(repository, folder, operateProgram), ...args], { ...env, ...settings })
+}
