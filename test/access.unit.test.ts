@@ -11,8 +11,8 @@ import {
   type TestIssuer,
   withServer,
 } from '@orderflow/service-kit/testing'
+import { reacting, testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { reacting, testedServices } from './support/tested-services.ts'
 
 interface Problem {
   type: string

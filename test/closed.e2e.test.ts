@@ -7,13 +7,13 @@ import type { Payment } from '@orderflow/payment-service/domain'
 import { publisherOf } from '@orderflow/service-kit/testing'
 import { eventually, urlOf } from '@orderflow/stack'
 import { openBrowser, openPage } from '@orderflow/stack/browser'
+import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
 import { failed, orderflowFailed, succeeded } from './specs/commands.ts'
 import { execute } from './support/browser.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { pageClient, type SignIn, startSignIn } from './support/sign-in.ts'
-import { testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 const scopes = [...new Set(tested.flatMap(({ parts }) => parts.routes.map(({ operation }) => operation.scope)))]

@@ -1,8 +1,7 @@
+import { kills, reacting, serviceSpecs, testedServices } from '@orderflow/test-kit'
 import { allSpecs } from './specs/all.ts'
 import { operatorCommands } from './specs/commands.ts'
 import { deadLetterCommands } from './specs/dead-letter-commands.ts'
-import { kills } from './specs/every-service/kills.ts'
-import { serviceSpecs } from './specs/every-service.ts'
 import { localCommands, withoutStack } from './specs/local-commands.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { transactionalProducers } from './specs/transactions.ts'
@@ -10,7 +9,6 @@ import { trustedPublishers } from './specs/trust.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { localOperator } from './support/operators/local-operator.ts'
 import { startOperator } from './support/operators/operate.ts'
-import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = await testedServices()
 

@@ -1,16 +1,14 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
+import { duplicates, kills, reacting, testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { failed, succeeded } from './specs/commands.ts'
-import { duplicates } from './specs/every-service/duplicates.ts'
-import { kills } from './specs/every-service/kills.ts'
 import { killedStore } from './specs/faults.ts'
 import { theOrderFlow } from './specs/flow.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from './support/checkouts/local-checkout.ts'
 import { localOperator } from './support/operators/local-operator.ts'
 import { startOperator } from './support/operators/operate.ts'
-import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = reacting(await testedServices())
 

@@ -2,8 +2,8 @@ import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import { createApp, createLog } from '@orderflow/service-kit'
 import { FakeSidecar, scrape, withServer } from '@orderflow/service-kit/testing'
 import { defaultPorts } from '@orderflow/stack'
+import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { testedServices } from './support/tested-services.ts'
 
 const services = await testedServices()
 

@@ -1,4 +1,5 @@
 import { publishUser } from '@orderflow/stack/parts'
+import { duplicates, reacting, testedServices } from '@orderflow/test-kit'
 import { access } from './containers/access.ts'
 import { describeInContainers } from './containers/available.ts'
 import { commands } from './containers/commands.ts'
@@ -12,10 +13,8 @@ import { storeOfContainers } from './containers/store.ts'
 import { storedDocuments } from './containers/stored-documents.ts'
 import { survival } from './containers/survival.ts'
 import { networkSpecs } from './specs/all.ts'
-import { duplicates } from './specs/every-service/duplicates.ts'
 import { rebuiltStores } from './specs/rebuild.ts'
 import { transactionalProducers } from './specs/transactions.ts'
-import { reacting, testedServices } from './support/tested-services.ts'
 
 const tested = reacting(await testedServices())
 

@@ -15,7 +15,7 @@ const postOrder = (body: object | string): Pick<BadRequest, 'path' | 'init' | 's
   status: 400,
 })
 
-/** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
+/** What the specs of every service (packages/test-kit) need to know of this one. */
 export const subject: Subject = {
   badRequests: {
     'two wrong fields': {

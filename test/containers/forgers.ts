@@ -1,10 +1,10 @@
 import { anOrder, orderUrl, orderWith, post } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import { createSigner, publisherOf, signatureHeader } from '@orderflow/service-kit/testing'
 import { eventually, newSecret, type RunningStack, services } from '@orderflow/stack'
+import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
 /** Containers have keys without being asked: so their services sign, and know who does not. */

@@ -1,5 +1,5 @@
 import { storedServices } from '@orderflow/stack'
-import type { Operator } from '../specs/rebuild.ts'
+import type { Operator } from '@orderflow/test-kit'
 import { domainDocuments } from '../support/documents/documents.ts'
 import { openContainer } from './container.ts'
 import type { RunningContainers } from './running-containers.ts'

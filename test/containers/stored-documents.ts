@@ -1,7 +1,7 @@
 import { anOrder, orderUrl, orderWith, type ProblemBody, post } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import { createProducer } from '@orderflow/chaos/clients/kafka'
 import { maxFactBytes } from '@orderflow/order-service/domain'
+import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { hostileTexts } from '../specs/hostile-texts.ts'
 import type { RunningContainers } from './running-containers.ts'

@@ -11,11 +11,11 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import { eventually, freePorts, type LocalStack, type StackPorts, testFolder } from '@orderflow/stack'
+import { createProducer, type Documents, type Operator, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
-import { type Documents, type Operator, type Role, roles } from '../specs/rebuild.ts'
+import { type Role, roles } from '../specs/rebuild.ts'
 import { copyRepository, type RepositoryCopy } from '../support/checkouts/repository-copy.ts'
 import { localOperator } from '../support/operators/local-operator.ts'
 import { type Operate, operatorOf } from '../support/operators/operate.ts'

@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { anOrder, orderUrl, orderWith, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
-import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { createProducer } from '@orderflow/chaos/clients/kafka'
-import { poison } from '@orderflow/chaos/clients/poison'
+import { poison, reduced } from '@orderflow/chaos/clients/envelopes'
 import { createStore } from '@orderflow/chaos/store'
 import type { Order } from '@orderflow/order-service/domain'
 import { paymentIdOf } from '@orderflow/payment-service/store'
@@ -26,6 +24,7 @@ import {
   withAdmin,
 } from '@orderflow/stack'
 import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
+import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'
 

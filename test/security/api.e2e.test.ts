@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { urlOf } from '@orderflow/stack'
+import { testedServices } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { succeeded } from '../specs/commands.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
-import { testedServices } from '../support/tested-services.ts'
 import { bringTools, schemathesis } from './support/tools.ts'
 
 const tested = await testedServices()

@@ -1,9 +1,9 @@
+import { testedServices } from '@orderflow/test-kit'
 import { forgottenCustomers } from '../specs/forgotten.ts'
 import { personalData } from '../specs/personal-data.ts'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
 import { localOperator } from '../support/operators/local-operator.ts'
 import { startOperator } from '../support/operators/operate.ts'
-import { testedServices } from '../support/tested-services.ts'
 
 const tested = await testedServices()
 

@@ -1,4 +1,5 @@
 import type { RunningStack } from '@orderflow/stack'
+import type { Operator } from '@orderflow/test-kit'
 import { deadLetters } from './dead-letters.ts'
 import { killedProcesses } from './faults.ts'
 import { theOrderFlow } from './flow.ts'
@@ -8,7 +9,6 @@ import { servicesOverHttp } from './http.ts'
 import { monitorPage } from './monitor.ts'
 import { interactivePages } from './pages.ts'
 import { outsidePublishers } from './publishers.ts'
-import type { Operator } from './rebuild.ts'
 
 /** What holds for the system however it runs. `running` answers the stack once a `before` hook has started it. */
 export function allSpecs(running: () => RunningStack, operator: () => Operator): void {

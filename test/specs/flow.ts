@@ -8,11 +8,11 @@ import {
   post,
   send,
 } from '@orderflow/chaos/clients/api'
-import { openLog } from '@orderflow/chaos/clients/kafka'
 import { parseFullEnvelope } from '@orderflow/envelope-schema'
 import type { Order } from '@orderflow/order-service/domain'
 import type { Payment } from '@orderflow/payment-service/domain'
 import { eventually, type RunningStack } from '@orderflow/stack'
+import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
 /** What becomes of an order: paid, rejected, cancelled, refunded, listed. */

@@ -1,13 +1,12 @@
 import { anOrder, orderUrl, orderWith, paymentsOf, paymentUrl, post, send } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack, withAdmin } from '@orderflow/stack'
+import { createProducer, type Operator } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { Markers } from '../support/personal/markers.ts'
 import { settled } from '../support/settled.ts'
-import type { Operator } from './rebuild.ts'
 
 /** How a customer is forgotten (docs/personal-data.md): the log lets go of what is older than its retention, and the store is rebuilt from it. */
 export function forgottenCustomers(running: () => RunningStack, operator: () => Operator): void {

@@ -1,7 +1,7 @@
 import { orderUrl, orderWith, paymentsOf, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
-import { openLog } from '@orderflow/chaos/clients/kafka'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
+import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 
 interface Told {

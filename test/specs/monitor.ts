@@ -2,9 +2,9 @@ import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/cl
 import { full } from '@orderflow/chaos/clients/envelopes'
 import { type RunningStack, urlOf } from '@orderflow/stack'
 import { openBrowser, openPage, watchErrors } from '@orderflow/stack/browser'
+import { publish } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import type { Browser, Page } from 'playwright-core'
-import { publish } from './every-service/effects.ts'
 
 const taxId = 'GB-MONITOR-4711'
 

@@ -11,29 +11,24 @@ import {
   send,
 } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
-import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { Order } from '@orderflow/order-service/domain'
 import { openLog } from '@orderflow/service-kit/operations'
 import { eventually, type RunningStack, storedServices } from '@orderflow/stack'
+import {
+  createProducer,
+  type Documents,
+  effectOf,
+  type Operator,
+  publish,
+  reacting,
+  testedServices,
+} from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { listedOrders, listedPayments } from '../support/listed.ts'
 import { settled } from '../support/settled.ts'
-import { reacting, testedServices } from '../support/tested-services.ts'
-import { effectOf, publish } from './every-service/effects.ts'
 
 export const roles = ['order', 'payment'] as const
 export type Role = (typeof roles)[number]
-export type Documents = Record<string, unknown>
-
-/** What an operator does with the stores of a stack, however it runs. */
-export interface Operator {
-  /** What the service's domain has stored; see `domainDocuments`. */
-  documents: (role: string) => Documents | Promise<Documents>
-  /** The services with these roles, or all of them, go on with empty stores. */
-  loseStores: (...roles: string[]) => Promise<void>
-  /** `make rebuild` of a service; answers what it prints. */
-  rebuild: (role: string, ...args: string[]) => Promise<string>
-}
 
 /** Stores that are lost and rebuilt from the log, with all that the specs before have done. */
 export function rebuiltStores(running: () => RunningStack, operator: () => Operator): void {

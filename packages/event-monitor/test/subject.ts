@@ -72,5 +72,5 @@ const cases: Record<string, BadRequest> = {
   },
 }
 
-/** What the specs of every service (test/specs/every-service.ts) need to know of this one, which reacts to nothing. */
+/** What the specs of every service (packages/test-kit) need to know of this one, which reacts to nothing. */
 export const subject: Pick<Subject, 'badRequests'> = { badRequests: cases }

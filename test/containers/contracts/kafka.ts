@@ -1,7 +1,7 @@
-import { createProducer, openLog } from '@orderflow/chaos/clients/kafka'
 import { eventually, freePorts, type KafkaConnection, makeCertificate, withAdmin } from '@orderflow/stack'
 import { docker } from '@orderflow/stack/containers'
 import { bodyOf, brokerSecurity, brokerUser, brokerVariable, securedKafka } from '@orderflow/stack/parts'
+import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { OutsideRecord } from '@orderflow/chaos/clients/kafka'
 import { type EventType, fieldSchema, mayShow, payloadFields, personalFields } from '@orderflow/envelope-schema'
+import type { OutsideRecord } from '@orderflow/test-kit'
 import { oddValues } from './marked-requests.ts'
 import type { Markers } from './markers.ts'
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { poisonOf } from '@orderflow/test-kit'
 
 const app = { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 
@@ -20,3 +21,6 @@ export const full = (payload: object = {}) => ({
   TenantID: '',
   TenantUserID: '',
 })
+
+/** Poison records with the name of OrderCreated, which both services handle. */
+export const poison = poisonOf('OrderCreated@1')

@@ -1,6 +1,5 @@
 import { orderEvents, paymentEvents } from '@orderflow/envelope-schema'
-import { full, reduced } from '../clients/envelopes.ts'
-import { poison } from '../clients/poison.ts'
+import { full, poison, reduced } from '../clients/envelopes.ts'
 import type { Random } from '../load/random.ts'
 
 export interface PoisonRecord {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConnection } from '@orderflow/stack'
-import { createProducer, type OutsideRecord } from '../clients/kafka.ts'
+import { createProducer, type OutsideRecord } from '@orderflow/test-kit'
 
 export interface OutsideProducer {
   /** Sends until the broker has all of the records, however often it fails; false when it was over before. */

@@ -1,6 +1,6 @@
 import { orderEvents } from '@orderflow/envelope-schema'
+import type { OutsideRecord } from '@orderflow/test-kit'
 import { full, reduced } from '../clients/envelopes.ts'
-import type { OutsideRecord } from '../clients/kafka.ts'
 import type { Book } from '../ledger/book.ts'
 import { poisonHeader } from '../ledger/read-log.ts'
 import type { OutsideKey, PlannedOutsideOrder } from '../load/orders.ts'

@@ -17,7 +17,7 @@ export interface SubjectEvent {
   envelope: { Id: string }
 }
 
-/** What only a service itself can say to the specs that hold for each of them (test/specs/every-service.ts). */
+/** What only a service itself can say to the specs that hold for each of them (packages/test-kit). */
 export interface Subject {
   /** Requests that it alone refuses, by what is wrong with them. What any service refuses follows from its routes. */
   badRequests?: Record<string, BadRequest>

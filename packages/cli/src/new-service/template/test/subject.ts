@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createEnvelope, examplePayload, paymentEvents } from '@orderflow/envelope-schema'
 import { publisherOf, type Subject } from '@orderflow/service-kit/testing'
 
-/** What the specs of every service (test/specs/every-service.ts) need to know of this one. */
+/** What the specs of every service (packages/test-kit) need to know of this one. */
 export const subject: Subject = {
   event() {
     const OrderId = randomUUID()

@@ -1,10 +1,61 @@
 import { randomUUID } from 'node:crypto'
-import { type EventType, fieldSchema, payloadFields } from '@orderflow/envelope-schema'
+import { deadLetterTopic, type EventType, fieldSchema, payloadFields } from '@orderflow/envelope'
+import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
+import { expect } from 'chai'
+import { recordOf } from './effects.ts'
+import { createProducer, openLog } from './kafka.ts'
+import { type TestedService, typesOn } from './tested-services.ts'
 
-/** A record that is no event that a service can take. */
-export interface Poison {
+/** Declares the specs of records that a service cannot handle, on each topic that it consumes. */
+export function poison(service: TestedService, running: () => RunningStack): void {
+  const { name, subject } = service
+  const records = Object.keys(service.consumes).flatMap((topic) => {
+    const [first, ...others] = typesOn(service, topic)
+    const kinds = [first ? poisonOf(first) : {}, ...others.map(wrongFields)].flatMap((each) => Object.entries(each))
+    return kinds.map(([what, kind]) => ({ what, ...kind, topic, key: `poison ${randomUUID()} ü/+%` }))
+  })
+
+  describe('of what is no event of its own', () => {
+    let dead: Awaited<ReturnType<typeof openLog>>
+    const behind = records.map(() => subject.event())
+    before(async () => {
+      dead = await openLog(running().kafka, Object.keys(service.consumes).map(deadLetterTopic))
+      const producer = createProducer(running().kafka)
+      // As if each were in the way of an event that the service takes.
+      for (const [index, { topic, key, value }] of records.entries()) {
+        await producer.send({ topic, key, value, headers: { 'x-odd header\n': '\u0001ü', __offset: '999999' } })
+        const healthy = behind[index]
+        if (healthy) await producer.send({ ...recordOf(running(), healthy), key })
+      }
+      await producer.close()
+    })
+    after(() => dead?.close())
+    const lettersOf = (key: string) =>
+      dead.records.filter((record) => record.key === key && record.headers['deadletter-app'] === name)
+
+    for (const { what, value, reason, tells, topic, key } of records) {
+      it(`makes one dead letter that says why: ${what}, on ${topic}`, async () => {
+        const letter = await eventually(() => lettersOf(key)[0], 'the dead letter')
+        expect(letter.headers).to.include({ 'deadletter-reason': reason, 'deadletter-topic': topic })
+        expect(letter.headers['deadletter-detail']).to.contain(tells)
+        expect(letter.headers['deadletter-offset']).not.to.equal('999999')
+        expect(letter.value.toString('hex')).to.equal(Buffer.from(value ?? '').toString('hex'))
+      })
+    }
+
+    it('takes what comes behind each of them, and makes no second dead letter', async () => {
+      const url = urlOf(running(), name)
+      for (const event of behind) await eventually(() => subject.effectOf(url, event), `the effect of ${event.key}`)
+      await dead.caughtUp()
+      for (const { what, key } of records) expect(lettersOf(key), what).to.have.length(1)
+    })
+  })
+}
+
+/** A record that a service cannot handle. */
+interface Poison {
   value: string | Buffer | null
-  /** On its dead letter: the reason, and what its detail tells. */
+  /** Reason on the dead letter, and a part of its detail. */
   reason: string
   tells: string
 }
@@ -12,7 +63,7 @@ export interface Poison {
 const deep = '['.repeat(20_000) + ']'.repeat(20_000)
 const text = (event: object) => JSON.stringify(event)
 
-/** Records of any publisher, the first ones without a name and the others with this one. */
+/** Returns poison records by what is wrong with them. All but the first ones have the name of this event. */
 export function poisonOf(type: EventType): Record<string, Poison> {
   const [name = ''] = type.split('@')
   const event = (changes: object = {}, payload: object = {}) => text(sample(type, changes, payload))
@@ -44,8 +95,8 @@ export function poisonOf(type: EventType): Record<string, Poison> {
   }
 }
 
-/** Payloads of which one field is not what the schema says. */
-export function wrongFields(type: EventType): Record<string, Poison> {
+/** Returns records with one invalid field in their Payload. */
+function wrongFields(type: EventType): Record<string, Poison> {
   const cases = payloadFields(type).map((field): Record<string, Poison> => {
     const wrong = (value: unknown): Poison => ({
       value: text(sample(type, {}, { [field]: value })),
@@ -67,10 +118,7 @@ export function wrongFields(type: EventType): Record<string, Poison> {
   return cases.reduce((all, some) => Object.assign(all, some), {})
 }
 
-/** Those of OrderCreated, which both services handle. */
-export const poison = poisonOf('OrderCreated@1')
-
-/** An event of the type, of another application, with the six required fields and a payload that its schema takes. */
+/** Returns a valid event of another application, with the six required fields. */
 function sample(type: EventType, changes: object = {}, payload: object = {}) {
   const [Name, version] = type.split('@')
   const fields = payloadFields(type).map((field) => [field, sampleOf(fieldSchema(type, field))])

@@ -1,12 +1,17 @@
-import { type ProblemBody, send } from '@orderflow/chaos/clients/api'
 import type { Route } from '@orderflow/service-kit'
-import type { BadRequest } from '@orderflow/service-kit/testing'
+import { type BadRequest, send } from '@orderflow/service-kit/testing'
 import { type RunningStack, urlOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { TestedService } from '../../support/tested-services.ts'
+import type { TestedService } from './tested-services.ts'
 
 type Operation = Route['operation']
 type Cases = Record<string, BadRequest>
+interface Problem {
+  status: number
+  detail: string
+  instance: string
+  errors?: { pointer: string }[]
+}
 interface Body {
   required: string[]
   example: object
@@ -15,12 +20,12 @@ interface Body {
 const json = { 'content-type': 'application/json' }
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-/** What any service refuses, as its routes say, and what it alone does. */
+/** Declares the specs of requests that a service refuses: by its routes, and by its own subject. */
 export function badRequests({ name, parts, subject }: TestedService, running: () => RunningStack): void {
   const cases = { ...refusedByRoutes(parts.routes), ...subject.badRequests }
   for (const [what, { path, init, status, pointers, tells }] of Object.entries(cases)) {
     it(`answers ${status} to ${what}, and says how to mend it`, async () => {
-      const answer = await send<ProblemBody>(urlOf(running(), name) + path, init)
+      const answer = await send<Problem>(urlOf(running(), name) + path, init)
       expect(answer.status).to.equal(status)
       expect(answer.headers.get('content-type')).to.match(/^application\/problem\+json/)
       expect(answer.body).to.include({ status })
@@ -33,13 +38,15 @@ export function badRequests({ name, parts, subject }: TestedService, running: ()
 
 function refusedByRoutes(routes: readonly Route[]): Cases {
   const operations = routes.map(({ operation }) => operation)
-  return Object.assign(
+  return together([
     { 'an unknown route': { path: '/v2/nothing', status: 404, tells: /\/docs/ } },
     ...operations.map(refusedByAny),
     ...operations.map(refusedForParameters),
     ...operations.map(refusedForBody),
-  )
+  ])
 }
+
+const together = (all: Cases[]): Cases => Object.fromEntries(all.flatMap((cases) => Object.entries(cases)))
 
 const titleOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path}`
 const pathOf = ({ path }: Operation, id = unknownId) => path.replace(/\{\w+\}/, id)
@@ -111,7 +118,7 @@ function refusedForParameters(operation: Operation): Cases {
       [`${title} with 256 characters of ${name}`]: { ...key('k'.repeat(256)), tells: /255/ },
     }
   })
-  return Object.assign({}, ...cases)
+  return together(cases)
 }
 
 function refusedForBody(operation: Operation): Cases {

@@ -1,10 +1,10 @@
-import { send } from '@orderflow/chaos/clients/api'
-import { createProducer, type OutsideRecord } from '@orderflow/chaos/clients/kafka'
-import { createSigner, type SubjectEvent, signatureHeader } from '@orderflow/service-kit/testing'
+import { createSigner, type SubjectEvent, send, signatureHeader } from '@orderflow/service-kit/testing'
 import { eventually, type RunningStack, urlOf } from '@orderflow/stack'
-import type { TestedService } from '../../support/tested-services.ts'
+import { expect } from 'chai'
+import { createProducer, type OutsideRecord, openLog } from './kafka.ts'
+import type { TestedService } from './tested-services.ts'
 
-/** An event as its publisher writes it: signed, as one of a service of ours must be where services sign. Nobody minds with others. */
+/** Returns an event as its publisher writes it. It is signed if services sign; receivers ignore the signature of other publishers. */
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
@@ -26,17 +26,18 @@ export async function publishUnder(
 ): Promise<void> {
   const producer = createProducer(stack.kafka)
   const { key: _, ...record } = recordOf(stack, event)
+  // biome-ignore lint/plugin/no-spread-arguments: a spec has about ten keys
   await producer.send(...keys.map((key) => ({ ...record, ...(key !== undefined && { key }) })))
   await producer.close()
 }
 
-/** What came of an event in a service, once it did. */
+/** Waits for the effect of an event in a service, and returns it. */
 export function effectOf({ name, subject }: TestedService, stack: RunningStack, event: SubjectEvent): Promise<unknown> {
   const url = urlOf(stack, name)
   return eventually(async () => await subject.effectOf(url, event), `what ${name} makes of ${event.key}`)
 }
 
-/** Ids of all that a service lists. */
+/** Returns the ids on all pages of all lists of a service. */
 export async function listedIds({ name, parts }: TestedService, stack: RunningStack): Promise<string[]> {
   const ids: string[] = []
   const lists = parts.routes.map(({ operation }) => operation).filter(({ body }) => body.name.endsWith('Page'))
@@ -45,9 +46,41 @@ export async function listedIds({ name, parts }: TestedService, stack: RunningSt
       const query: string = cursor ? `&cursor=${cursor}` : ''
       const url = `${urlOf(stack, name)}${path}?limit=100${query}`
       const { body } = await send<{ items: { id: string }[]; next: string | null }>(url)
-      ids.push(...body.items.map(({ id }) => id))
+      for (const { id } of body.items) ids.push(id)
       cursor = body.next
     }
   }
   return ids
+}
+
+/** Expects that a service announced each event at most once. Repeated announcements must have the same bytes. */
+export async function expectAnnouncedOnce(
+  { name, produces }: TestedService,
+  stack: RunningStack,
+  events: SubjectEvent[],
+): Promise<void> {
+  if (produces.length === 0) return
+  const log = await openLog(stack.kafka, produces)
+  try {
+    await log.caughtUp()
+    const causes = new Set(events.map(({ envelope }) => envelope.Id))
+    const told = new Map<string, Set<string>>()
+    for (const { value } of log.records) {
+      const envelope = read(value)
+      const cause = envelope?.Headers?.CausationId ?? ''
+      if (envelope?.AppName === name && causes.has(cause))
+        told.set(cause, (told.get(cause) ?? new Set()).add(value.toString()))
+    }
+    for (const [cause, texts] of told) expect([...texts], `announced of ${cause}`).to.have.length(1)
+  } finally {
+    await log.close()
+  }
+}
+
+function read(value: Buffer): { AppName?: string; Headers?: { CausationId?: string } } | undefined {
+  try {
+    return JSON.parse(value.toString())
+  } catch {
+    return undefined
+  }
 }

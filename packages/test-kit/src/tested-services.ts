@@ -1,4 +1,4 @@
-import type { EventType } from '@orderflow/envelope-schema'
+import type { EventType } from '@orderflow/envelope'
 import {
   type BaseSettings,
   createDocuments,
@@ -11,17 +11,29 @@ import {
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
 import { doesConsume, type Service, services } from '@orderflow/stack'
 
-/** A service as the specs of all services see it. */
+/** A service with all that the specs need. */
 export interface TestedService extends Service {
   definition: ServiceDefinition
-  /** Those of its appsettings.json. */
+  /** Settings of its appsettings.json. */
   settings: BaseSettings
-  /** What it does, by its own account; none of it is called. */
+  /** Routes and reactions that it declares. The specs call none of them. */
   parts: ServiceParts
   subject: Subject
 }
 
-/** Every service of services.json, by what its package says of itself. */
+export type Documents = Record<string, unknown>
+
+/** Actions of an operator on the stores of a stack, in processes or in containers. */
+export interface Operator {
+  /** Returns the documents of the service's domain. */
+  documents: (role: string) => Documents | Promise<Documents>
+  /** Restarts the services with these roles, or all services, with empty stores. */
+  loseStores: (...roles: string[]) => Promise<void>
+  /** Runs `make rebuild` for a service and returns its output. */
+  rebuild: (role: string, ...args: string[]) => Promise<string>
+}
+
+/** Loads every service of services.json from its package. */
 export async function testedServices(): Promise<TestedService[]> {
   return Promise.all(
     services.map(async (service) => {
@@ -50,9 +62,9 @@ function partsOf(definition: ServiceDefinition, settings: BaseSettings): Service
   })
 }
 
-/** Those of the services that react to events. */
+/** Returns the services that react to events. */
 export const reacting = (services: readonly TestedService[]): TestedService[] => services.filter(doesConsume)
 
-/** Types of the events that it reacts to on a topic. */
+/** Returns the types of the events that a service handles on a topic. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>
   Object.keys(parts.reactions[topic] ?? {}) as EventType[]

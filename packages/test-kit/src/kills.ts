@@ -1,12 +1,11 @@
-import { createProducer } from '@orderflow/chaos/clients/kafka'
 import type { SubjectEvent } from '@orderflow/service-kit/testing'
 import { eventually, type RunningStack, sidecarOf } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { TestedService } from '../../support/tested-services.ts'
-import { expectAnnouncedOnce } from './announcements.ts'
-import { effectOf, listedIds, recordOf } from './effects.ts'
+import { effectOf, expectAnnouncedOnce, listedIds, recordOf } from './effects.ts'
+import { createProducer } from './kafka.ts'
+import type { TestedService } from './tested-services.ts'
 
-/** kill -9 of all services, then of all sidecars, each in the middle of a stream of events. They are dead at once: so they come back at once. */
+/** Declares the specs of kill -9: all services, and then all sidecars, are killed at once in a stream of events, and started again. */
 export function kills(tested: TestedService[], running: () => RunningStack): void {
   describe('all services', () => {
     const parts = { service: ({ name }: TestedService) => name, sidecar: sidecarOf }
@@ -31,7 +30,7 @@ async function expectTakenOnce(service: TestedService, stack: RunningStack, even
   await expectAnnouncedOnce(service, stack, events)
 }
 
-/** Publishes one event after the other until `end`, which answers all of them. */
+/** Publishes one event after the other until `end`, which returns all of them. */
 function startStream(service: TestedService, stack: RunningStack) {
   const events: SubjectEvent[] = []
   let isEnding = false
@@ -46,7 +45,7 @@ function startStream(service: TestedService, stack: RunningStack) {
   }
   const publishing = publish()
   return {
-    /** Until the service has taken some of it. */
+    /** Waits until the service has handled the first event. */
     async untilTaken(): Promise<void> {
       await effectOf(service, stack, await eventually(() => events[0], 'the first event'))
     },

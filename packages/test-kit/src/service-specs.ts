@@ -1,14 +1,24 @@
 import type { RunningStack } from '@orderflow/stack'
 import { expect } from 'chai'
-import type { TestedService } from '../../support/tested-services.ts'
-import type { Operator } from '../rebuild.ts'
-import { expectAnnouncedOnce } from './announcements.ts'
-import { effectOf, publish, publishUnder } from './effects.ts'
+import { badRequests } from './bad-requests.ts'
+import { effectOf, expectAnnouncedOnce, publish, publishUnder } from './effects.ts'
+import { poison } from './poison.ts'
+import { type Operator, reacting, type TestedService } from './tested-services.ts'
 
-/** Enough keys to meet every partition. */
+/** Declares the specs of one service: bad requests, and for a service that reacts to events, poison and duplicates. */
+export function serviceSpecs(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
+  describe(service.name, () => {
+    badRequests(service, running)
+    if (reacting([service]).length === 0) return
+    poison(service, running)
+    duplicates(service, running, operator)
+  })
+}
+
+/** Enough keys for every partition. */
 const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
-/** Events that come again. */
+/** Declares the spec of an event that is delivered several times, under several keys. */
 export function duplicates(service: TestedService, running: () => RunningStack, operator: () => Operator): void {
   it('is changed by an event once, and tells of it in the same bytes, however often it comes and under whatever key', async () => {
     const event = service.subject.event()
@@ -16,7 +26,7 @@ export function duplicates(service: TestedService, running: () => RunningStack, 
     const effect = await effectOf(service, running(), event)
     const documents = await operator().documents(service.role)
     await publishUnder(running(), event, [event.key, event.key, undefined, ...keys])
-    // One of these is behind the copies in each partition.
+    // In each partition, one of these follows the copies.
     const behind = keys.map((key) => ({ key, event: service.subject.event() }))
     for (const { key, event } of behind) await publishUnder(running(), event, [key])
     for (const { event } of behind) await effectOf(service, running(), event)
