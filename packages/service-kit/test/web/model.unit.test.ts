@@ -1,4 +1,4 @@
-import { examplePayload } from '@orderflow/envelope-schema'
+import { examplePayload } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { jsonBody } from '../../src/web/body.ts'
