@@ -63,8 +63,8 @@ describe('event-gateway', () => {
   const outcomesOf = ({ body }: Answer<ServedOutcome>) =>
     body.items.map(({ outcome, code }) => [outcome, code].filter(Boolean).join(' '))
 
-  describe('where nobody is asked', () => {
-    it('publishes an envelope in the bytes that came, with the ids that receivers derive, by its OrderId, unsigned', async () => {
+  describe('without authentication', () => {
+    it('publishes an envelope’s own bytes, with the ids that receivers derive, keyed by OrderId and unsigned', async () => {
       const event = envelope()
       const text = JSON.stringify(event).replace('"Total":10', '"Total": 10.00,"more": [12345678901234567890]')
       const { Id, TraceId } = derivedIds(text, event.Payload.OrderId)
@@ -78,7 +78,7 @@ describe('event-gateway', () => {
       expect(sidecar.published[0]).to.deep.include({ topic: 'orderevents', key: event.Payload.OrderId, headers: {} })
     })
 
-    it('publishes a list in one call, and tells of each in its place', async () => {
+    it('publishes a list in one call and returns an outcome for each envelope', async () => {
       const reduced = envelope()
       const all = [full(), reduced, full()]
       const reducedIds = derivedIds(JSON.stringify(reduced), reduced.Payload.OrderId)
@@ -93,7 +93,7 @@ describe('event-gateway', () => {
       expect(sidecar.calls.publish).to.equal(1)
     })
 
-    it('publishes lines, and tells which of them are wrong', async () => {
+    it('publishes lines and reports the invalid ones', async () => {
       const good = JSON.stringify(full())
       const answer = await publish(`${good}\n\n{"AppId":\n${good}\n`, lines)
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused not-json', 'accepted']])
@@ -105,7 +105,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([good, good])
     })
 
-    it('refuses what is wrong in a list and publishes the rest, saying what the contract says', async () => {
+    it('refuses the invalid envelopes of a list with the contract’s problems and publishes the rest', async () => {
       const answer = await publish([full(), envelope({ Name: 'OrderCreatd' }), envelope({}, { Total: '10' }), 1])
       expect(answer.status).to.equal(207)
       expect(outcomesOf(answer)).to.deep.equal([
@@ -125,18 +125,18 @@ describe('event-gateway', () => {
       expect(published()).to.have.length(1)
     })
 
-    it('answers 400 with the list when nothing of it is right', async () => {
+    it('answers 400 with all outcomes if no envelope of a list is valid', async () => {
       const answer = await publish([{ ...envelope(), AppId: undefined }])
       expect([answer.status, outcomesOf(answer), published()]).to.deep.equal([400, ['refused not-an-envelope'], []])
       expect(answer.body.items[0]?.errors).to.deep.equal([{ pointer: '/AppId', message: 'is missing' }])
     })
 
-    it('takes in an event that no schema here knows, as the stream does, and says so', async () => {
+    it('accepts an event without a schema, as the stream does, with a warning', async () => {
       const { status, body } = await publish(envelope({ Name: 'Observed' }, {}))
       expect([status, body.items[0]?.warnings[0]?.pointer]).to.deep.equal([202, '/Name'])
     })
 
-    it('lets nobody speak as a service of ours, signed or not', async () => {
+    it('refuses an AppId of our own services, signed or not', async () => {
       const [order, payment] = [publisherOf('orderevents'), publisherOf('paymentevents')]
       const answer = await publish([
         full({ AppId: order.id, AppName: order.name }),
@@ -152,7 +152,7 @@ describe('event-gateway', () => {
       expect(answer.body.items[0]?.errors[0]?.message).to.match(/order-service, which speaks for itself/)
     })
 
-    it('lets nobody write what is not for others to write', async () => {
+    it('refuses topics that outside applications may not write', async () => {
       const closed = await request('/v1/events/paymentevents', full())
       expect([closed.status, closed.body.detail]).to.deep.equal([
         403,
@@ -164,7 +164,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('holds a listed application to its entry', async () => {
+    it('limits a listed application to its entry in trust.json', async () => {
       const file = trustFile('taken-in', {
         [legacy.id]: { name: legacy.name, topics: { orderevents: ['OrderCancelled'] } },
       })
@@ -175,7 +175,7 @@ describe('event-gateway', () => {
       ])
     })
 
-    it('hands on the trace of the request, unless the envelope is of another', async () => {
+    it('continues the trace of the request unless the envelope has its own', async () => {
       const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
       const own = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
       await publish([envelope(), full({ TraceId: own }), full()], { traceparent })
@@ -190,7 +190,7 @@ describe('event-gateway', () => {
   describe('when publishing fails', () => {
     const lost = () => new SidecarError('publish', new Error('no answer'))
 
-    it('says that nobody knows, and what sending it again would do', async () => {
+    it('reports an unknown outcome and the effect of sending again', async () => {
       sidecar.failures.publish.push(lost())
       const answer = await publish([full(), envelope(), {}])
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1'])
@@ -202,7 +202,7 @@ describe('event-gateway', () => {
       )
     })
 
-    it('is the same event when it is sent again with its Idempotency-Key, alone or among others', async () => {
+    it('makes an envelope the same event when it is sent again with its Idempotency-Key, alone or with others', async () => {
       const key = { 'idempotency-key': 'a' }
       const event = envelope()
       sidecar.failures.publish.push(lost())
@@ -222,7 +222,7 @@ describe('event-gateway', () => {
       expect(again.body.items[0]?.variant).to.equal('reduced')
     })
 
-    it('gives an envelope what it lacks and nothing else', async () => {
+    it('adds only missing ids to an envelope', async () => {
       const event = full()
       await publish([event, { ...event, TraceId: undefined }], { 'idempotency-key': 'a' })
       const [whole, completed] = published()
@@ -230,14 +230,14 @@ describe('event-gateway', () => {
       expect(JSON.parse(completed ?? '')).to.deep.equal({ ...event, TraceId: event.CorrelationId })
     })
 
-    it('tells what the broker refuses from what it did not answer', async () => {
+    it('distinguishes a refusal of the broker from a missing answer', async () => {
       sidecar.failures.publish.push(new SidecarError('publish', new Error('too large'), 'refused'))
       const answer = await publish(full())
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([400, ['refused not-taken']])
     })
   })
 
-  describe('where callers are asked who they are', () => {
+  describe('with authentication', () => {
     const keyOf = (name: string, tenant = '', scopes = ['events:write']) =>
       createApiKey({ name, scopes, tenant }, new Date())
     const keys = { own: keyOf('legacy'), rotated: keyOf('legacy'), other: keyOf('shop'), acme: keyOf('legacy', 'acme') }
@@ -254,12 +254,12 @@ describe('event-gateway', () => {
       return `${status} ${body.items[0]?.errors[0]?.message ?? ''}`
     }
 
-    it('takes an application’s events with its key, also while it is being replaced', async () => {
+    it('accepts an application’s events with its key, also while the key is replaced', async () => {
       for (const name of ['own', 'rotated'] as const) expect(await outcomesFor(full(), name), name).to.equal('202 ')
       expect(published()).to.have.length(2)
     })
 
-    it('takes them with no other key, and with none', async () => {
+    it('refuses them with another key and without a key', async () => {
       expect(await outcomesFor(full(), 'other')).to.match(/^403 .*with another apiKey than the one that sent this/)
       expect((await publish(full(), {}, closed({ [legacy.id]: entry }))).status).to.equal(401)
       const { apiKey: _, ...keyless } = entry
@@ -269,7 +269,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('takes no application that is not listed, also where the stream does, and nothing beyond an entry', async () => {
+    it('refuses an unlisted application, even if the stream accepts it, and events beyond an entry', async () => {
       expect(await outcomesFor(full({ AppId: crypto.randomUUID() }), 'own')).to.match(/^403 AppId .* is not listed/)
       expect(await outcomesFor(full({ AppName: 'another' }), 'own')).to.match(/^403 .*with another AppName/)
       expect(
@@ -278,7 +278,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('takes a TenantID that the file or the key has, and no other', async () => {
+    it('accepts only a TenantID of the file or the key', async () => {
       const named = { [legacy.id]: { ...entry, tenants: ['north', 'acme'] } }
       const cases: [tenant: string | undefined, key: keyof typeof keys, entries: object | undefined, status: number][] =
         [
@@ -300,7 +300,7 @@ describe('event-gateway', () => {
       }
     })
 
-    it('publishes what of a list is its sender’s, and nothing else', async () => {
+    it('publishes only the sender’s own envelopes of a list', async () => {
       const all = [full(), full({ AppId: crypto.randomUUID() }), full()]
       const answer = await publish(all, as('own'), closed({ [legacy.id]: entry }))
       expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
@@ -308,11 +308,11 @@ describe('event-gateway', () => {
     })
   })
 
-  describe('asked to judge', () => {
+  describe('validation', () => {
     const judge = (body: string | object, query = '', headers = {}) =>
       request<{ mode: string; items: Judged[] }>(`/v1/envelopes/validate${query}`, body, headers)
 
-    it('says of each envelope what is wrong with it, as publisher or receiver, and publishes none', async () => {
+    it('returns the problems of each envelope, by the rules of publishers or receivers, and publishes none', async () => {
       const { status, body } = await judge([full(), envelope()])
       expect([status, body.mode]).to.deep.equal([200, 'publisher'])
       expect(body.items.map(({ valid, variant }) => [valid, variant])).to.deep.equal([
@@ -324,7 +324,7 @@ describe('event-gateway', () => {
       expect(published()).to.deep.equal([])
     })
 
-    it('tells the line of each', async () => {
+    it('returns the line number of each envelope', async () => {
       const { body } = await judge(`\n${JSON.stringify(full())}\n{`, '', lines)
       expect(body.items.map(({ line, valid, code }) => [line, valid, code])).to.deep.equal([
         [2, true, undefined],
@@ -333,13 +333,13 @@ describe('event-gateway', () => {
     })
   })
 
-  it('publishes to all topics that others may write, and to no other', () => {
+  it('publishes to exactly the topics that outside applications may write', () => {
     const file = new URL('../../../components/trust/publishers.json', import.meta.url)
     const { outside } = JSON.parse(readFileSync(file, 'utf8')) as { outside: string[] }
     expect(service.produces).to.have.members(outside)
   })
 
-  it('shows the contract’s schemas to everybody, under the paths of their ids', async () => {
+  it('serves the contract’s schemas without authentication under the paths of their ids', async () => {
     const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
     await withServer(closed.web, async (url) => {
       const { schemas } = (await (await fetch(`${url}/schemas`)).json()) as { schemas: string[] }
@@ -352,7 +352,7 @@ describe('event-gateway', () => {
     })
   })
 
-  it('shows what there is to say as an AsyncAPI document, and as a page that may run its own script alone', async () => {
+  it('serves the AsyncAPI document, and its page with a policy that allows only its own script', async () => {
     const closed = appWith({ Auth__Mode: 'closed', Auth__ApiKeys: '[]' })
     await withServer(closed.web, async (url) => {
       const document = (await (await fetch(`${url}/asyncapi.json`)).json()) as { channels: object }
@@ -365,7 +365,7 @@ describe('event-gateway', () => {
     })
   })
 
-  it('leads to all of it from below a path prefix at a proxy', async () => {
+  it('serves all of them below a path prefix of a proxy', async () => {
     const { web } = appWith({ Web__Proxies: '1' })
     const headers = { 'x-forwarded-prefix': '/publish' }
     await withServer(web, async (url) => {

@@ -17,7 +17,7 @@ const refusalOf = (body: string, type?: Parameters<typeof itemsOf>[1]) => {
 }
 
 describe('the envelopes in a body', () => {
-  it('are one, or those of a list, by their places', () => {
+  it('are one envelope, or the elements of a list with their indexes', () => {
     expect(items(' {"a": 1} ')).to.deep.equal([{ index: 0, text: '{"a": 1}' }])
     expect(items('[ {"a": 1.0} ,null]')).to.deep.equal([
       { index: 0, text: '{"a": 1.0}' },
@@ -25,7 +25,7 @@ describe('the envelopes in a body', () => {
     ])
   })
 
-  it('are the lines that are not blank, by their numbers', () => {
+  it('are the non-blank lines with their line numbers', () => {
     expect(items('\ufeff{}\r\n\n  \n{"a":1}', bodyTypes.lines)).to.deep.equal([
       { index: 0, line: 1, text: '{}' },
       { index: 1, line: 4, text: '{"a":1}' },
@@ -46,7 +46,7 @@ describe('the envelopes in a body', () => {
     expect(refusalOf('{}\n'.repeat(maxItems + 1), bodyTypes.lines)).to.equal('too-many-items')
   })
 
-  it('are none of a list that does not end', () => {
+  it('are refused if a list has no end', () => {
     expect(refusalOf('[{}')).to.equal('not-json')
     expect(() => items('[{}')).to.throw(GatewayError, /Nothing was published/)
   })

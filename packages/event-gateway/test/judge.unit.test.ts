@@ -6,8 +6,8 @@ import { envelope, full } from './envelopes.ts'
 const judged = (text: string | object, mode: Parameters<typeof judge>[1] = 'receiver') =>
   judge(Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)), mode)
 
-describe('what is said of an envelope', () => {
-  it('is its variant, and that publishers who want to be traced send the full one', () => {
+describe('the verdict on an envelope', () => {
+  it('names its variant, and recommends the full one to publishers', () => {
     expect(judged(envelope())).to.include({ valid: true, variant: 'reduced' })
     expect(judged(full())).to.include({ valid: true, variant: 'full' })
     expect(judged(full(), 'publisher')).to.include({ valid: true })
@@ -15,7 +15,7 @@ describe('what is said of an envelope', () => {
     expect(errors.map(({ pointer }) => pointer)).to.deep.equal(['/Id', '/CorrelationId', '/TraceId'])
   })
 
-  it('is that a key stands twice, whatever the last of them says', () => {
+  it('reports a duplicate key, whatever its last value is', () => {
     const { AppId, ...rest } = envelope()
     const text = `{"AppId":"${crypto.randomUUID()}","AppId":"${AppId}",${JSON.stringify(rest).slice(1)}`
     expect(parseEvent(Buffer.from(text)).AppId).to.equal(AppId)
@@ -29,7 +29,7 @@ describe('what is said of an envelope', () => {
     ])
   })
 
-  it('is that an amount has more digits than a number keeps', () => {
+  it('reports an amount with more digits than a number keeps', () => {
     const text = (amount: string, note = 1) =>
       JSON.stringify(envelope({ Note: note })).replace(/"Total":10/, `"Total":${amount}`)
     expect(judged(text('999999999999.999999'))).to.deep.include({ valid: false, code: 'invalid-payload' })
@@ -39,13 +39,13 @@ describe('what is said of an envelope', () => {
     expect(judged(text('10').replace('"Note":1', '"Note":9007199254740993')).valid).to.equal(true)
   })
 
-  it('tells of no key that only its publisher knows', () => {
+  it('reports no duplicate among fields outside the contract', () => {
     const { Payload, ...rest } = envelope()
     const text = `{"Payload":{"Ada Lovelace":1,"Ada Lovelace":2,${JSON.stringify(Payload).slice(1)},${JSON.stringify(rest).slice(1)}`
     expect(judged(text).errors.map(({ pointer }) => pointer)).to.deep.equal(['/Payload'])
   })
 
-  it('is that it is too large for its topic, before it is read', () => {
+  it('reports an envelope that is too large for its topic before it is parsed', () => {
     const sized = (bytes: number) => `${' '.repeat(bytes - JSON.stringify(full()).length)}${JSON.stringify(full())}`
     expect(judged(sized(maxEnvelopeBytes)).valid).to.equal(true)
     expect(judged(sized(maxEnvelopeBytes + 1))).to.deep.equal({

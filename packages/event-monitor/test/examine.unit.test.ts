@@ -9,7 +9,7 @@ const folder = new URL('../../../envelope-schema/fixtures/', import.meta.url)
 const fixtures = (kind: 'valid' | 'invalid') =>
   readdirSync(new URL(kind, folder)).map((name) => ({ name, bytes: readFileSync(new URL(`${kind}/${name}`, folder)) }))
 
-describe('how the monitor sees a record', () => {
+describe('an examined record', () => {
   for (const { name, bytes } of [...fixtures('valid'), ...fixtures('invalid')]) {
     it(`is how a receiver sees ${name}`, () => {
       const { kind, body } = examine({ ...logRecord(''), value: bytes }, trusting)
@@ -19,7 +19,7 @@ describe('how the monitor sees a record', () => {
     })
   }
 
-  it('tells of one whose publisher may not say it', () => {
+  it('is untrusted if its publisher may not publish it', () => {
     const refusing = {
       requireTrusted() {
         throw new UntrustedError('its AppName is order-service, whose AppId is another')
@@ -32,7 +32,7 @@ describe('how the monitor sees a record', () => {
     ])
   })
 
-  it('gives a record, and its dead letters, the ids that other receivers derive from value and key', () => {
+  it('has the ids that other receivers derive from value and key, as do its dead letters', () => {
     const deadLetterOf = (headers: Record<string, string>) => ({
       topic: 'orderevents.dead',
       headers: {
@@ -61,14 +61,14 @@ describe('how the monitor sees a record', () => {
     }
   })
 
-  it('keeps the ids of positions for what reached the log before the moment of the setting', () => {
+  it('keeps ids of positions for records older than the setting’s moment', () => {
     const at = Date.UTC(2026, 0, 1)
     const idOf = (before: number) => examine(logRecord(orderCreated(), { offset: 7, at }), trusting, before).ids.id
     expect(idOf(at + 1)).to.equal(deterministicId('event', 'orderevents', '0', '7'))
     expect(idOf(at)).not.to.equal(deterministicId('event', 'orderevents', '0', '7'))
   })
 
-  it('gives a reduced envelope the ids that its receivers give it, also once it was replayed', () => {
+  it('has the ids that receivers derive for a reduced envelope, also after a replay', () => {
     const document = orderCreated()
     const first = examine(logRecord(document, { offset: 3 }), trusting)
     const replayed = examine(
@@ -79,12 +79,12 @@ describe('how the monitor sees a record', () => {
     expect(replayed.body.origin).to.deep.equal({ topic: 'orderevents', partition: 0, offset: '3' })
   })
 
-  it('of a tombstone is that it is none', () => {
+  it('has no document if it is a tombstone', () => {
     const { kind, body } = examine(logRecord(''), trusting)
     expect([kind.validity, body.note]).to.deep.equal(['not-json', '(nothing: a tombstone)'])
   })
 
-  it('of a document that nests deeper than an event may has one placeholder for what is deeper', () => {
+  it('has one placeholder for levels deeper than an event may have', () => {
     // Lists in objects, so many levels of both.
     const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`
     expect(examine(logRecord(nested(64)), trusting).body.masked).to.equal(undefined)
@@ -99,14 +99,14 @@ describe('how the monitor sees a record', () => {
     }
   })
 
-  it('names a publisher whose document nests too deep, and takes no name from what does', () => {
+  it('names the publisher of a document that nests too deep, but takes no name from the deep part', () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
     const text = (over: Record<string, unknown>) => JSON.stringify(orderCreated(over)).replace('"deep"', deep)
     expect(examine(logRecord(text({ Extra: 'deep' })), trusting).kind.appName).to.equal('older-application')
     expect(examine(logRecord(text({ AppName: 'deep' })), trusting).kind.appName).to.equal(null)
   })
 
-  it('of a document with more to mask than it is long has a placeholder for a branch, and is nothing where that is not enough', () => {
+  it('has a placeholder for a branch if it has too much to mask, and no document if that is not enough', () => {
     const key = 'k'.repeat(64)
     const long = `${`{"${key}":`.repeat(60)}[${Array(200_000).fill('"a"').join()}]${'}'.repeat(60)}`
     const of = (Payload: string) => {
@@ -127,12 +127,12 @@ describe('how the monitor sees a record', () => {
     ])
   })
 
-  it('has so many problems of a document at most', () => {
+  it('has a limited number of problems', () => {
     const text = `{${Array.from({ length: 5_000 }, (_, index) => `"a${index}":"\\u0000"`).join()}}`
     expect(examine(logRecord(text), trusting).body.faults).to.have.length(100)
   })
 
-  it('that it cannot examine is that, so that it holds up no other', () => {
+  it('is marked as unreadable if examining it fails, so that others continue', () => {
     const failing = {
       requireTrusted() {
         throw new RangeError('Maximum call stack size exceeded')

@@ -84,7 +84,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
   const outcome = () => ({ sent, audited: ledger.audit(100).length, state: ledger.find('job')?.job.state })
   const whole = { sent: ids, audited: ids.length, state: 'done' }
 
-  it('waits, states why, and continues without a restart once there is room', async () => {
+  it('waits, states why, and continues without a restart once there is space', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()
@@ -97,7 +97,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('is refused with 503 while the disk is full, and nothing of it is done', async () => {
+  it('is refused with 503 while the disk is full, without any effect', async () => {
     ledger.jobs(1)
     await disk.fill()
     const refused = await start().catch((error: unknown) => error)
@@ -111,7 +111,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
     expect(outcome()).to.deep.equal(whole)
   })
 
-  it('lets the monitor stop and start on a full disk, and continues once there is room', async () => {
+  it('lets the monitor stop and start on a full disk, and continues once there is space', async () => {
     await start()
     await until(() => sent.length > 2)
     await disk.fill()

@@ -7,7 +7,7 @@ import { HealthProbe } from '../src/health.ts'
 /** Nothing listens there. */
 const kafka = { bootstrapBrokers: ['127.0.0.1:1'] }
 
-describe('looking at the system', () => {
+describe('the status of the system', () => {
   let server: Server
   let probe: HealthProbe
   let requests = 0
@@ -47,7 +47,7 @@ describe('looking at the system', () => {
     server.closeAllConnections()
   })
 
-  it('happens when somebody asks, once for all who ask at the same time', async () => {
+  it('is read on request, once for simultaneous requests', async () => {
     const statuses = await Promise.all([probe.status(), probe.status(), probe.status()])
     expect(requests).to.equal(1)
     expect(new Set(statuses).size).to.equal(1)
@@ -56,13 +56,13 @@ describe('looking at the system', () => {
     expect(statuses[0]?.kafka).to.include({ isUp: false })
   })
 
-  it('names the records that a service is given again and again', async () => {
+  it('names records that are delivered to a service repeatedly', async () => {
     const redelivered = [{ topic: 'orderevents', partition: 2, offset: '17', deliveries: 34 }]
     body = { status: 'ready', redelivered }
     expect((await probe.status()).services[0]).to.deep.include({ state: 'ready', redelivered })
   })
 
-  it('holds for two seconds', async () => {
+  it('is reused for two seconds', async () => {
     const first = await probe.status()
     later(1_999)
     expect(await probe.status()).to.equal(first)
@@ -71,7 +71,7 @@ describe('looking at the system', () => {
     expect(requests).to.equal(2)
   })
 
-  it('answers with what was seen before where a service takes its time, and with what it said once it did', async () => {
+  it('is the previous one while a service is slow, and the new one once it has answered', async () => {
     const first = await probe.status()
     later(2_000)
     const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -88,7 +88,7 @@ describe('looking at the system', () => {
     expect(requests).to.equal(2)
   })
 
-  it('is waited for where what was seen before is older than five seconds', async () => {
+  it('is waited for if the previous one is older than five seconds', async () => {
     await probe.status()
     later(5_000)
     wait = async () => {}

@@ -14,7 +14,7 @@ describe('the filter in a query', () => {
     }
   }
 
-  it('takes a moment with an offset, with or without seconds', () => {
+  it('accepts a moment with an offset, with or without seconds', () => {
     for (const from of ['2026-01-31T12:00Z', '2026-01-31T12:00:00.5+01:00'])
       expect(readFilter({ from })).to.deep.equal({ from })
   })
@@ -29,7 +29,7 @@ describe('the filter in a query', () => {
       expect(problemsOf({ to }), to).to.deep.equal([{ pointer: 'to', detail: `${form}; ${hint}` }])
   })
 
-  it('takes a GUID in every usual spelling', () => {
+  it('accepts a GUID in every usual spelling', () => {
     for (const text of [guid.toUpperCase(), guid.replaceAll('-', ''), `{${guid}}`, `urn:uuid:${guid}`])
       expect(readFilter({ guid: text }), text).to.deep.equal({ guid })
     expect(problemsOf({ guid: 'x' }))

@@ -92,7 +92,7 @@ describe('a job that replays dead letters', () => {
     }
   }
 
-  it('replays each once, counts what came of it, and records who did it', async () => {
+  it('replays each once, counts the outcomes, and records who did it', async () => {
     const { id } = await start({ entries: [...ids, 'gone'].map((id) => ({ id, attempt })) })
     const { replayed, refused, total, state, outcomes } = await ended(id)
     expect({ replayed, refused, total, state }).to.deep.equal({ replayed: 11, refused: 2, total: 13, state: 'done' })
@@ -103,7 +103,7 @@ describe('a job that replays dead letters', () => {
     expect(reports.at(-1)?.state).to.equal('done')
   })
 
-  it('goes on after a restart with what is left', async () => {
+  it('continues after a restart with the remaining entries', async () => {
     const { id } = await start({ perSecond: 10 })
     while (sent.length < 4) await delay(5)
     await replays.close()
@@ -166,7 +166,7 @@ describe('a job that replays dead letters', () => {
     expect(await ended(id)).to.include({ replayed: 1, refused: 0 })
   })
 
-  it('says of each item that was replayed before as which record it was', async () => {
+  it('names the earlier replay of each entry that was replayed before', async () => {
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     const { done, outcomes } = await ended(id)
@@ -178,7 +178,7 @@ describe('a job that replays dead letters', () => {
     expect(ledger.audit(100)).to.deep.equal([])
   })
 
-  it('counts and records a replay as its own that it published before it was killed', async () => {
+  it('counts and records a replay that it published before it was killed as its own', async () => {
     // Killed between the note and the ledger.
     ledger.begin([{ of: attempt, from: 9n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
@@ -188,7 +188,7 @@ describe('a job that replays dead letters', () => {
     expect(ledger.begun(attempt)).to.equal(undefined)
   })
 
-  it('does not count a replay as its own that is older than its intent', async () => {
+  it('does not count a replay that is older than its intent as its own', async () => {
     ledger.begin([{ of: attempt, from: 10n }])
     outcomeOf = () => ({ result: 'done', as: 'orderevents/0/9' })
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
@@ -203,7 +203,7 @@ describe('a job that replays dead letters', () => {
     expect(ledger.begun(attempt)).to.deep.equal({ of: attempt, from: 9n })
   })
 
-  it('of version 0.1.0 goes on, whose ledger has ids alone', async () => {
+  it('continues from a ledger of version 0.1.0, which has only ids', async () => {
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     await ended(id)
     const old = { ...ledger.find(id), entries: ['entry-1', 'entry-2'], next: 1, fingerprint: undefined }
@@ -214,7 +214,7 @@ describe('a job that replays dead letters', () => {
     expect(sent).to.deep.equal(['entry-1', 'entry-2'])
   })
 
-  it('and its audit keep what version 0.1.0 stored under other names', async () => {
+  it('keeps jobs and the audit that version 0.1.0 stored under other names', async () => {
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }] })
     const [job, audit] = [await ended(id), ledger.audit(10)]
     await replays.close()
@@ -230,7 +230,7 @@ PRAGMA user_version = 0;`)
     expect(ledger.audit(10)).to.deep.equal(audit)
   })
 
-  it('starts in whatever moment the job before it ends', async () => {
+  it('starts at any moment around the end of the previous job', async () => {
     const one = { entries: [{ id: 'entry-1', attempt }] }
     for (let turns = 0; turns < 12; turns += 1) {
       const next = Promise.withResolvers<Job>()
@@ -247,7 +247,7 @@ PRAGMA user_version = 0;`)
     }
   })
 
-  it('stops when it is told to', async () => {
+  it('stops on request', async () => {
     const { id } = await start({ perSecond: 5 })
     while (sent.length === 0) await delay(5)
     replays.stop(id)
@@ -255,7 +255,7 @@ PRAGMA user_version = 0;`)
     expect(sent.length).to.be.below(ids.length)
   })
 
-  it('forgets an edited event, which has personal values, as it ends', async () => {
+  it('deletes an edited event, which has personal values, at its end', async () => {
     const edited = Buffer.from('{"CustomerName":"Secretname"}').toString('base64')
     const { id } = await start({ entries: [{ id: 'entry-1', attempt }], edited })
     await ended(id)

@@ -34,7 +34,7 @@ describe('a live view', () => {
     )
   }
 
-  it('counts exactly what its filter lets through, and shows at most twenty rows, the newest first', async () => {
+  it('counts exactly the events that match its filter, and has at most twenty rows, newest first', async () => {
     const batches: LiveBatch[] = []
     views.open({ validity: ['valid'] }, (event, data) => {
       if (event === 'batch') batches.push(data as LiveBatch)
@@ -56,7 +56,7 @@ describe('a live view', () => {
     expect(sum(({ rows }) => rows.length)).to.be.at.least(20)
   })
 
-  it('loses batches of a client that is slow, and tells it what they counted', async () => {
+  it('drops batches of a slow client, and sends it their counts', async () => {
     const batches: LiveBatch[] = []
     let isSlow = true
     views.open({}, (event, data) => {

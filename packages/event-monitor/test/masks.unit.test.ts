@@ -63,7 +63,7 @@ describe('personal values', () => {
     ]
   }
 
-  it('are in nothing that the index answers, and not in its files', () => {
+  it('are neither in answers of the index nor in its files', () => {
     const markers = new Markers()
     const records = marked(markers)
     index.add(...records)
@@ -90,12 +90,12 @@ describe('personal values', () => {
     expect(markers.in(files.join('\n'))).to.deep.equal([])
   })
 
-  it('are found by nobody who looks for them', () => {
+  it('cannot be found by a search', () => {
     index.add(indexRecord(orderCreated({}, { CustomerName: 'Lovelace' })))
     for (const q of ['Lovelace', 'lov', 'US-1']) expect(index.reads.events({ q }, 10, undefined).items, q).to.be.empty
   })
 
-  it('stay what they are where an event is edited by somebody who does not see them', () => {
+  it('stay unchanged in an event that is edited with placeholders', () => {
     const broken = orderCreated({}, { CustomerName: undefined, CustomerNam: 'Ada', CustomerTaxId: 'GB-1', Total: '12' })
     const original = Buffer.from(JSON.stringify(broken))
     const text = editableText(original) ?? ''
@@ -117,7 +117,7 @@ describe('personal values', () => {
     expect(refused(/"Total":[\d.]+/, '"Total":12.50')).not.to.throw()
   })
 
-  it('come back with a branch that is one placeholder, since it nests too deep', () => {
+  it('are restored in a deep branch that is one placeholder', () => {
     const deep = `${'{"a":'.repeat(70)}"Ada"${'}'.repeat(70)}`
     const original = Buffer.from(JSON.stringify(orderCreated({}, { Note: 'deep' })).replace('"deep"', deep))
     const text = editableText(original) ?? ''
@@ -126,7 +126,7 @@ describe('personal values', () => {
     expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('come back as names of fields, too', () => {
+  it('are restored as names of fields', () => {
     const payload = { 'Ada Lovelace': 1, Other: { 'née Byron': 'GB-1', '*** 1': 2 } }
     const original = Buffer.from(JSON.stringify(orderCreated({}, payload)))
     const text = editableText(original) ?? ''
@@ -135,7 +135,7 @@ describe('personal values', () => {
     expect(corrected).to.equal(original.toString().replace('"Total":10', '"Total":12'))
   })
 
-  it('come back where thousands of fields have names that are not shown, without a search for each of them', function () {
+  it('are restored in thousands of hidden field names without a search for each', function () {
     // With a search for each field it takes half a minute.
     this.timeout(10_000)
     const names = Array.from({ length: 12_000 }, (_, index) => [`a name ${index}`, index])
@@ -152,7 +152,7 @@ describe('personal values', () => {
     }
   })
 
-  it('cannot be copied to where they are shown under another pointer than their own', () => {
+  it('cannot be copied to a pointer where they would be shown', () => {
     const original = Buffer.from(JSON.stringify(orderCreated()))
     const text = JSON.stringify({ ...orderCreated(), Name: '***{/AppId}***' })
     expect((JSON.parse(editedValue(text, original).toString()) as { Name: string }).Name).to.equal('***{/AppId}***')

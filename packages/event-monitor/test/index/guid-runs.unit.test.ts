@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { GuidRuns, guidNumber, guidSchema, pagesSql, seqsOf } from '../../src/index/guid-runs.ts'
 
-describe('what GUIDs lead to', () => {
-  it('is found by the pages that may have it, and not by reading all', () => {
+describe('the events of a GUID', () => {
+  it('are found by pages that may have it, without reading all', () => {
     const database = new DatabaseSync(':memory:')
     database.exec(guidSchema)
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${pagesSql}`).all(1, 2)
@@ -15,7 +15,7 @@ describe('what GUIDs lead to', () => {
     database.close()
   })
 
-  it('is every event that has one, however often runs became one', () => {
+  it('are complete, however often runs were merged', () => {
     const guids = Array.from({ length: 12 }, () => randomUUID())
     fc.assert(
       fc.property(

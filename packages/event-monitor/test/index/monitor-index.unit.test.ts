@@ -20,7 +20,7 @@ describe('an index whose log cannot be read', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('says why, and answers what it has', async () => {
+  it('reports the reason, and still answers questions', async () => {
     const troubles: (string | null)[] = []
     const { port } = kafka.address() as { port: number }
     const heard = Promise.withResolvers<void>()

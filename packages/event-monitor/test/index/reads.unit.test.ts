@@ -5,7 +5,7 @@ import { full, indexRecord, orderCreated, positionAfter, type TestIndex, testInd
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
 
-describe('what the index is asked', () => {
+describe('the index', () => {
   let index: TestIndex
   beforeEach(() => {
     index = testIndex({ segmentEvents: 20 })
@@ -15,7 +15,7 @@ describe('what the index is asked', () => {
   const offsets = (page: { items: { position: { offset: string } }[] }) =>
     page.items.map(({ position }) => Number(position.offset))
 
-  it('answers pages that have each event once, newest first, also over segments', () => {
+  it('returns pages that have each event once, newest first, across segments', () => {
     for (let offset = 0; offset < 70; offset += 7) {
       index.add(...Array.from({ length: 7 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
     }
@@ -29,7 +29,7 @@ describe('what the index is asked', () => {
     expect(offsetsRead).to.deep.equal(Array.from({ length: 70 }, (_, step) => 69 - step))
   })
 
-  it('finds an event by each of its ids, in any case, and by no other', () => {
+  it('finds an event by each of its ids in any letter case, and by no other id', () => {
     const [id, correlation, order, cause] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
     const document = full(
       'OrderCreated',
@@ -79,7 +79,7 @@ describe('what the index is asked', () => {
     expect(offsets(index.reads.events({ q: hidden }, 10, undefined))).to.deep.equal([])
   })
 
-  it('filters by what events are, and counts as many as it lists', () => {
+  it('filters by properties of events, and counts as many as it lists', () => {
     index.add(
       indexRecord(orderCreated(), { offset: 0 }),
       indexRecord(orderCreated({ AppName: 'shop' }), { offset: 1 }),
@@ -106,7 +106,7 @@ describe('what the index is asked', () => {
     }
   })
 
-  it('counts the events of a partition as they come, also when it was counted before', () => {
+  it('counts new events of a partition that was counted before', () => {
     const totals = () => [
       index.reads.events({ partition: 1 }, 1, undefined).total,
       index.reads.events({ partition: 1, name: ['StockCounted'] }, 1, undefined).total,
@@ -140,7 +140,7 @@ describe('what the index is asked', () => {
     })
   })
 
-  it('knows the causes and effects of an event, and its neighbours', () => {
+  it('returns the cause, effects and neighbours of an event', () => {
     const cause = full('OrderCreated', orderCreated().Payload as Record<string, unknown>)
     const effect = full('Shipped', {}, { Headers: { CausationId: cause.Id }, CorrelationId: cause.CorrelationId })
     index.add(indexRecord(cause, { offset: 0 }), indexRecord(effect, { offset: 1 }))
@@ -152,7 +152,7 @@ describe('what the index is asked', () => {
     expect([first?.previous, first?.following?.offset]).to.deep.equal([null, '1'])
   })
 
-  it('lists what nobody has reacted to, until somebody has, in whatever order both come', () => {
+  it('lists events without a reaction until it arrives, in either order of arrival', () => {
     const orders = Array.from({ length: 3 }, () => orderCreated())
     const idOf = (position: number) =>
       ((orders[position] as Record<string, unknown>).Payload as { OrderId: string }).OrderId
@@ -167,7 +167,7 @@ describe('what the index is asked', () => {
     expect(index.reads.missing(start, 0, 10).total).to.equal(0)
   })
 
-  it('lets an answer wait for its own answer, each within its own time', () => {
+  it('lets a reaction wait for its own reaction, each within its own time', () => {
     const by = 'a-service'
     const chained = testIndex({}, [
       { after: 'OrderCreated', answers: ['PaymentApproved'], by, within: 5, about: 'OrderId' },
@@ -191,7 +191,7 @@ describe('what the index is asked', () => {
     }
   })
 
-  it('groups dead letters by what is wrong, and knows those that were replayed', () => {
+  it('groups dead letters by their fault, and marks replayed ones', () => {
     const story = (offset: number, over: Record<string, string> = {}) => ({
       topic: 'orderevents.dead',
       offset,
@@ -232,7 +232,7 @@ describe('what the index is asked', () => {
     expect(deadLetter?.entries.map(({ id, state }) => [id, state])).to.deep.equal([[replayed?.id, 'replayed']])
   })
 
-  it('tells events and dead letters at one position apart, when the topic was created again', () => {
+  it('distinguishes events and dead letters at one position after the topic was created again', () => {
     const deadLetterOf = (at: number, reason: string, record: string) => ({
       topic: 'orderevents.dead',
       headers: {
@@ -270,7 +270,7 @@ describe('what the index is asked', () => {
     expect(deadLetter?.cause?.at).to.equal(new Date(start).toISOString())
   })
 
-  it('says how far the dead-letter topics were read, with rows that the writer has not told of yet', () => {
+  it('returns how far the dead-letter topics were read, with rows that the writer has not reported yet', () => {
     const deadLetter = (offset: number) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -297,7 +297,7 @@ describe('what the index is asked', () => {
     expect(entries.map(({ entry }) => entry.attempts[0]?.resent?.as.offset)).to.deep.equal([undefined, '9'])
   })
 
-  it('chooses entries with their newest open attempts, by ids or all that are open in a group', () => {
+  it('chooses entries with their newest open attempts, by ids or all open ones of a group', () => {
     const deadLetter = (offset: number, at: number, over: Record<string, string> = {}) =>
       indexRecord(orderCreated(), {
         topic: 'orderevents.dead',
@@ -363,7 +363,7 @@ describe('what the index is asked', () => {
     const again = { 'deadletter-replay': 'orderevents/0/9', 'deadletter-record': replayed }
     const all = () => index.reads.deadLetterEntries(undefined, undefined)
 
-    it('lists it once, with both services, each with its own dead letter', () => {
+    it('lists the record once, with both services and their dead letters', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))
       const [entry, ...others] = all()
       expect(others).to.deep.equal([])
@@ -383,7 +383,7 @@ describe('what the index is asked', () => {
       expect(entries?.map(({ id, deadLetters }) => [id, deadLetters.length])).to.deep.equal([[entry?.id, 2]])
     })
 
-    it('finds it by the id of each dead letter, and chooses it once', () => {
+    it('finds the record by the id of each dead letter, and chooses it once', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1))
       const [entry] = all()
       const ids = entry?.services.map(({ id }) => id) ?? []
@@ -396,7 +396,7 @@ describe('what the index is asked', () => {
       expect(entries.map(({ entry }) => entry.id)).to.have.members(ids)
     })
 
-    it('counts it as one that was replayed, and as open when one of them rejects it again', () => {
+    it('counts the record as replayed, and as open if one service rejects it again', () => {
       index.add(deadLetter('payment-service', 0), deadLetter('order-service', 1), note(2))
       expect(all().map(({ state, attempts }) => [state, attempts.length])).to.deep.equal([['replayed', 1]])
       const [{ id } = { id: '' }] = all()
@@ -413,12 +413,12 @@ describe('what the index is asked', () => {
       expect(index.reads.chosenEntries({ ids: [id] }).chosen).to.deep.equal([{ id, attempt: 'orderevents/0/9' }])
     })
 
-    it('joins the dead letter of a service that rejects it after it was replayed', () => {
+    it('adds the dead letter of a service that rejects the replay', () => {
       index.add(deadLetter('payment-service', 0), note(1), deadLetter('order-service', 2))
       expect(all().map(({ state, services }) => [state, services.length])).to.deep.equal([['replayed', 2]])
     })
 
-    it('replays it for the service that can handle it, where another one never will', () => {
+    it('lets the record be replayed for the service that can handle it', () => {
       index.add(
         deadLetter('order-service', 0, {}, 'conflicting-order'),
         deadLetter('payment-service', 1, {}, 'handler-error'),

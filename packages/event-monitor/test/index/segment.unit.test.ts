@@ -35,33 +35,33 @@ describe('a file of the index', () => {
     await once(worker, 'exit')
   }
 
-  it('is read by a thread that waits while another has it alone', () =>
+  it('is read by a thread that waits for another one’s lock', () =>
     whileHeld(() => {
       const database = openForReading(file)
       expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 2 })
       database.close()
     }))
 
-  it('is written by one that waits, too', () =>
+  it('is written by a thread that waits for a lock', () =>
     whileHeld(() => {
       const database = openForWriting(file, { firstSeq: 1, now: 1, positions: [] })
       database.exec('UPDATE facts SET openedAt = 3')
       database.close()
     }))
 
-  it('is kept by one that starts while another has it alone', () =>
+  it('is kept by a monitor that starts while another one has a lock', () =>
     whileHeld(() => {
       expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
     }))
 
-  it('is none when it is damaged, and then it is removed', () => {
+  it('is removed if it is damaged', () => {
     const other = join(folder, 'events-000000000000002.sqlite')
     writeFileSync(other, 'no database, however long it is: '.repeat(100))
     expect(isSegment(other)).to.equal(false)
     expect(segmentsIn(folder, 'events').map((one) => one.file)).to.deep.equal([file])
   })
 
-  it('may be gone when a reader hears of it', () => {
+  it('may be removed before a reader opens it', () => {
     const segments = new Segments()
     const gone = join(folder, 'events-000000000000003.sqlite')
     const facts = { firstSeq: 1, count: 0, lastSeq: 0, first: 0, last: 0 }

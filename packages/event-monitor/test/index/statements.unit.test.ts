@@ -10,7 +10,7 @@ const moment = (ms: number) => new Date(start + ms).toISOString()
 const megabytes = () => process.memoryUsage.rss() / 2 ** 20
 
 describe('prepared statements of the monitor', () => {
-  it('stay few, and their memory bounded, over 100,000 different queries', function () {
+  it('have a bounded number and memory over 100,000 different queries', function () {
     this.timeout(60_000)
     const index = testIndex()
     const segments = new Segments()

@@ -12,7 +12,7 @@ describe('the index', () => {
       .events({}, 100_000, undefined)
       .items.map(({ position }) => `${position.topic}/${position.partition}/${position.offset}`)
 
-  it('goes on where its rows end, whenever it was killed: no gap and no duplicate', () => {
+  it('continues where its rows end after a kill at any time, without a gap or duplicate', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -59,7 +59,7 @@ describe('the index', () => {
     index = testIndex()
   })
 
-  it('goes on with numbers that nobody has, after events and dead letters in turn', () => {
+  it('continues with unused numbers after events and dead letters in turn', () => {
     index = testIndex()
     for (let offset = 0; offset < 6; offset += 1) {
       const topic = offset % 2 === 0 ? 'orderevents' : 'orderevents.dead'
@@ -69,7 +69,7 @@ describe('the index', () => {
     expect(positions().map((position) => position.split('/').at(-1))).to.deep.equal(['5', '4', '3', '2', '1', '0'])
   })
 
-  it('drops the oldest segments whole, and keeps as many of the newest events as it says', () => {
+  it('drops whole segments, oldest first, and keeps the configured number of newest events', () => {
     index = testIndex({ segmentEvents: 10, keepEvents: 30 })
     for (let offset = 0; offset < 95; offset += 5) {
       index.add(...Array.from({ length: 5 }, (_, step) => indexRecord(orderCreated(), { offset: offset + step })))
@@ -81,7 +81,7 @@ describe('the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(95)
   })
 
-  it('drops what is older than it keeps, and dead letters later than events', () => {
+  it('drops expired events, and dead letters later than events', () => {
     let now = Date.UTC(2026, 0, 1)
     index = testIndex({ now: () => now, segmentEvents: 10 })
     const day = 86_400_000
@@ -96,7 +96,7 @@ describe('the index', () => {
     expect(positions()).to.include('orderevents.dead/0/0').and.not.to.include('orderevents/0/0')
   })
 
-  it('tells what it never got, for as long as it keeps what came then', () => {
+  it('lists gaps as long as it keeps events of their time', () => {
     index = testIndex()
     const gap = {
       topic: 'orderevents',
@@ -112,7 +112,7 @@ describe('the index', () => {
     expect(index.writer.positions().get('orderevents/0')?.next).to.equal(9)
   })
 
-  it('shows the newer event of a place where a topic was made anew', () => {
+  it('returns the newer event of a position after the topic was created again', () => {
     index = testIndex()
     index.add(indexRecord(orderCreated({ AppName: 'before' })))
     index.writer.write(

@@ -3,7 +3,7 @@ import type { EventRow } from '../../src/api/events.ts'
 import type { GroupLag, ServiceHealth } from '../../src/api/system.ts'
 import { likelyReason } from '../../src/routes/system.ts'
 
-describe('why nobody has reacted to an event', () => {
+describe('the likely reason of a missing reaction', () => {
   const row = { position: { topic: 'orderevents', partition: 1, offset: '7' } } as EventRow
   const ready: ServiceHealth = {
     name: 'payment-service',
@@ -23,11 +23,11 @@ describe('why nobody has reacted to an event', () => {
       ...over,
     })
 
-  it('is its dead letter before all else', () => {
+  it('is its dead letter first', () => {
     expect(likely({ deadLetterOf: () => 'id', services: [] })).to.include({ why: 'dead-letter', entry: 'id' })
   })
 
-  it('is that its service does not answer, or says what it lacks', () => {
+  it('is a service that does not answer or is not ready', () => {
     const of = (over: Partial<ServiceHealth>) =>
       likely({ services: [{ ...ready, ...over }], groups: [group('0', '9')] })
     expect(of({ state: 'unreachable' })).to.include({ why: 'service-down', text: 'payment-service cannot be reached' })
@@ -36,7 +36,7 @@ describe('why nobody has reacted to an event', () => {
     )
   })
 
-  it('is how far the service is behind, and no number where it was seen before the event came', () => {
+  it('is the lag of the service, without a number if that was measured before the event arrived', () => {
     expect(likely({ groups: [group('7', '9')] })).to.include({
       why: 'lag',
       text: 'payment-service has not read it yet: it is 2 events behind in orderevents/1',
@@ -45,7 +45,7 @@ describe('why nobody has reacted to an event', () => {
     expect(likely({ groups: [group('7', '7')] }).text).to.equal('payment-service has not read it yet')
   })
 
-  it('is that the monitor is behind, or else is not known', () => {
+  it('is the monitor’s lag, or else unknown', () => {
     expect(likely({ indexLag: null }).why).to.equal('index-behind')
     expect(likely({ indexLag: 1_001 }).text).to.contain('is 1001 events behind')
     expect(likely({ indexLag: 1_000 }).why).to.equal('unknown')

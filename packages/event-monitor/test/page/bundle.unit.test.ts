@@ -60,7 +60,7 @@ describe('the files of the page', () => {
     }
   })
 
-  it('tell the licenses of what others wrote', () => {
+  it('include the licenses of bundled packages', () => {
     const licenses = String(read('/licenses.txt'))
     for (const name of ['preact', '@preact/signals-core', 'uplot', '@codemirror/view', '@lezer/lr', 'style-mod']) {
       expect(licenses).to.match(new RegExp(`^${name} \\d`, 'm'))
@@ -107,7 +107,7 @@ describe('the files of the page', () => {
     expect(answer('/')?.file.etag).not.to.equal(answer('/dead/1')?.file.etag)
   })
 
-  it('are asked for, when nobody built them', () => {
+  it('are reported as missing if the page was not built', () => {
     expect(() => readPage(join(folder, 'none'))).to.throw('run packages/cli/node packages/event-monitor/page/build.ts')
   })
 })

@@ -7,7 +7,7 @@ describe('the view of a conversation', () => {
   const tests = pageTests()
   const path = `/c/${guid(2, 1)}`
 
-  it('draws its steps in their order, dead letters and replays as such, and says what is odd', async () => {
+  it('draws its steps in order, with dead letters, replays and anomalies', async () => {
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
     expect(await page.locator('.step').count()).to.equal(7)
@@ -24,7 +24,7 @@ describe('the view of a conversation', () => {
     ])
   })
 
-  it('draws who asked, and what is stored, each with a line of its own and without a time', async () => {
+  it('draws requests and stored state, each in a column of its own and without a time', async () => {
     tests.monitor.answers.conversation = aroundConversation()
     const page = await tests.open(path)
     await page.locator('.step.handled').waitFor()
@@ -53,7 +53,7 @@ describe('the view of a conversation', () => {
     await page.locator('.side-panel').waitFor()
   })
 
-  it('says the same in a table, whose address is its own', async () => {
+  it('shows the same in a table with its own address', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Table' }).click()
     await page.waitForURL('**?as=table')
@@ -68,7 +68,7 @@ describe('the view of a conversation', () => {
       .and.contain('+24:04:00.070')
   })
 
-  it('draws 5,000 steps by those in sight', async () => {
+  it('draws only the visible ones of 5,000 steps', async () => {
     tests.monitor.answers.conversation = longConversation(5000)
     const page = await tests.open(path)
     await page.locator('.step').first().waitFor()
@@ -96,7 +96,7 @@ describe('the view of a conversation', () => {
     )
   })
 
-  it('leads on from a GUID that stands in one conversation only', async () => {
+  it('leads from a GUID to its only conversation', async () => {
     tests.monitor.problems.set(`/v1/conversations/${guid(7, 4)}`, { type: 'x', title: 'None', status: 404 })
     const first = { topic: 'orderevents', partition: 1, offset: '1204' }
     const conversations = { correlationId: guid(2, 1), events: 7, from: isoAt(0), to: isoAt(1000), first }
@@ -106,7 +106,7 @@ describe('the view of a conversation', () => {
     await page.locator('.step').first().waitFor()
   })
 
-  it('says that nothing is there, and what begins one', async () => {
+  it('reports an empty conversation, and how to begin one', async () => {
     tests.monitor.problems.set('/v1/conversations/', { type: 'x', title: 'None', status: 404 })
     const page = await tests.open(path)
     await page.getByText('The index has no events of this conversation').waitFor()

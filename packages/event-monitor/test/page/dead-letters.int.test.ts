@@ -59,7 +59,7 @@ describe('the dead letters', () => {
     await page.waitForURL('**/dead?group=g1')
   })
 
-  it('are edited with what differs shown, checked while somebody writes, and sent once', async () => {
+  it('are edited with a diff, checked while typing, and replayed once', async () => {
     const page = await tests.open(path)
     await page.getByText('it would be rejected again').waitFor()
     expect(await page.getByRole('button', { name: 'Replay as it is' }).isDisabled()).to.equal(true)
@@ -126,7 +126,7 @@ describe('the dead letters', () => {
   }
   const sent = () => tests.monitor.requests.filter(({ path, method }) => path === '/v1/replays' && method === 'POST')
 
-  it('keep an edit for its attempt, and send it for a newer one only when the user says so', async () => {
+  it('keep an edit for its attempt, and replay it for a newer one only if the user chooses so', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
@@ -170,7 +170,7 @@ describe('the dead letters', () => {
     expect(await page.getByRole('alert').count()).to.equal(0)
   })
 
-  it('show why an edit is refused whose attempt was replayed meanwhile', async () => {
+  it('show why an edit of a replayed attempt is refused', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
@@ -187,7 +187,7 @@ describe('the dead letters', () => {
     expect(await page.locator('.cm-content').innerText()).to.contain('12.5')
   })
 
-  it('keep what somebody wrote over a reload, with placeholders and no personal value, until it is discarded', async () => {
+  it('keep an edit over a reload, with placeholders and no personal value, until it is discarded', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
     await mend(page)
@@ -201,7 +201,7 @@ describe('the dead letters', () => {
     expect(await page.evaluate(() => sessionStorage.length)).to.equal(0)
   })
 
-  it('say where a text is no JSON', async () => {
+  it('mark where a text is not JSON', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
@@ -212,7 +212,7 @@ describe('the dead letters', () => {
     expect(checks().filter(({ body }) => (body as { edited?: unknown }).edited)).to.deep.equal([])
   })
 
-  it('are replayed as a group, as fast as somebody says, with progress that survives a reload', async () => {
+  it('are replayed as a group at the chosen rate, with progress that survives a reload', async () => {
     const running = job({
       id: 'job-2',
       state: 'running',
@@ -242,7 +242,7 @@ describe('the dead letters', () => {
     await page.locator('.job', { hasText: 'stopped' }).waitFor()
   })
 
-  it('are replayed as chosen', async () => {
+  it('are replayed by a selection', async () => {
     const page = await tests.open('/dead?group=g1')
     for (const index of [0, 2]) await page.locator('input[type=checkbox]').nth(index).check()
     await page.getByRole('button', { name: 'Replay 2 chosen' }).click()
@@ -255,7 +255,7 @@ describe('the dead letters', () => {
     expect(sent?.body).to.deep.equal({ entries: [guid(9, 4), guid(9, 6)], perSecond: 50 })
   })
 
-  it('that are no JSON are written anew, by who may see what was sent', async () => {
+  it('that are not JSON are written again by users who may reveal them', async () => {
     const event = { ...eventDetail(), document: null, documentNote: 'It is no JSON.', masked: [] }
     tests.monitor.answers.deadLetterEntry = entryDetail({
       entry: entry(4, { reason: 'not-json' }),
@@ -281,7 +281,7 @@ describe('the dead letters', () => {
     await page.getByText('It cannot be edited').waitFor()
   })
 
-  it('say what would fill them when there are none', async () => {
+  it('show what would be listed if there are none', async () => {
     tests.monitor.answers.deadLetters = { ...tests.monitor.answers.deadLetters, groups: [], others: 0, open: 0 }
     const page = await tests.open('/dead')
     await page.getByText('No dead letters').waitFor()

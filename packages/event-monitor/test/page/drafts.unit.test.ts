@@ -3,7 +3,7 @@ import { type Drafts, draftOf, keepDraft } from '../../page/lib/drafts.ts'
 import { lagText, nextStepOf, summedLags, troubles } from '../../page/lib/words.ts'
 import { health } from './support/system-sample.ts'
 
-describe('what somebody wrote and has not sent', () => {
+describe('an unsent edit', () => {
   const kept = new Map<string, string>()
   const storage: Drafts = {
     getItem: (key) => kept.get(key) ?? null,
@@ -13,7 +13,7 @@ describe('what somebody wrote and has not sent', () => {
 
   const draft = { attempt: 'orderevents/0/1', text: 'edited' }
 
-  it('is kept for its entry alone, with the attempt that was edited, until it is removed', () => {
+  it('is kept for its entry, with the edited attempt, until it is removed', () => {
     expect(keepDraft(storage, 'one', draft)).to.equal(true)
     expect([draftOf(storage, 'one'), draftOf(storage, 'other')]).to.deep.equal([draft, null])
     keepDraft(storage, 'one', null)
@@ -26,7 +26,7 @@ describe('what somebody wrote and has not sent', () => {
     expect([draftOf(storage, 'one'), draftOf(storage, 'two')]).to.deep.equal([null, null])
   })
 
-  it('is said to be lost where the browser keeps nothing', () => {
+  it('is reported as lost if the browser stores nothing', () => {
     const none: Drafts = {
       getItem: () => {
         throw new Error('no')
@@ -41,7 +41,7 @@ describe('what somebody wrote and has not sent', () => {
 })
 
 describe('health in words', () => {
-  it('sums the partitions of a group and topic, the one that is furthest behind first', () => {
+  it('sums the partitions of a group and topic, the largest lag first', () => {
     const sums = summedLags(health().groups).map(({ group, topic, partitions, ...lag }) => [
       group,
       topic,
@@ -55,7 +55,7 @@ describe('health in words', () => {
     ])
   })
 
-  it('names what is wrong, and nothing when all is well', () => {
+  it('names problems, and none if all is well', () => {
     expect(troubles(health())).to.deep.equal([
       'payment-service is not-ready: orderevents is not consumed',
       'The sidecar of payment-service is down',

@@ -57,7 +57,7 @@ describe('the view of an event', () => {
     expect(download.suggestedFilename()).to.equal('order-created-with-total-as-text.json')
   })
 
-  it('shows personal values to who says why, and keeps them nowhere', async () => {
+  it('shows personal values for a reason, and stores them nowhere', async () => {
     const page = await tests.open(path)
     await page.getByRole('button', { name: 'Reveal 2 masked' }).click()
     const dialog = page.getByRole('dialog')
@@ -77,7 +77,7 @@ describe('the view of an event', () => {
     expect(await page.locator('body').textContent()).not.to.contain('GB-123456789')
   })
 
-  it('offers nothing that somebody may not do, and says which scope it needs', async () => {
+  it('disables actions that the user may not do, and names the missing scope', async () => {
     tests.monitor.answers.me = { id: 'ada', scopes: ['events:read'], recordedAs: 'ada' }
     const page = await tests.open(path)
     const reveal = page.getByRole('button', { name: 'Reveal 2 masked' })
@@ -89,13 +89,13 @@ describe('the view of an event', () => {
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).to.equal(true)
   })
 
-  it('leads from an Id to the one record that has it, and lists them when there are more', async () => {
+  it('leads from an Id to its record, and lists several', async () => {
     tests.monitor.answers.id.positions.splice(1)
     const page = await tests.open('/id/00000001-0000-4000-8000-000000000004')
     await page.waitForURL('**/e/orderevents/1/1204')
   })
 
-  it('says that a record is not there, and what to do', async () => {
+  it('reports a missing record and the next step', async () => {
     tests.monitor.problems.set('/v1/events/', { type: 'x', title: 'No such record is kept', status: 404 })
     const page = await tests.open('/e/orderevents/1/99999')
     await page.getByRole('alert').getByText('Search for it above').waitFor()

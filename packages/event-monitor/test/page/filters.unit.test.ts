@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { chipsOf, filterOf, isChosen, searchOf, toggled } from '../../page/lib/filters.ts'
 
 describe('the filters of the page', () => {
-  it('are the same after a way through the address', () => {
+  it('are the same after a round trip through the address', () => {
     const filter = {
       topic: ['orderevents', 'a&b=c'],
       name: ['OrderCreated'],
@@ -17,7 +17,7 @@ describe('the filters of the page', () => {
     expect(filterOf(searchOf(filter))).to.deep.equal(filter)
   })
 
-  it('leave out what an address says wrongly', () => {
+  it('leave out invalid parts of an address', () => {
     expect(filterOf('?validity=fine&version=x&from=yesterday&partition=-1&topic=&other=1')).to.deep.equal({})
   })
 
@@ -34,21 +34,21 @@ describe('the filters of the page', () => {
     expect(one).to.equal(other)
   })
 
-  it('take a value away that is clicked twice, and only that', () => {
+  it('remove only the value that is clicked twice', () => {
     const once = toggled({ topic: ['a'] }, 'topic', 'b')
     expect(once).to.deep.equal({ topic: ['a', 'b'] })
     expect(toggled(once, 'topic', 'a')).to.deep.equal({ topic: ['b'] })
     expect(toggled({ topic: ['a'] }, 'topic', 'a')).to.deep.equal({})
   })
 
-  it('take a type for its name and version, one in place of the other', () => {
+  it('replace a type’s name and version together', () => {
     const first = toggled({}, 'type', 'OrderCreated@1')
     expect(first).to.deep.equal({ name: ['OrderCreated'], version: [1] })
     expect(toggled(first, 'type', 'OrderCreated@2')).to.deep.equal({ name: ['OrderCreated'], version: [2] })
     expect(toggled(first, 'type', 'OrderCreated@1')).to.deep.equal({})
   })
 
-  it('take a reason for its validity and pointer, or for that of a dead letter', () => {
+  it('replace a reason’s validity and pointer together, also of a dead letter', () => {
     const pointed = { validity: ['invalid-payload'], why: ['/Payload/Total'] }
     expect(toggled({}, 'why', 'invalid-payload /Payload/Total')).to.deep.equal(pointed)
     expect(toggled({}, 'why', 'conflicting-order')).to.deep.equal({ why: ['conflicting-order'] })
@@ -58,7 +58,7 @@ describe('the filters of the page', () => {
     expect(isChosen({}, 'why', 'conflicting-order')).to.equal(false)
   })
 
-  it('stand as chips, each with the filter without it', () => {
+  it('are chips, each with the filter without it', () => {
     const chips = chipsOf({ topic: ['a', 'b'], q: 'x' })
     expect(chips.map(({ label }) => label)).to.deep.equal(['topic: a', 'topic: b', 'q: x'])
     expect(chips[0]?.without).to.deep.equal({ topic: ['b'], q: 'x' })

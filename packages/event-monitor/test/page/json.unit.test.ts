@@ -8,7 +8,7 @@ const textOf = (document: unknown) =>
     .join('\n')
 
 describe('a document on the page', () => {
-  it('is the JSON that it was, whatever it holds', () => {
+  it('is the original JSON, whatever its values are', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
         expect(textOf(document)).to.equal(JSON.stringify(document, null, 2))
@@ -16,7 +16,7 @@ describe('a document on the page', () => {
     )
   })
 
-  it('has each fault at its line; of what is not there, where it should be', () => {
+  it('has each fault at its line, or at the line of its parent', () => {
     const faults = [
       { pointer: '/Payload/Total', message: 'must be number' },
       { pointer: '/Payload/a~1b/0', message: 'is odd' },
@@ -28,7 +28,7 @@ describe('a document on the page', () => {
     expect(at).to.deep.equal(['is no envelope', 'is missing', 'must be number', '', 'is odd', '', '', ''])
   })
 
-  it('shows what is masked as such, and nothing else', () => {
+  it('marks exactly the masked values', () => {
     const [masked, plain] = [
       ['***{/Payload/CustomerName}***', '*** (12 characters)'],
       ['***', 'a ***{x}***', '*** (x)'],
@@ -37,7 +37,7 @@ describe('a document on the page', () => {
     expect(plain.map(isMask)).to.deep.equal([false, false, false])
   })
 
-  it('is cut where it would be too long, and says so', () => {
+  it('is cut if it is too long, with a last line that reports it', () => {
     const lines = jsonLines(Array.from({ length: 9000 }, () => 0))
     expect(lines).to.have.length(5001)
     expect(lines.at(-1)?.tokens[0]?.text).to.contain('too long')
@@ -55,12 +55,12 @@ describe('pointers into a text that is edited', () => {
     expect(['/a/0', '/a/1/b~1c', '/d'].map(at)).to.deep.equal(['1', '"b/c": "x\\"}"', '"d" : null'])
   })
 
-  it('find what a value should be in when it is not there', () => {
+  it('find the parent of a missing value', () => {
     expect(at('/a/1/z')).to.equal('{')
     expect(at('/z')).to.equal('{')
   })
 
-  it('find what stands before a mistake', () => {
+  it('find values before a syntax error', () => {
     const ranges = pointerRanges('{"a": 1, "b": }')
     expect([...ranges.keys()]).to.deep.equal(['/a'])
     for (const broken of ['', '{', '[1,', '"', '{"a"', '{"a":"\\x"}', 'nul]'])

@@ -27,12 +27,12 @@ describe('the keys of the page', () => {
     expect(press(['g', 'constructor'])).to.equal(undefined)
   })
 
-  it('are text where somebody writes, but for Escape, which leaves the field and not the view', () => {
+  it('are text in a field, except Escape, which leaves the field and not the view', () => {
     expect(press(['g', 'd'], { isTyping: true })).to.equal(undefined)
     expect(press(['Escape'], { isTyping: true })).to.deep.equal({ does: 'leave' })
   })
 
-  it('leave to the browser what is its own', () => {
+  it('leave the browser’s own keys alone', () => {
     expect(press(['j'], { isChord: true })).to.equal(undefined)
     expect(press([' '], { isOnControl: true })).to.equal(undefined)
     expect(press(['Enter'], { isOnControl: true })).to.equal(undefined)

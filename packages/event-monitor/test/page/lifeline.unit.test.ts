@@ -14,7 +14,7 @@ describe('the lifeline', () => {
     }
   })
 
-  it('tells idle times in a line when it is compact, and gives them room when not', () => {
+  it('shows an idle time as a line if it is compact, and as space if not', () => {
     const [compact, wide] = [lifelineOf(short, 1000, true), lifelineOf(short, 1000, false)]
     expect([...compact.idle.keys()]).to.deep.equal([2, 5])
     expect(compact.idle).to.deep.equal(wide.idle)
@@ -28,12 +28,12 @@ describe('the lifeline', () => {
     expect([...lifelineOf({ ...short, steps: [second, first] }, 1000, true).times]).to.deep.equal([45, 0])
   })
 
-  it('keeps room for the names of many lanes in little room', () => {
+  it('keeps space for the names of many columns in a narrow window', () => {
     expect(lifelineOf(short, 300, true).columnWidth).to.equal(140)
     expect(lifelineOf(short, 300, true).width).to.be.above(300)
   })
 
-  it('finds the steps that are in sight among 5,000', () => {
+  it('finds the visible steps among 5,000', () => {
     const life = lifelineOf(longConversation(5000), 1000, true)
     const [first, end] = stepsBetween(life, life.tops[2500] ?? 0, (life.tops[2515] ?? 0) - 1)
     expect([first, end]).to.deep.equal([2494, 2521])
@@ -41,7 +41,7 @@ describe('the lifeline', () => {
     expect(stepsBetween(life, life.height - 10, life.height + 500)[1]).to.equal(5000)
   })
 
-  it('draws what crosses the sight, also when it begins and ends outside', () => {
+  it('draws bars that cross the visible part, also if they begin and end outside', () => {
     const bars = barsAcross(short.steps, 3, 4)
     expect(bars).to.deep.equal([
       { column: 'service:payment-service', from: 2, to: 3 },
@@ -49,7 +49,7 @@ describe('the lifeline', () => {
     ])
   })
 
-  it('says what is odd about a step', () => {
+  it('has notes on a step’s anomalies', () => {
     const notes = short.steps.map((step) => notesOf(step).map(({ text }) => text))
     expect(notes[0]?.[0]).to.match(/^its cause .* is not here$/)
     expect(notes[4]).to.deep.equal(['again, first as step 4'])
@@ -62,7 +62,7 @@ describe('the lifeline', () => {
 })
 
 describe('a lifeline with client and stores', () => {
-  it('draws a request, and what a service handled, as steps that are no records', () => {
+  it('draws requests and handled events as steps without a record', () => {
     const { steps, columns } = aroundConversation()
     expect(steps.map(titleOf)).to.deep.equal(['request', 'OrderCreated@1', 'handled: OrderCreated@1'])
     expect(steps.map(isRecord)).to.deep.equal([false, true, false])
@@ -71,8 +71,8 @@ describe('a lifeline with client and stores', () => {
   })
 })
 
-describe('a list of which only the rows in sight exist', () => {
-  it('draws what is in sight and a little around', () => {
+describe('a list with only its visible rows', () => {
+  it('draws visible rows and a few around', () => {
     const list = { count: 2000, rowHeight: 30, height: 600 }
     expect(windowOf({ ...list, top: 3000, around: 2 })).to.deep.equal({
       first: 98,

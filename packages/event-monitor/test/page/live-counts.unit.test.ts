@@ -5,11 +5,11 @@ import { sampleAnswers } from './support/answers.ts'
 describe('the rate strip', () => {
   const strip: Strip = { from: 10_000, step: 5000, counts: [1, 2, 3], invalid: [0, 0, 1] }
 
-  it('counts what comes into its last part', () => {
+  it('counts new events in its last bucket', () => {
     expect(grown(strip, 24_999, 10, 2)).to.deep.equal({ ...strip, counts: [1, 2, 13], invalid: [0, 0, 3] })
   })
 
-  it('moves on with time, and forgets what is older than it is long', () => {
+  it('moves with time, and drops old buckets', () => {
     expect(grown(strip, 25_000, 4, 0)).to.deep.equal({
       from: 15_000,
       step: 5000,
@@ -24,7 +24,7 @@ describe('the rate strip', () => {
     })
   })
 
-  it('does not count what came before it began', () => {
+  it('does not count events before its start', () => {
     expect(grown(strip, 9000, 4, 0)).to.deep.equal(strip)
   })
 
@@ -37,8 +37,8 @@ describe('the rate strip', () => {
   })
 })
 
-describe('the rate of the truth line', () => {
-  it('is of the last five seconds, and of nothing before a second is over', () => {
+describe('the rate in the line of completeness', () => {
+  it('covers the last five seconds, and is unknown during the first second', () => {
     const window = new RateWindow()
     window.add(0, 500)
     expect(window.perSecond).to.equal(null)
@@ -47,7 +47,7 @@ describe('the rate of the truth line', () => {
   })
 })
 
-describe('the counts beside the rows', () => {
+describe('the counts of facets', () => {
   const { facets } = sampleAnswers()
 
   it('grow with each batch, in the order that they have', () => {

@@ -10,7 +10,7 @@ describe('the live view', () => {
   const rowsOf = (from: number, count: number) => Array.from({ length: count }, (_, index) => rowOf(from - index))
   const isStreaming = () => eventually(() => tests.monitor.viewers > 0, 'somebody to listen')
 
-  it('shows what comes, counts it exactly, and says what has no row', async () => {
+  it('shows new events, counts them exactly, and notes events without a row', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -27,7 +27,7 @@ describe('the live view', () => {
     await page.getByText('1,003 since opened').waitFor()
   })
 
-  it('says which rows were lost because the browser was too slow', async () => {
+  it('reports rows that were lost because the browser was too slow', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -36,7 +36,7 @@ describe('the live view', () => {
     await page.getByText('70 of them while this browser was too slow').waitFor()
   })
 
-  it('stops with Space, keeps what is shown, counts what is new, and shows it when it goes on', async () => {
+  it('pauses with Space, keeps its rows, counts new events, and shows them when it continues', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await isStreaming()
@@ -51,7 +51,7 @@ describe('the live view', () => {
     await eventually(() => requests() > before, 'the newest to be asked for')
   })
 
-  it('stops when somebody scrolls down, and goes back in time, each row once', async () => {
+  it('pauses on scrolling, and goes back in time, each row once', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     const pages = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events')
@@ -69,7 +69,7 @@ describe('the live view', () => {
     expect(await page.locator('.event-row').count()).to.be.below(80)
   })
 
-  it('has its filters in the address, and clicked away', async () => {
+  it('has its filters in the address, and removes them by a click', async () => {
     const page = await tests.open('/')
     await page.locator('.facets button', { hasText: 'OrderCreated@1' }).click()
     await page.waitForURL('**/?name=OrderCreated&version=1')
@@ -87,7 +87,7 @@ describe('the live view', () => {
     await page.getByRole('link', { name: 'Remove name: OrderCreated' }).waitFor()
   })
 
-  it('asks for the part of the strip that somebody marks, in absolute times, and no stream once that is over', async () => {
+  it('loads the range selected in the strip, in absolute times, and closes the stream for a past range', async () => {
     const page = await tests.open('/')
     // With the facets come the rates: the strip has times then.
     await page.locator('.facets button').first().waitFor()
@@ -103,7 +103,7 @@ describe('the live view', () => {
     await page.getByText('This time range has an end').waitFor()
   })
 
-  it('searches with /, and opens a place at once', async () => {
+  it('searches with /, and opens a position directly', async () => {
     const page = await tests.open('/')
     await page.locator('.event-row .what').first().waitFor()
     await page.keyboard.press('/')
@@ -134,7 +134,7 @@ describe('the live view', () => {
     await page.getByRole('dialog', { name: 'Keys and words' }).waitFor()
   })
 
-  it('says when the connection is lost, connects again, and asks for what came meanwhile', async () => {
+  it('reports a lost connection, connects again, and loads missed events', async () => {
     const page = await tests.open('/')
     await page.locator('.truth', { hasText: 'live' }).waitFor()
     await isStreaming()
@@ -148,7 +148,7 @@ describe('the live view', () => {
     await eventually(() => requests() > before, 'the newest to be asked for')
   })
 
-  it('says how complete it is: gaps, lag, and Kafka that does not answer', async () => {
+  it('reports gaps, lag, and Kafka that does not answer', async () => {
     const gap = {
       topic: 'orderevents',
       partition: 2,
@@ -167,7 +167,7 @@ describe('the live view', () => {
     await page.getByText('the log is not read').waitFor()
   })
 
-  it('says what fills it when there is nothing', async () => {
+  it('shows how to get events if there are none', async () => {
     tests.monitor.answers.events = () => ({
       items: [],
       next: null,
@@ -178,7 +178,7 @@ describe('the live view', () => {
     await page.locator('main').getByText('make demo').waitFor()
   })
 
-  it('says what went wrong and what to do', async () => {
+  it('shows a problem and the next step', async () => {
     tests.monitor.problems.set('/v1/events', {
       type: 'x',
       title: 'The index is not open',

@@ -12,40 +12,40 @@ describe('the rows of the live view', () => {
     buffer = new RowBuffer()
   })
 
-  it('stand newest first, each once', () => {
+  it('are newest first, each once', () => {
     buffer.addNewer(rows(3, 3), 0)
     buffer.addNewer(rows(5, 4), 0)
     expect(shown(buffer.lines)).to.deep.equal([5, 4, 3, 2, 1])
   })
 
-  it('say how many came that have no row, where they would be', () => {
+  it('have a note for events without a row', () => {
     buffer.addNewer(rows(3, 1), 0)
     buffer.addNewer(rows(9, 2), 4)
     expect(shown(buffer.lines)).to.deep.equal([9, 8, '+4', 3])
   })
 
-  it('go on with older pages, and do not take twice what is on both', () => {
+  it('continue with older pages, without duplicates', () => {
     buffer.addNewer(rows(9, 3), 0)
     buffer.addOlder(rows(7, 3))
     expect(shown(buffer.lines)).to.deep.equal([9, 8, 7, 6, 5])
     expect(buffer.oldest?.position.offset).to.equal('1005')
   })
 
-  it('are never more than 2,000: the oldest go as newer come', () => {
+  it('are never more than 2,000: new rows drop the oldest', () => {
     for (let batch = 1; batch <= 18_000; batch += 300) buffer.addNewer(rows(batch * 20, 20), 80)
     for (let batch = 18_001; batch <= 18_200; batch += 1) buffer.addNewer(rows(batch * 20, 20), 0)
     expect(buffer.lines).to.have.length(2000)
     expect(buffer.lines[0]).to.deep.equal({ row: rowOf(18_200 * 20) })
   })
 
-  it('are never more than 2,000: the newest go as somebody goes back', () => {
+  it('are never more than 2,000: older pages drop the newest', () => {
     buffer.addNewer(rows(9000, 100), 0)
     for (let page = 1; page < 40; page += 1) buffer.addOlder(rows(9000 - page * 100, 100))
     expect(buffer.lines).to.have.length(2000)
     expect(buffer.oldest).to.deep.equal(rowOf(5001))
   })
 
-  it('may come again after they went', () => {
+  it('may be added again after they were dropped', () => {
     buffer.addNewer(rows(9000, 100), 0)
     for (let page = 1; page < 40; page += 1) buffer.addOlder(rows(9000 - page * 100, 100))
     buffer.addNewer(rows(9000, 1), 0)

@@ -20,7 +20,7 @@ describe('the page of a stack that is closed', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('asks who somebody is, says where a key comes from, and then shows what the address says, live', async () => {
+  it('asks the user to sign in, explains how to get a key, and then shows the address, live', async () => {
     const page = await tests.open('/?topic=orderevents')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByText('./orderflow api-key create me').waitFor()
@@ -37,7 +37,7 @@ describe('the page of a stack that is closed', () => {
     await page.getByRole('button', { name: 'Sign out me' }).waitFor()
   })
 
-  it('says what is wrong with a key: that it is none, is not known, or lacks a scope', async () => {
+  it('reports an invalid key, an unknown key, and a missing scope', async () => {
     const page = await tests.open('/dead')
     const requests = () => tests.monitor.requests.filter(({ headers }) => headers.authorization).length
     await signIn(page, 'not a key “at all”')
@@ -52,7 +52,7 @@ describe('the page of a stack that is closed', () => {
     await page.locator('main td').first().waitFor()
   })
 
-  it('keeps the key in its tab alone, also over a reload, and forgets all of it when somebody signs out', async () => {
+  it('keeps the key in its tab only, also over a reload, and deletes it when the user signs out', async () => {
     const page = await tests.open('/health')
     await signIn(page)
     await page.locator('.tile').first().waitFor()
@@ -69,7 +69,7 @@ describe('the page of a stack that is closed', () => {
     expect(await page.locator('.tile').count()).to.equal(0)
   })
 
-  it('asks again when the key was revoked, says so, and does not lose where somebody was', async () => {
+  it('asks again with a reason when the key was revoked, and keeps the address', async () => {
     const page = await tests.open('/health')
     await signIn(page)
     await page.locator('.tile').first().waitFor()
@@ -80,7 +80,7 @@ describe('the page of a stack that is closed', () => {
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)
   })
 
-  it('is let alone by somebody who does not sign in: it asks once, and says where to', async () => {
+  it('asks once, and keeps a sign-in button for users who cancel', async () => {
     const page = await tests.open('/dead')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
@@ -96,7 +96,7 @@ describe('the page of a stack that is closed', () => {
     await page.locator('main td').first().waitFor()
   })
 
-  it('says of what a key may not do, which scope it takes', async () => {
+  it('names the missing scope of a disabled action', async () => {
     const page = await tests.open('/e/orderevents/1/1204')
     await signIn(page)
     await page.locator('.json-line').first().waitFor()

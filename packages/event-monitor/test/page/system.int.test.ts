@@ -6,7 +6,7 @@ import { health } from './support/system-sample.ts'
 describe('the views of the system', () => {
   const tests = pageTests()
 
-  it('say beside each name how much there is to look at', async () => {
+  it('show the number of problems next to each name', async () => {
     const page = await tests.open('/audit')
     const badges = page.locator('nav a', { has: page.locator('.badge') })
     await badges.first().waitFor()
@@ -14,7 +14,7 @@ describe('the views of the system', () => {
     expect((await page.locator('.badge').allTextContents()).join()).to.equal('45 to look at,2 to look at,3 to look at')
   })
 
-  it('name what is wrong with what runs, and show how far each group is behind', async () => {
+  it('name problems of services, and show the lag of each group', async () => {
     const page = await tests.open('/health')
     await page.getByText('payment-service is not-ready: orderevents is not consumed').waitFor()
     const stuck = page.locator('tr', { hasText: 'was delivered 34 times and is not handled' })
@@ -28,7 +28,7 @@ describe('the views of the system', () => {
     await page.getByText('All services run').waitFor()
   })
 
-  it('list what should have followed, why it probably did not, and lead to what corrects it', async () => {
+  it('list missing reactions with the likely reason, and link to the dead letter', async () => {
     const page = await tests.open('/missing')
     await page.getByText('payment-service is 1,204 events behind in orderevents/2').waitFor()
     expect(await page.getByRole('link', { name: 'edit and replay' }).getAttribute('href')).to.match(/^\/dead\//)
@@ -38,7 +38,7 @@ describe('the views of the system', () => {
     await page.waitForURL('**/missing?seconds=300')
   })
 
-  it('say who publishes what, and lead to it', async () => {
+  it('list publishers with links to their events', async () => {
     const page = await tests.open('/publishers')
     const shop = page.locator('tr', { hasText: 'shop with a name' })
     await shop.getByText('59 (100 %)').waitFor()
@@ -46,7 +46,7 @@ describe('the views of the system', () => {
     await page.waitForURL(/\?publisher=/)
   })
 
-  it('say who still sends an old version, and what a new one breaks', async () => {
+  it('list publishers of an old version, and breaking changes of a new one', async () => {
     const page = await tests.open('/schemas')
     const old = page.getByRole('region', { name: 'OrderCreated@1' })
     await old.getByText('old, still published').waitFor()
@@ -54,7 +54,7 @@ describe('the views of the system', () => {
     await page.getByText('readers of OrderCreated@1 cannot read it').waitFor()
   })
 
-  it('check a text that somebody pastes, while they write', async () => {
+  it('validate a pasted text while typing', async () => {
     const page = await tests.open('/schemas')
     await page.getByRole('button', { name: 'Validate a text' }).click()
     await page.locator('.cm-content').click()
@@ -67,13 +67,13 @@ describe('the views of the system', () => {
     expect(bodies().at(-1)).to.deep.equal({ text: '{"Payload": {"Total": "1"}}', as: 'full' })
   })
 
-  it('say who viewed personal values and who replayed what', async () => {
+  it('list views of personal values and replays', async () => {
     const page = await tests.open('/audit')
     await page.getByText('the customer asked by telephone').waitFor()
     await page.getByText('edited and replayed').waitFor()
   })
 
-  it('are light or dark as somebody chose, also after a reload', async () => {
+  it('are light or dark by choice, also after a reload', async () => {
     const page = await tests.open('/health', { colorScheme: 'light' })
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
@@ -84,7 +84,7 @@ describe('the views of the system', () => {
     expect(await ground()).not.to.equal(light)
   })
 
-  it('are none at an unknown address, which says so, also to programs', async () => {
+  it('answer 404 with a page at an unknown address', async () => {
     const page = await tests.open('/health')
     const response = await page.goto(`${tests.monitor.url}/nowhere`)
     expect(response?.status()).to.equal(404)
