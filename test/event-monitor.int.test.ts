@@ -9,8 +9,18 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { createReads, HealthProbe, segmentsIn } from '@orderflow/event-monitor/testing'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
-import { eventually, freePorts, testFolder, withAdmin } from '@orderflow/stack'
-import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
+import {
+  claimFolder,
+  createPlan,
+  ensureRunning,
+  eventually,
+  freePorts,
+  localKafka,
+  provision,
+  releaseFolder,
+  testFolder,
+  withAdmin,
+} from '@orderflow/stack'
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 

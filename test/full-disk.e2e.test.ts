@@ -13,9 +13,13 @@ import {
 import type { Order } from '@orderflow/order-service/domain'
 import { type Disk, mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
 import {
+  claimFolder,
+  databaseFile,
   eventually,
   freePorts,
   type LocalStack,
+  processState,
+  releaseFolder,
   type StackPorts,
   startStack,
   storedServices,
@@ -23,7 +27,6 @@ import {
   urlOf,
   withAdmin,
 } from '@orderflow/stack'
-import { claimFolder, databaseFile, processState, releaseFolder } from '@orderflow/stack/parts'
 import { ListOffsetTimestamps } from '@platformatic/kafka'
 import { expect } from 'chai'
 

@@ -8,8 +8,16 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { requestAt } from '@orderflow/service-kit/kafka-request'
-import { freePorts, type KafkaConnection, testFolder, withAdmin } from '@orderflow/stack'
-import { claimFolder, createPlan, provision, releaseFolder } from '@orderflow/stack/parts'
+import {
+  claimFolder,
+  createPlan,
+  freePorts,
+  type KafkaConnection,
+  provision,
+  releaseFolder,
+  testFolder,
+  withAdmin,
+} from '@orderflow/stack'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
 import { type SecondBroker, secondBroker } from './support/second-broker.ts'

@@ -12,8 +12,16 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { openLog, rebuildTopic } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
-import { freePorts, type KafkaConnection, testFolder } from '@orderflow/stack'
-import { claimFolder, createPlan, provision, releaseFolder, streamMetrics } from '@orderflow/stack/parts'
+import {
+  claimFolder,
+  createPlan,
+  freePorts,
+  type KafkaConnection,
+  provision,
+  releaseFolder,
+  streamMetrics,
+  testFolder,
+} from '@orderflow/stack'
 import { openLog as openOutsideLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'

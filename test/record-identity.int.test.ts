@@ -18,8 +18,18 @@ import { headerOf, type LogRecord } from '@orderflow/service-kit/log'
 import { createMetrics } from '@orderflow/service-kit/metrics'
 import { type Entry, openAttempt, openLog, readDeadLetters, resendDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
-import { eventually, freePorts, testFolder, withAdmin } from '@orderflow/stack'
-import { claimFolder, createPlan, ensureRunning, localKafka, provision, releaseFolder } from '@orderflow/stack/parts'
+import {
+  claimFolder,
+  createPlan,
+  ensureRunning,
+  eventually,
+  freePorts,
+  localKafka,
+  provision,
+  releaseFolder,
+  testFolder,
+  withAdmin,
+} from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 

@@ -15,16 +15,19 @@ import type {
   Problem,
 } from '@orderflow/event-monitor/api'
 import { type LogReader, openLog, placeText } from '@orderflow/service-kit/operations'
-import { eventually, freePorts, repository, testFolder } from '@orderflow/stack'
 import {
   claimFolder,
   createPlan,
   ensureRunning,
+  eventually,
+  freePorts,
   localKafka,
   type Plan,
   provision,
   releaseFolder,
-} from '@orderflow/stack/parts'
+  repository,
+  testFolder,
+} from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
 import {

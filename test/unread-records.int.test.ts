@@ -1,6 +1,15 @@
 import { unreadIn } from '@orderflow/service-kit/unread'
-import { eventually, freePorts, type KafkaConnection, testFolder, withAdmin } from '@orderflow/stack'
-import { claimFolder, createPlan, provision, releaseFolder } from '@orderflow/stack/parts'
+import {
+  claimFolder,
+  createPlan,
+  eventually,
+  freePorts,
+  type KafkaConnection,
+  provision,
+  releaseFolder,
+  testFolder,
+  withAdmin,
+} from '@orderflow/stack'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
 

@@ -4,8 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orderUrl, orderWith, send } from '@orderflow/chaos/clients/api'
 import { full, reduced } from '@orderflow/chaos/clients/envelopes'
-import { entryOf, eventually, type KafkaConnection, services, withAdmin } from '@orderflow/stack'
-import { ensureAccess, securedKafka, stackUsers } from '@orderflow/stack/parts'
+import {
+  ensureAccess,
+  entryOf,
+  eventually,
+  type KafkaConnection,
+  securedKafka,
+  services,
+  stackUsers,
+  withAdmin,
+} from '@orderflow/stack'
 import { createProducer } from '@orderflow/test-kit'
 import { AclOperations } from '@platformatic/kafka'
 import { expect } from 'chai'

@@ -1,6 +1,12 @@
-import { ensureImages, StackError } from '@orderflow/stack'
-import { buildServiceImages, composeMissing, engineMissing, testImages } from '@orderflow/stack/containers'
-import { timed } from '@orderflow/stack/parts'
+import {
+  buildServiceImages,
+  composeMissing,
+  engineMissing,
+  ensureImages,
+  StackError,
+  testImages,
+  timed,
+} from '@orderflow/stack'
 import { leaveOut } from '../support/not-run.ts'
 
 /** Why this machine cannot run containers, or the error that came of trying. */

@@ -1,13 +1,16 @@
 import {
+  groupMembers,
+  groupMissing,
   type InnerRequest,
   type KafkaConnection,
+  kafkaMissing,
+  type Missing,
+  podOf,
   type Service,
   services,
   sidecarOf,
   withRetries,
 } from '@orderflow/stack'
-import { podOf } from '@orderflow/stack/containers'
-import { groupMembers, groupMissing, kafkaMissing, type Missing } from '@orderflow/stack/parts'
 import type { Stores } from '../support/stores.ts'
 import { openContainer } from './container.ts'
 

@@ -4,10 +4,10 @@ import {
   mongoImage,
   nodeImage,
   postgresqlImage,
+  reaperImage,
   serviceImage,
   services,
 } from '@orderflow/stack'
-import { reaperImage } from '@orderflow/stack/containers'
 import { daprdContract } from './contracts/daprd.ts'
 import { kafkaContract } from './contracts/kafka.ts'
 import { mongoContract } from './contracts/mongo.ts'

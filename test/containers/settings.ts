@@ -5,13 +5,17 @@ import {
   addressAt,
   entryOf,
   type KafkaConnection,
+  kafkaPasswords,
   ofServices,
+  operatorUser,
+  pemOf,
+  postgresqlUri,
   type StackPorts,
   type StackTokens,
+  securedKafka,
   services,
+  variableOf,
 } from '@orderflow/stack'
-import { kafkaPasswords, variableOf } from '@orderflow/stack/containers'
-import { operatorUser, pemOf, postgresqlUri, securedKafka } from '@orderflow/stack/parts'
 
 /** How a stack of containers is reached, and the secrets that `make up` has made for it. */
 export interface ComposeSettings {

@@ -1,5 +1,4 @@
-import { testFolder } from '@orderflow/stack'
-import { ensureDatabases, provision } from '@orderflow/stack/parts'
+import { ensureDatabases, provision, testFolder } from '@orderflow/stack'
 import { storeContract, type TestedStore } from '../stores/contract.ts'
 import { roundTrips } from '../stores/round-trips.ts'
 import { appId, startStoreSidecar } from '../stores/store-sidecar.ts'

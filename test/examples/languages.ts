@@ -3,8 +3,18 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { cacheFolder, repository, runTool } from '@orderflow/stack'
-import { go, java, javaCommand, maven, type Provisioned, provisionTools, pythonPackages } from '@orderflow/stack/parts'
+import {
+  cacheFolder,
+  go,
+  java,
+  javaCommand,
+  maven,
+  type Provisioned,
+  provisionTools,
+  pythonPackages,
+  repository,
+  runTool,
+} from '@orderflow/stack'
 import type { Example, Question, Verdict } from './example.ts'
 import { kcatExample } from './kcat.ts'
 

@@ -10,6 +10,7 @@ import type { Order } from '@orderflow/order-service/domain'
 import { paymentIdOf } from '@orderflow/payment-service/store'
 import { type LogReader, openLog, readDeadLetters } from '@orderflow/service-kit/operations'
 import {
+  dataFolder,
   eventually,
   freePorts,
   type KafkaConnection,
@@ -17,13 +18,13 @@ import {
   repository,
   type StackPorts,
   services,
+  startPrometheus,
   startStack,
   storedServices,
   testFolder,
   topics,
   withAdmin,
 } from '@orderflow/stack'
-import { dataFolder, startPrometheus } from '@orderflow/stack/parts'
 import { createProducer } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { metricsIn, type PrometheusApi, prometheusAt, shortened } from './prometheus.ts'

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { repository } from '@orderflow/stack'
-import { promtool, promtoolFile, provisionTools } from '@orderflow/stack/parts'
+import { promtool, promtoolFile, provisionTools, repository } from '@orderflow/stack'
 import { expect } from 'chai'
 
 const folder = join(repository, 'packages/cli/observe')

@@ -1,7 +1,16 @@
 import { anOrder, orderUrl, orderWith, post, send } from '@orderflow/chaos/clients/api'
 import type { Order } from '@orderflow/order-service/domain'
-import { entryOf, eventually, freePorts, type LocalStack, services, startStack, testFolder } from '@orderflow/stack'
-import { processState, residentBytes } from '@orderflow/stack/parts'
+import {
+  entryOf,
+  eventually,
+  freePorts,
+  type LocalStack,
+  processState,
+  residentBytes,
+  services,
+  startStack,
+  testFolder,
+} from '@orderflow/stack'
 import { expect } from 'chai'
 import { idleConnections } from '../support/idle.ts'
 import { testssl } from '../support/testssl.ts'

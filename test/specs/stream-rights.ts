@@ -3,8 +3,16 @@ import { createAppendTimes } from '@orderflow/service-kit/append-times'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
 import { openLog } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
-import { type KafkaConnection, topicDifferences, topics, withAdmin, withRetries } from '@orderflow/stack'
-import { setPublisher, stackUsers, streamMetrics } from '@orderflow/stack/parts'
+import {
+  type KafkaConnection,
+  setPublisher,
+  stackUsers,
+  streamMetrics,
+  topicDifferences,
+  topics,
+  withAdmin,
+  withRetries,
+} from '@orderflow/stack'
 import {
   AclOperations,
   AclPermissionTypes,

@@ -4,8 +4,17 @@ import type { StreamSettings } from '@orderflow/service-kit/kafka'
 import { requestOf } from '@orderflow/service-kit/kafka-request'
 import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
-import { eventually, type KafkaConnection, transactionsWarning, withAdmin } from '@orderflow/stack'
-import { brokerUser, readPublishers, removePublisher, setPublisher, transactionDenial } from '@orderflow/stack/parts'
+import {
+  brokerUser,
+  eventually,
+  type KafkaConnection,
+  readPublishers,
+  removePublisher,
+  setPublisher,
+  transactionDenial,
+  transactionsWarning,
+  withAdmin,
+} from '@orderflow/stack'
 import { type Acl, AclOperations, AclPermissionTypes, Consumer, Producer, ResourceTypes } from '@platformatic/kafka'
 import { expect } from 'chai'
 import { aclOf, write } from '../support/kafka-rights.ts'

@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSidecar, type Sidecar } from '@orderflow/service-kit/sidecar'
-import { eventually, freeServicePorts, newSecret, repository } from '@orderflow/stack'
-import { daprdFile, daprdFlags } from '@orderflow/stack/parts'
+import { daprdFile, daprdFlags, eventually, freeServicePorts, newSecret, repository } from '@orderflow/stack'
 
 /** The application whose documents these sidecars keep. */
 export const appId = 'store-contract'

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { isPortFree } from '@orderflow/stack'
-import { localPorts } from '@orderflow/stack/parts'
+import { isPortFree, localPorts } from '@orderflow/stack'
 
 /** No stack has this port, however far its own are moved: who listens on it has the offset, until the process ends. */
 const claimPort = 4_990

@@ -22,7 +22,7 @@ export interface SourceFile {
   specifiers: string[]
 }
 
-/** The packages that a file imports, by name: `chai`, or `@orderflow/stack` of `@orderflow/stack/parts`. */
+/** The packages that a file imports, by name: `chai`, or `@orderflow/stack` of `@orderflow/stack/browser`. */
 export function packagesOf({ specifiers }: SourceFile): string[] {
   const others = specifiers.filter((specifier) => !specifier.startsWith('node:'))
   return others.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, runTool } from '@orderflow/stack'
-import { npm, provisionTools } from '@orderflow/stack/parts'
+import { cacheFolder, npm, provisionTools, runTool } from '@orderflow/stack'
 
 const files = ['package.json', 'package-lock.json']
 

@@ -4,11 +4,16 @@ import {
   entryOf,
   eventually,
   type KafkaConnection,
+  kafkaMissing,
+  localKafka,
+  type Plan,
+  prepareKafka,
+  processSpecs,
+  startProcess,
   topics,
   withAdmin,
   withRetries,
 } from '@orderflow/stack'
-import { kafkaMissing, localKafka, type Plan, prepareKafka, processSpecs, startProcess } from '@orderflow/stack/parts'
 import { ListOffsetTimestamps, Producer } from '@platformatic/kafka'
 
 type Message = { topic: string; partition: number; key?: Buffer; value: Buffer }

@@ -2,8 +2,16 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { entryOf, eventually, freePort, type KafkaConnection, withAdmin } from '@orderflow/stack'
-import { dataFolder, type Plan, processSpecs } from '@orderflow/stack/parts'
+import {
+  dataFolder,
+  entryOf,
+  eventually,
+  freePort,
+  type KafkaConnection,
+  type Plan,
+  processSpecs,
+  withAdmin,
+} from '@orderflow/stack'
 
 /** A broker beside the one of a plan, which leads the partitions that a test gives it. */
 export interface SecondBroker {

@@ -1,4 +1,10 @@
 import {
+  bodyOf,
+  brokerSecurity,
+  brokerUser,
+  claimFolder,
+  createPlan,
+  ensureAccess,
   ensureTopics,
   entryOf,
   freePort,
@@ -6,17 +12,6 @@ import {
   type KafkaConnection,
   makeCertificate,
   newSecret,
-  topics,
-  withAdmin,
-  withRetries,
-} from '@orderflow/stack'
-import {
-  bodyOf,
-  brokerSecurity,
-  brokerUser,
-  claimFolder,
-  createPlan,
-  ensureAccess,
   operatorUser,
   type Plan,
   prepareKafka,
@@ -26,7 +21,10 @@ import {
   securedKafka,
   stackUsers,
   startProcess,
-} from '@orderflow/stack/parts'
+  topics,
+  withAdmin,
+  withRetries,
+} from '@orderflow/stack'
 
 /** A broker of this machine that asks everybody who he is, as that of docker-compose.yml does. */
 export interface SecuredKafka {

@@ -1,5 +1,4 @@
-import { storedServices } from '@orderflow/stack'
-import { inDatabase } from '@orderflow/stack/parts'
+import { inDatabase, storedServices } from '@orderflow/stack'
 import { MongoClient } from 'mongodb'
 import { Pool } from 'pg'
 

@@ -1,7 +1,6 @@
 /** `make -C tools bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
 import { relative } from 'node:path'
-import { repository, StackError, saysYes } from '@orderflow/stack'
-import { timed } from '@orderflow/stack/parts'
+import { repository, StackError, saysYes, timed } from '@orderflow/stack'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'

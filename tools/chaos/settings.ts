@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import type { LocalStore } from '@orderflow/stack'
 import { StackError } from '@orderflow/stack'
-import type { LocalStore } from '@orderflow/stack/parts'
 
 export interface ChaosSettings {
   seed: string

@@ -1,23 +1,37 @@
-export { jaegerUrl } from './lib/jaeger.ts'
-// What a stack is: to start one, to reach it, and what the release and the tests share with it.
+// The public entry of this package: it provisions, starts, reaches and stops a stack.
 
 export type { KafkaConnection } from '@orderflow/service-kit/kafka'
-export { ensureEngine } from './containers/engine.ts'
-export { ensureImages } from './containers/images.ts'
-export { denyTransactions, transactionsWarning } from './kafka/access.ts'
-export { type Addresses, addressAt, kafkaConnection, urlOf } from './kafka/connection.ts'
+export { commandGroups } from './command-groups.ts'
+export { docker } from './containers/docker.ts'
+export { composeMissing, engineMissing, ensureEngine } from './containers/engine.ts'
+export { buildServiceImages, ensureImages } from './containers/images.ts'
+export { kafkaPasswords, variableOf } from './containers/project.ts'
+export { podOf } from './containers/replicas.ts'
+export { generatedFiles } from './generate/files.ts'
 export {
-  addPartitions,
-  consumedTopics,
-  ensureTopics,
-  partitionCounts,
-  topicDifferences,
-  topics,
-  withAdmin,
-} from './kafka/topics.ts'
-export { makeCertificate, newSecret } from './lib/credentials.ts'
+  denyTransactions,
+  ensureAccess,
+  readPublishers,
+  removePublisher,
+  setPublisher,
+  transactionDenial,
+  transactionsWarning,
+} from './kafka/access.ts'
+export { brokerRules, brokerSecurity, brokerVariable } from './kafka/broker.ts'
+export { type Addresses, addressAt, localKafka, securedKafka, streamSettings, urlOf } from './kafka/connection.ts'
+export { positionsOf } from './kafka/positions.ts'
+export {
+  groupMembers,
+  groupMissing,
+  kafkaMissing,
+  type Missing,
+  membersMissing,
+  serviceMissing,
+} from './kafka/readiness.ts'
+export { brokerUser, operatorUser, publishUser, stackUsers } from './kafka/rights.ts'
+export { addPartitions, consumedTopics, ensureTopics, topicDifferences, topics, withAdmin } from './kafka/topics.ts'
+export { bodyOf, makeCertificate, newSecret, pemOf } from './lib/credentials.ts'
 export { StackError } from './lib/error.ts'
-export { removeUnfinished, replaceFile } from './lib/files.ts'
 export { freePort, freePorts, freeServicePorts, isPortFree } from './lib/free-ports.ts'
 export {
   baseImage,
@@ -26,16 +40,23 @@ export {
   mongoImage,
   nodeImage,
   postgresqlImage,
+  reaperImage,
   serviceImage,
+  testImages,
 } from './lib/images.ts'
+export { jaegerUrl } from './lib/jaeger.ts'
 export { withLock } from './lib/lock.ts'
-export { cacheFolder, localFolder, repository, testFolder } from './lib/paths.ts'
+export { cacheFolder, daprdFile, localFolder, repository, testFolder, versions } from './lib/paths.ts'
 export { eventually, poll, withRetries } from './lib/poll.ts'
-export { defaultPorts, type ServicePorts, type StackPorts } from './lib/ports.ts'
-export { runTool } from './lib/run-tool.ts'
+export { defaultPorts, localPorts, loopbacks, type ServicePorts, type StackPorts } from './lib/ports.ts'
+export { ensureDatabases, inDatabase, postgresqlUri, serviceDatabases } from './lib/postgresql.ts'
+export { readProcessTable, residentBytes } from './lib/process-table.ts'
+export { javaCommand, runTool } from './lib/run-tool.ts'
 export {
+  application,
   doesConsume,
   entryOf,
+  membersOf,
   ofServices,
   partitions,
   type Service,
@@ -44,8 +65,45 @@ export {
   sidecarOf,
   storedServices,
 } from './lib/services.ts'
-export { saysYes } from './lib/terminal.ts'
-export type { ProcessName, StackTokens } from './processes/plan.ts'
-export type { InnerRequest, LocalStack, RunningStack } from './processes/start.ts'
-export { startStack } from './processes/start.ts'
-export { canAptGet, findTestssl } from './provision/tools.ts'
+export { saysYes, timed } from './lib/terminal.ts'
+export { streamMetrics } from './observe/stream-metrics.ts'
+export { ensureRunning } from './processes/ensure.ts'
+export { prepareKafka } from './processes/kafka.ts'
+export { startPrometheus } from './processes/observers.ts'
+export {
+  createPlan,
+  databaseFile,
+  dataFolder,
+  type LocalStore,
+  type Plan,
+  type ProcessName,
+  processNamesWith,
+  type StackTokens,
+  storeOf,
+} from './processes/plan.ts'
+export { localPostgresql, postgresqlSpec, preparePostgresql, startPostgresql } from './processes/postgresql.ts'
+export {
+  groupEnds,
+  type ProcessSpec,
+  processState,
+  recordedNames,
+  signalGroup,
+  startProcess,
+  stopProcess,
+  stopStack,
+} from './processes/process-control.ts'
+export { componentSettings, daprdArguments, daprdFlags, processSpecs } from './processes/process-spec.ts'
+export {
+  buildPages,
+  type InnerRequest,
+  type LocalStack,
+  type RunningStack,
+  runningStack,
+  startStack,
+} from './processes/start.ts'
+export { claimFolder, hasDeadOwner, releaseFolder } from './processes/test-owner.ts'
+export { waitUntil } from './processes/wait.ts'
+export { type Provisioned, type ProvisionOptions, pythonPackages } from './provision/build.ts'
+export { gitleaksTool, promtool, promtoolFile, schemathesisTool, semgrepTool } from './provision/programs.ts'
+export { ensureTlc, provision, provisionTools } from './provision/provision.ts'
+export { canAptGet, findTestssl, go, java, maven, npm } from './provision/tools.ts'

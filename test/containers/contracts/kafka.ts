@@ -1,6 +1,16 @@
-import { eventually, freePorts, type KafkaConnection, makeCertificate, withAdmin } from '@orderflow/stack'
-import { docker } from '@orderflow/stack/containers'
-import { bodyOf, brokerSecurity, brokerUser, brokerVariable, securedKafka } from '@orderflow/stack/parts'
+import {
+  bodyOf,
+  brokerSecurity,
+  brokerUser,
+  brokerVariable,
+  docker,
+  eventually,
+  freePorts,
+  type KafkaConnection,
+  makeCertificate,
+  securedKafka,
+  withAdmin,
+} from '@orderflow/stack'
 import { createProducer, openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

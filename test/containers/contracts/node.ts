@@ -1,5 +1,4 @@
-import { docker } from '@orderflow/stack/containers'
-import { versions } from '@orderflow/stack/parts'
+import { docker, versions } from '@orderflow/stack'
 import { expect } from 'chai'
 import { hardenedRun } from './hardened-run.ts'
 

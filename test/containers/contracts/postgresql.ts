@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { eventually } from '@orderflow/stack'
-import { docker } from '@orderflow/stack/containers'
+import { docker, eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import { Client } from 'pg'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
-import { eventually, nodeImage } from '@orderflow/stack'
-import { docker } from '@orderflow/stack/containers'
+import { docker, eventually, nodeImage } from '@orderflow/stack'
 import { expect } from 'chai'
 import { GenericContainer, getContainerRuntimeClient, getReaper, Wait } from 'testcontainers'
 

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
-import { repository } from '@orderflow/stack'
 import {
   gitleaksTool,
   type Provisioned,
   provisionTools,
+  repository,
   schemathesisTool,
   semgrepTool,
   timed,
-} from '@orderflow/stack/parts'
+} from '@orderflow/stack'
 
 /** How a program ended, and what it printed, standard error at its end. */
 export interface Ended {

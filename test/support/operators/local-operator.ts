@@ -1,7 +1,14 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type LocalStack, serviceNamed, sidecarOf, storedServices } from '@orderflow/stack'
-import { databaseFile, localPostgresql, storeOf } from '@orderflow/stack/parts'
+import {
+  databaseFile,
+  type LocalStack,
+  localPostgresql,
+  serviceNamed,
+  sidecarOf,
+  storedServices,
+  storeOf,
+} from '@orderflow/stack'
 import type { Operator } from '@orderflow/test-kit'
 import { domainDocuments } from '../documents/documents.ts'
 import { openStores, type Stores } from '../stores.ts'

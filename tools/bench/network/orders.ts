@@ -1,6 +1,5 @@
 import { orderEvents } from '@orderflow/envelope-schema'
-import { entryOf } from '@orderflow/stack'
-import { serviceMissing } from '@orderflow/stack/parts'
+import { entryOf, serviceMissing } from '@orderflow/stack'
 import { percentile } from '../report/statistics.ts'
 import { untilCaughtUp } from '../support/caught-up.ts'
 import { type PlacedOrder, placeOrders, postOrders } from '../support/load.ts'

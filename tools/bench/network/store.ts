@@ -1,5 +1,4 @@
-import { StackError, storedServices } from '@orderflow/stack'
-import { ensureDatabases, inDatabase } from '@orderflow/stack/parts'
+import { ensureDatabases, inDatabase, StackError, storedServices } from '@orderflow/stack'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ProcessSpec } from '@orderflow/stack'
 import { repository } from '@orderflow/stack'
-import type { ProcessSpec } from '@orderflow/stack/parts'
 import type { BenchStack } from '../support/bench-stack.ts'
 import { argumentsIn, paymentReplica } from '../support/programs.ts'
 import type { Stream } from '../support/stream.ts'

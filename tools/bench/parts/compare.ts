@@ -1,5 +1,4 @@
-import { partitions } from '@orderflow/stack'
-import { provisionTools } from '@orderflow/stack/parts'
+import { partitions, provisionTools } from '@orderflow/stack'
 import { atLeast, atMost, type Findings, number } from '../report/findings.ts'
 import { inTurn, type Part, type Run } from '../report/part.ts'
 import { median, medianRatio } from '../report/statistics.ts'

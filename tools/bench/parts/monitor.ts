@@ -1,4 +1,4 @@
-import { buildPages } from '@orderflow/stack/parts'
+import { buildPages } from '@orderflow/stack'
 import { beside } from '../monitor/beside.ts'
 import { catchUp, specsOf } from '../monitor/catching-up.ts'
 import { findings } from '../monitor/findings.ts'

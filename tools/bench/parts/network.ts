@@ -1,5 +1,4 @@
-import { addPartitions, repository, topics } from '@orderflow/stack'
-import { localPostgresql } from '@orderflow/stack/parts'
+import { addPartitions, localPostgresql, repository, topics } from '@orderflow/stack'
 import { startDelayProxy } from '../network/delay-proxy.ts'
 import { findingsOf, type Measured, names } from '../network/findings.ts'
 import { type OrderCell, orderAt } from '../network/orders.ts'

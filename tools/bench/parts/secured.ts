@@ -1,15 +1,19 @@
 import { paymentEvents } from '@orderflow/envelope-schema'
-import { freePort, type KafkaConnection, makeCertificate, newSecret, withAdmin } from '@orderflow/stack'
 import {
   bodyOf,
   brokerSecurity,
   ensureAccess,
+  freePort,
+  type KafkaConnection,
+  makeCertificate,
+  newSecret,
   operatorUser,
   type ProcessSpec,
   securedKafka,
   stackUsers,
   streamSettings,
-} from '@orderflow/stack/parts'
+  withAdmin,
+} from '@orderflow/stack'
 import { atLeast, type Findings, number } from '../report/findings.ts'
 import type { Part } from '../report/part.ts'
 import { medianRatio } from '../report/statistics.ts'

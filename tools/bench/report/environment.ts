@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { repository } from '@orderflow/stack'
-import { versions } from '@orderflow/stack/parts'
+import { repository, versions } from '@orderflow/stack'
 
 /** When, where and with what something was measured. */
 export interface Environment {

@@ -1,30 +1,28 @@
 import { join, resolve } from 'node:path'
 import {
-  entryOf,
-  freePorts,
-  freeServicePorts,
-  type KafkaConnection,
-  type ProcessName,
-  type ServicePorts,
-  testFolder,
-} from '@orderflow/stack'
-import {
   claimFolder,
   createPlan,
   dataFolder,
   ensureRunning,
+  entryOf,
+  freePorts,
+  freeServicePorts,
+  type KafkaConnection,
   localKafka,
   type Plan,
+  type ProcessName,
   type ProcessSpec,
   processSpecs,
   processState,
   provision,
   releaseFolder,
+  type ServicePorts,
   signalGroup,
   startProcess,
   stopProcess,
+  testFolder,
   waitUntil,
-} from '@orderflow/stack/parts'
+} from '@orderflow/stack'
 
 /** Parts of a stack on ports of its own, and programs beside them. All of it ends with this process. */
 export interface BenchStack {

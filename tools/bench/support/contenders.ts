@@ -2,8 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { paymentEvents } from '@orderflow/envelope-schema'
 import { paymentIdOf } from '@orderflow/payment-service/store'
-import { partitions, repository } from '@orderflow/stack'
-import { componentSettings, ensureDatabases, inDatabase, type ProcessSpec } from '@orderflow/stack/parts'
+import {
+  componentSettings,
+  ensureDatabases,
+  inDatabase,
+  type ProcessSpec,
+  partitions,
+  repository,
+} from '@orderflow/stack'
 import { Pool } from 'pg'
 import type { BenchStack } from './bench-stack.ts'
 import { type Peer, peers } from './peers.ts'

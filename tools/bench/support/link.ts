@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { freePort } from '@orderflow/stack'
-import { go, type ProcessSpec } from '@orderflow/stack/parts'
+import { freePort, go, type ProcessSpec } from '@orderflow/stack'
 import { built, goProgram } from './built.ts'
 
 /** The proxy that stands for a network. */

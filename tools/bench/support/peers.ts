@@ -1,7 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runTool, StackError } from '@orderflow/stack'
-import { go, java, javaCommand, maven, npm, type Provisioned, type ProvisionOptions } from '@orderflow/stack/parts'
+import {
+  go,
+  java,
+  javaCommand,
+  maven,
+  npm,
+  type Provisioned,
+  type ProvisionOptions,
+  runTool,
+  StackError,
+} from '@orderflow/stack'
 import { type Build, built, goProgram } from './built.ts'
 
 /** A program that users would pick instead of orderflow's payment-service, in its own language: a folder of tools/bench/compare. */

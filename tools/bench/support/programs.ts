@@ -1,6 +1,14 @@
 import { join } from 'node:path'
-import { entryOf, repository, type ServicePorts } from '@orderflow/stack'
-import { componentSettings, daprdArguments, daprdFile, type ProcessSpec, processSpecs } from '@orderflow/stack/parts'
+import {
+  componentSettings,
+  daprdArguments,
+  daprdFile,
+  entryOf,
+  type ProcessSpec,
+  processSpecs,
+  repository,
+  type ServicePorts,
+} from '@orderflow/stack'
 import type { BenchStack } from './bench-stack.ts'
 
 const startTimeoutMs = 60_000

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openLog } from '@orderflow/service-kit/operations'
-import { ensureTopics, type KafkaConnection, topics, withAdmin } from '@orderflow/stack'
-import { positionsOf } from '@orderflow/stack/parts'
+import { ensureTopics, type KafkaConnection, positionsOf, topics, withAdmin } from '@orderflow/stack'
 import { Consumer, type Message, Producer } from '@platformatic/kafka'
 
 export interface OutsideEvent {

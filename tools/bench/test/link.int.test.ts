@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { eventually, testFolder } from '@orderflow/stack'
-import { claimFolder, provisionTools, releaseFolder, startProcess } from '@orderflow/stack/parts'
+import { claimFolder, eventually, provisionTools, releaseFolder, startProcess, testFolder } from '@orderflow/stack'
 import { expect } from 'chai'
 import { type Link, linkTo, linkTool } from '../support/link.ts'
 

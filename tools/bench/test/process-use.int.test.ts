@@ -1,5 +1,4 @@
-import { eventually, testFolder } from '@orderflow/stack'
-import { claimFolder, releaseFolder, startProcess } from '@orderflow/stack/parts'
+import { claimFolder, eventually, releaseFolder, startProcess, testFolder } from '@orderflow/stack'
 import { processUse } from '../support/process-use.ts'
 
 const folder = testFolder('bench-process-use')

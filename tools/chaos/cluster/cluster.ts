@@ -1,22 +1,17 @@
 import { join } from 'node:path'
 import {
+  createPlan,
   denyTransactions,
   ensureTopics,
   entryOf,
   freePorts,
-  type KafkaConnection,
-  ofServices,
-  sidecarOf,
-  storedServices,
-  topics,
-} from '@orderflow/stack'
-import {
-  createPlan,
   groupEnds,
   groupMissing,
+  type KafkaConnection,
   kafkaMissing,
   type LocalStore,
   localKafka,
+  ofServices,
   type Plan,
   type ProcessSpec,
   prepareKafka,
@@ -24,10 +19,13 @@ import {
   processState,
   readProcessTable,
   serviceMissing,
+  sidecarOf,
   signalGroup,
   startProcess,
+  storedServices,
+  topics,
   waitUntil,
-} from '@orderflow/stack/parts'
+} from '@orderflow/stack'
 import { createNetwork, type Network } from './network.ts'
 import { createStore, type Store } from './store.ts'
 

@@ -1,6 +1,5 @@
 import { type Link, linkTo, linkTool } from '@orderflow/bench/link'
-import { eventually, freePort } from '@orderflow/stack'
-import { provisionTools, startProcess } from '@orderflow/stack/parts'
+import { eventually, freePort, provisionTools, startProcess } from '@orderflow/stack'
 
 /** What a replica, which is a service with its sidecar, reaches across the network. */
 export const servers = ['store', 'kafka'] as const

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { serviceNamed } from '@orderflow/stack'
 import {
   ensureDatabases,
   inDatabase,
@@ -12,7 +11,8 @@ import {
   postgresqlSpec,
   preparePostgresql,
   serviceDatabases,
-} from '@orderflow/stack/parts'
+  serviceNamed,
+} from '@orderflow/stack'
 import { Client } from 'pg'
 import type { StoredDocument } from '../ledger/read-stores.ts'
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { consumedTopics, type KafkaConnection, withAdmin } from '@orderflow/stack'
-import { positionsOf } from '@orderflow/stack/parts'
+import { consumedTopics, type KafkaConnection, positionsOf, withAdmin } from '@orderflow/stack'
 
 export interface Backlog {
   /** Records that some application has still to handle, each counted once per application: 0 only if there is none. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { repository } from '@orderflow/stack'
-import { ensureTlc } from '@orderflow/stack/parts'
+import { ensureTlc, repository } from '@orderflow/stack'
 import { expect } from 'chai'
 import { configurations } from '../model/configurations.ts'
 import { check } from '../model/tlc.ts'

@@ -1,8 +1,7 @@
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
-import { brokerRules } from '@orderflow/stack/parts'
+import { brokerRules, denyTransactions, ensureTopics, type KafkaConnection, kafkaImage, topics } from '@orderflow/stack'
 import type { CertificateFiles } from './certificate-files.ts'
 import type { Containers } from './containers.ts'
 
