@@ -7,7 +7,7 @@ export interface Currency {
   decimals: number
 }
 
-/** The codes that `currencyOf` takes. */
+/** The currency codes that `currencyOf` accepts. */
 export const currencyCodes: readonly string[] = Intl.supportedValuesOf('currency')
 
 export function currencyOf(code: string): Currency {

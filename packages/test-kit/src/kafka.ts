@@ -48,7 +48,7 @@ export function createProducer(kafka: KafkaConnection & { retries?: number }) {
   }
 }
 
-/** All records of some topics from the oldest on, as they come in. */
+/** Reads all records of some topics, from the oldest on, as they arrive. */
 export async function openLog(kafka: KafkaConnection, topics: string[]) {
   const consumer = new Consumer({ groupId: `test-${randomUUID()}`, clientId: 'test-log', ...kafka })
   const stream = await consumer.consume({

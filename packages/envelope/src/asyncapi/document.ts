@@ -6,7 +6,7 @@ import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperat
 
 /** The applications that write and read each topic. */
 export interface Traffic {
-  /** Of the contract. */
+  /** Version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
   /** Topics that applications outside may write. */

@@ -102,7 +102,7 @@ ${shown.join('\n')}
 </details>`
 }
 
-/** The cells are HTML. */
+/** Returns a table. The cells are HTML. */
 function table(caption: string, heads: string[], rows: string[][]): string {
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('')
   const body = rows

@@ -1,4 +1,4 @@
-/** What these documents use of AsyncAPI 3.0. */
+/** The part of AsyncAPI 3.0 that these documents use. */
 export interface AsyncApiDocument {
   asyncapi: string
   info: { title: string; version: string; description: string }
@@ -53,5 +53,5 @@ export interface JsonSchema {
   [keyword: string]: unknown
 }
 
-/** The name at the end of a reference. */
+/** Returns the name at the end of a reference. */
 export const nameIn = ({ $ref }: Reference): string => $ref.split('/').at(-1) ?? ''

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { KafkaAddress } from '../kafka/address.ts'
 import { oneOf, UsageError } from './usage.ts'
 
-/** The options of every command that reaches Kafka. A password is none: other users of a machine see a command line. */
+/** Options of every command that connects to Kafka. There is none for a password, because other users can read command lines. */
 export const kafkaOptions = {
   brokers: { type: 'string' },
   topic: { type: 'string' },

@@ -4,24 +4,24 @@ import type { Readable, Writable } from 'node:stream'
 import { type Findings, Splitter } from './splitter.ts'
 import { UsageError } from './usage.ts'
 
-/** What a command reads and writes. */
+/** Inputs and outputs of a command. */
 export interface Io {
   env: NodeJS.ProcessEnv
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable
   stderr: Writable & { isTTY?: boolean }
-  /** Ends what would go on for ever. */
+  /** Ends a command that follows a topic. */
   signal: AbortSignal
 }
 
-/** A file that cannot be read: told beside what is said of others. */
+/** A file cannot be read. The command continues with the others. */
 export class UnreadableError extends Error {
   override name = 'UnreadableError'
 }
 
 const chunkBytes = 2 ** 17
 
-/** Waits while nobody takes what was written, so that memory holds no more than came of one chunk. */
+/** Writes a text and waits until the stream accepts more, so that memory stays bounded. */
 export async function write(stream: Writable, text: string): Promise<void> {
   if (text !== '' && !stream.write(text)) await once(stream, 'drain')
 }

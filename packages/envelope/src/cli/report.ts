@@ -1,12 +1,12 @@
 import type { Verdict } from '../envelope/verdict.ts'
 import type { Problem } from '../validation/error.ts'
 
-/** A problem as a line that editors can follow: `file:line: pointer what is wrong; how to mend it`. */
+/** Returns a problem as a line that editors can follow: `file:line: pointer problem; correction`. */
 export function problemLine(source: string, { pointer, message, hint }: Problem, kind = ''): string {
   return `${source}: ${kind}${pointer || 'the document'} ${message}${hint ? `; ${hint}` : ''}\n`
 }
 
-/** What is wrong with the document that begins on a line, a line for each problem; nothing when it is right, as nearly all are. */
+/** Returns a line for each problem of the document that begins on a line; empty for a valid document. */
 export function verdictLines(file: string, line: number, { errors, warnings }: Verdict): string {
   if (errors.length === 0 && warnings.length === 0) return ''
   const source = `${file}:${line}`
@@ -14,7 +14,7 @@ export function verdictLines(file: string, line: number, { errors, warnings }: V
   return [...lines, ...warnings.map((problem) => problemLine(source, problem, 'warning: '))].join('')
 }
 
-/** The verdict as JSON, without what is empty of what refuses nothing. */
+/** Returns the verdict as JSON, without empty warnings. */
 export function verdictJson(file: string, line: number, { valid, variant, errors, warnings }: Verdict): string {
   return JSON.stringify({ source: `${file}:${line}`, valid, variant, errors, ...(warnings.length > 0 && { warnings }) })
 }

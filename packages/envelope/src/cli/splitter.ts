@@ -6,7 +6,7 @@ import type { Problem } from '../validation/error.ts'
  */
 export const maxDocumentBytes = 2 ** 20
 
-/** What is found, with the line where it begins, the first being 1. */
+/** Callbacks for documents and flaws, with the line where they begin. The first line is 1. */
 export interface Findings {
   /** The bytes of one document, without what separates it from others. */
   onDocument(bytes: Uint8Array, line: number): void
@@ -15,11 +15,11 @@ export interface Findings {
    * Answers how many they were; if that is 0, each is found by itself.
    */
   onLines?(bytes: Uint8Array, line: number): number
-  /** What is wrong around the documents, or with one that was not kept. */
+  /** Reports a problem between documents, or of a document that was too long. */
   onFlaw(flaw: Problem, line: number): void
 }
 
-/** Where a reader is: between documents, in one or a list of them, or where no more can be made out. */
+/** State of the reader: between documents, in a document or list, or lost until the end. */
 type State = 'between' | 'lines' | 'object' | 'list' | 'lost'
 
 const [newline, quote, comma, colon, backslash] = [10, 34, 44, 58, 92]
@@ -42,9 +42,9 @@ export class Splitter {
   #isStart = true
   #marked = 0
   #line = 1
-  /** Where the document begins, or the last one did. */
+  /** Line on which the current or last document begins. */
   #startLine = 1
-  /** Whether a document, and nothing else, ended on this line and began on it. */
+  /** Whether exactly one document begins and ends on this line. */
   #isOneLine = false
   /** In a list: whether an item has begun; whether any has. */
   #isItem = false
@@ -217,7 +217,7 @@ export class Splitter {
     else if (byte === quote) this.#isText = false
   }
 
-  /** Whether an object that begins a line here cannot belong to the one that is being read. */
+  /** Returns whether an object that begins a line cannot belong to the current document. */
   #isBroken(): boolean {
     if (this.#isTorn) return true
     return this.#state === 'object' && ![comma, colon, openList].includes(this.#last)

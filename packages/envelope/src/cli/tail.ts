@@ -83,7 +83,7 @@ export function correlationOf(given: string | undefined): string | undefined {
   throw new UsageError('--correlation is no GUID: give 32 hex digits, such as 7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11')
 }
 
-/** The line of a record; nothing for one that is not asked for. */
+/** Returns the line of a record; empty for a record that is not selected. */
 export function shown({ topic, partition, offset, key, value }: Seen, { correlation, pretty, values }: Shown): string {
   const { document, problems } = read(value ?? Buffer.alloc(0))
   const id = (document as { CorrelationId?: unknown } | null | undefined)?.CorrelationId

@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { nearMissIn } from '../validation/near-miss.ts'
 
-/** The command line asks for something that there is not, or lacks something. */
+/** The command line has an unknown or missing argument. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

@@ -18,7 +18,7 @@ or JSON lines, which are read in constant memory.
 Exits with 0 if all are valid, 1 if some are not, 2 if called wrongly or a file cannot be read.
 `
 
-/** What came of the documents of one file. */
+/** Results for the documents of one file. */
 interface Count {
   full: number
   reduced: number
@@ -95,7 +95,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   return isUtf8(buffer) ? buffer.toString() : undefined
 }
 
-/** What is described, as items of a list. */
+/** Returns a function that describes verdicts as items of a list. */
 function listOf(describe: Describe): Describe {
   let separator = '\n'
   return (...described) => {

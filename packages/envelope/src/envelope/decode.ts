@@ -42,7 +42,7 @@ function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
   return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
 }
 
-/** Whether the text in `bytes` escapes nothing, so that `limitProblems` need not look into its texts. */
+/** Returns whether the text in `bytes` has no escapes, so that `limitProblems` can skip its texts. */
 export function isPlain(bytes: Uint8Array): boolean {
   return !bytes.includes(0x5c)
 }

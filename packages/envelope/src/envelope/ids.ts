@@ -6,8 +6,8 @@ import type { Envelope, ReceivedEnvelope } from '../schemas/types.ts'
 const namespace = parse('4563ec1f-497b-4618-baf9-8485edb38c08')
 
 /**
- * A GUID (UUID v5, lower case) that is the same whenever `kind` and `parts` are the same. `kind` keeps the ids of
- * different things apart. The parts are joined as a JSON list: `('a', 'b')` and `('a,b')` give different ids.
+ * Returns a GUID (UUID v5, lower case) that is the same whenever `kind` and `parts` are the same. `kind` separates the ids of
+ * different things. The parts are joined as a JSON list: `('a', 'b')` and `('a,b')` give different ids.
  */
 export function deterministicId(kind: string, ...parts: string[]): string {
   const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...parts]))]), 'hex')
@@ -21,7 +21,7 @@ export function deterministicId(kind: string, ...parts: string[]): string {
   ].join('-')
 }
 
-/** The parts of a Kafka record that its ids derive from, as bytes. An empty key is the same as none. */
+/** The parts of a Kafka record from which its ids derive, as bytes. An empty key is the same as no key. */
 export interface RecordContent {
   value: Uint8Array
   key?: Uint8Array | undefined
@@ -34,7 +34,7 @@ export interface Origin {
   offset: number | string
 }
 
-/** What missing ids derive from: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
+/** Source of missing ids: the record's content, or its position for records that version 0.1.0 handled (ADR 32). */
 export type IdSource = RecordContent | Origin
 
 const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex')

@@ -12,16 +12,16 @@ export const modes = ['publisher', 'receiver'] as const
 
 export type Mode = (typeof modes)[number]
 
-/** What is said of one document, alike by every door that asks. Holds no value of it, so that it can be logged. */
+/** The result of validating one document. It contains no values of the document, so it can be logged. */
 export interface Verdict {
   valid: boolean
-  /** The envelope that it is, whatever is wrong with its Payload; null when it is none. */
+  /** Variant of the envelope, even if its Payload is invalid; null for another document. */
   variant: 'full' | 'reduced' | null
-  /** Of the first check that failed; undefined when it is valid. */
+  /** Code of the first check that failed; undefined for a valid document. */
   code?: EnvelopeErrorCode
-  /** Every problem, each pointer once; empty exactly when it is valid. */
+  /** Every problem, each pointer once; empty for a valid document. */
   errors: Problem[]
-  /** What refuses nothing, and is worth telling: a Name that no schema knows, whose Payload nobody checked. */
+  /** Notes on a valid document: a Name without a schema, whose Payload was not checked. */
   warnings: Problem[]
 }
 

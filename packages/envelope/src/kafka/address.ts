@@ -5,16 +5,16 @@ export class ClientMissingError extends Error {
   override name = 'ClientMissingError'
 }
 
-/** How to reach Kafka: options that every client of @platformatic/kafka takes. */
+/** Address of Kafka, as options of every client of @platformatic/kafka. */
 export interface KafkaAddress {
   /** `host:port` of each. */
   bootstrapBrokers: string[]
   sasl?: { mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'; username: string; password: string }
-  /** With a `ca` (PEM) in place of the authorities that Node trusts. */
+  /** TLS; a `ca` (PEM) replaces the authorities that Node trusts. */
   tls?: { ca?: string }
 }
 
-/** Why the client failed, down to what a broker or the network said: its own message alone names the request. */
+/** Returns why the client failed, with the causes from the broker or network: its own message only names the request. */
 export function reasonOf(error: unknown): string {
   const {
     message,

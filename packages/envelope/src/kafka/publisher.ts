@@ -2,7 +2,7 @@ import type { KafkaAddress } from './address.ts'
 import { loadClient } from './client.ts'
 import type { OutgoingRecord } from './record.ts'
 
-/** Where a record stands, or the last of several of a partition. */
+/** Position of a record, or of the last of several records of a partition. */
 export interface Place {
   partition: number
   offset: bigint

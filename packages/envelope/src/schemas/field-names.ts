@@ -1,7 +1,7 @@
 /** An object of the contract with the names that its fields have in an API: `GivenName` is `givenName`. */
 export type CamelCase<T> = { [K in keyof T as Uncapitalize<K & string>]: T[K] }
 
-/** The other way round. */
+/** An object of an API with the names that its fields have in the contract. */
 export type PascalCase<T> = { [K in keyof T as Capitalize<K & string>]: T[K] }
 
 /** Renames the fields of an object of the contract for an API, not those of objects in it. */

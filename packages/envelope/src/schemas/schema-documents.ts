@@ -2,19 +2,19 @@ import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { partsOf } from './event-type.ts'
 import { commonSchema, envelopeSchemas, eventSchemas, type Variant, variants } from './schemas.ts'
 
-/** What the ids of all schemas begin with. A name: nothing is served there, unless somebody serves it. */
+/** Prefix of the ids of all schemas. It is only a name: nothing is served there. */
 export const schemaBase = 'https://orderflow.example/schemas/'
 
 const fileOf = (type: string): string => `${type.replace('@', '.')}.json`
 
-/** The path of the schema that needs no other one: of an event's whole envelope, in one of its variants. */
+/** Returns the path of the schema without references: that of an event's whole envelope, in one variant. */
 export function bundleOf(type: string, variant: Variant): string {
   return `bundled/${fileOf(type).replace(/json$/, `${variant}.json`)}`
 }
 
 /**
- * A schema of an event's whole envelope without references to other files, for validators that resolve none: the envelope of the variant,
- * the Payload of the type, and of common.json what both refer to.
+ * Returns a schema of an event's whole envelope without references to other files, for validators that resolve none. It has the envelope
+ * of the variant, the Payload of the type, and the rules of common.json that both use.
  */
 export function bundle(type: string, variant: Variant): AnySchemaObject {
   const { Name, Version } = partsOf(type)
@@ -55,9 +55,9 @@ function withLocalRefs(value: unknown, onRef: (name: string) => void): unknown {
 }
 
 /**
- * Every schema by its path, such as `events/Name.1.json`, those without references (`bundled/…`) included. References between them
- * are relative, and resolve against the `$id`.
- * @param base what the `$id`s begin with: the address under which they are served, with a slash at its end
+ * Returns every schema by its path, such as `events/Name.1.json`, including those without references (`bundled/…`). References are
+ * relative, and resolve against the `$id`.
+ * @param base prefix of the `$id`s: the address under which the schemas are served, with a slash at its end
  */
 export function schemaDocuments(base = schemaBase): ReadonlyMap<string, AnySchemaObject> {
   const types = [...eventSchemas.keys()]

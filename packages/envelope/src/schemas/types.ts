@@ -8,7 +8,7 @@ export interface EventPayloads extends Record<never, object> {}
 /** The newest version of each event, `Name@Version` by name. The contract's generated types add them, too. */
 export interface NewestTypes extends Record<never, string> {}
 
-/** The full variant: what a publisher sends, and what `completeEnvelope` makes of a reduced one. */
+/** The full variant: publishers send it, and `completeEnvelope` returns it. */
 export type Envelope = FullEnvelope
 
 /** `Name@Version` of each event that has a schema. */

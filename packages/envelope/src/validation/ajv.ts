@@ -3,11 +3,11 @@ import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
 /**
- * Ajv with all that the schemas use, and those that others refer to. `allErrors` lists every problem at once. It stays cheap on
- * hostile input, since the schemas have a fixed number of fields, loop over nothing, and hold only anchored patterns that cannot
- * backtrack. `verbose` gives hints the value. `code` is for build.ts, which writes the compiled validators into a file.
- * Made when it is first asked for: the package that others install may never ask. That schemas are what their meta-schema says is for
- * tests to see: to compile that one takes longer than all of ours.
+ * Returns the Ajv instance with the shared schemas, formats and keywords. `allErrors` lists every problem at once. It stays cheap on
+ * hostile input, because the schemas have a fixed number of fields, no loops, and only anchored patterns that cannot backtrack.
+ * `verbose` gives the value to hints. `code` is for build.ts, which writes the compiled validators into a file. The instance is made at
+ * its first use, because the package for outside publishers may never need it. Tests check the schemas against their meta-schema:
+ * compiling that takes longer than all others.
  */
 export function sharedAjv(): Ajv2020 {
   shared ??= createAjv()
@@ -36,8 +36,8 @@ function createAjv(): Ajv2020 {
 }
 
 /**
- * common.json as Ajv is to compile it: without what `guid` and `dateTime` say by `not`. In other languages `$` also matches before a
- * line break, and a format knows the year 0. Here the patterns and `formats` refuse both, and `not` makes an error of each text that is right.
+ * Returns common.json without the keyword `not` of `guid` and `dateTime`. In other languages, `$` also matches before a line break, and
+ * a format accepts the year 0. Here the patterns and `formats` refuse both, and `not` would create an error for each valid text.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {
   const copy = structuredClone(common)

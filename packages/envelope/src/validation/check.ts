@@ -7,14 +7,14 @@ import { nearMissIn } from './near-miss.ts'
 import { onePerPointer, toProblems } from './problems.ts'
 import { envelopeValidators, payloadValidators } from './validators.ts'
 
-/** The fields that say what an event is, of any type. */
+/** The fields that identify and describe any event. */
 interface EventFields {
   Name?: unknown
   Version?: unknown
   Payload?: unknown
 }
 
-/** What is wrong with the whole document, whose fields need no look of their own then. */
+/** Problems of the whole document. Its fields are not checked then. */
 const tombstone: Problem = { pointer: '', message: 'is null', hint: 'a null value is a tombstone, not an event' }
 const cloudEvent: Problem = {
   pointer: '',
@@ -40,7 +40,7 @@ function connectRecord({ payload }: { payload: unknown }): Problem {
   return { pointer: '', message: 'is a Kafka Connect record with its schema, not an envelope', hint }
 }
 
-/** What keeps `document` from being an envelope of the variant. Its Payload is only looked at for its type. */
+/** Returns why a document is not an envelope of the variant. Of its Payload, only the JSON type is checked. */
 export function envelopeFault(document: unknown, variant: Variant): Fault | undefined {
   const problems = envelopeProblems(document, variant)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
@@ -54,7 +54,7 @@ function envelopeProblems(document: unknown, variant: Variant): Problem[] {
   return validate(document) ? [] : toProblems(validate.errors ?? [])
 }
 
-/** By Name and then Version: to join both to a type costs more than the two look-ups. */
+/** Validators by Name and then Version: joining both to a type costs more than two lookups. */
 const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunction | undefined>> = new Map(
   Array.from(knownVersions, ([Name, versions]) => [
     Name,
@@ -65,14 +65,14 @@ const validatorsByName: ReadonlyMap<string, ReadonlyMap<unknown, ValidateFunctio
 const nearestEvent = nearMissIn(knownVersions.keys())
 
 /**
- * Whether a Name is an event of somebody else: no schema knows it, and none was probably meant. Receivers let such an event
- * pass; its Payload is nobody's to check here.
+ * Returns whether a Name belongs to another application: it has no schema, and is not nearly a known name. Receivers let such an event
+ * pass without checking its Payload.
  */
 export function isForeignName(name: unknown): boolean {
   return typeof name === 'string' && !knownVersions.has(name) && nearestEvent(name) === undefined
 }
 
-/** What keeps the Payload from being the one that Name and Version promise. A Name that is no text has none. */
+/** Returns why a Payload does not fit its Name and Version; undefined if the Name is not a text. */
 export function payloadFault({ Name, Version, Payload }: EventFields): Fault | undefined {
   if (typeof Name !== 'string') return undefined
   const versions = knownVersions.get(Name)
@@ -90,24 +90,24 @@ export function unknownEvent(hint: string): Fault {
   return { code: 'unknown-event', problems: [{ pointer: '/Name', message: 'is not a known event', hint }] }
 }
 
-/** A version that is none of `versions`: those that are `known` by a schema, or those `handled` by a receiver. */
+/** Returns the fault of a version that has no schema (`known`), or that a receiver does not handle (`handled`). */
 export function unknownVersion(kind: 'known' | 'handled', name: string, versions: readonly number[]): Fault {
   const hint = `${kind} versions of ${name}: ${versions.join(', ')}`
   return { code: 'unknown-version', problems: [{ pointer: '/Version', message: `is not a ${kind} version`, hint }] }
 }
 
-/** What keeps `document` from being a known event in an envelope of the variant: the problems of both. */
+/** Returns why a document is not a known event in an envelope of the variant, with the problems of both. */
 export function eventFault(document: unknown, variant: Variant): Fault | undefined {
   return together(envelopeFault(document, variant), isObject(document) ? payloadFault(document) : undefined)
 }
 
-/** Nesting, numbers and texts that JSON allows and the contract does not: see `limitProblems`. */
+/** Returns the fault of nesting, numbers and texts that JSON allows and the contract does not: see `limitProblems`. */
 export function limitFault(document: unknown, isPlain = false): Fault | undefined {
   const problems = limitProblems(document, isPlain)
   return problems.length > 0 ? { code: 'not-an-envelope', problems } : undefined
 }
 
-/** The problems of both under the code of the first. */
+/** Returns the problems of both faults under the code of the first. */
 export function together(first: Fault | undefined, second: Fault | undefined): Fault | undefined {
   if (!first || !second) return first ?? second
   return { code: first.code, problems: onePerPointer([...first.problems, ...second.problems]) }

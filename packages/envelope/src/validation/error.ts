@@ -5,9 +5,9 @@ export interface Problem {
    * pointer it should have; empty for the document itself.
    */
   pointer: string
-  /** What is wrong, in plain English. Never holds the value found there, which may be personal data. */
+  /** The problem in plain English. It never contains the value, which may be personal data. */
   message: string
-  /** How to mend it, when the mistake is a known one. */
+  /** The correction, if the mistake is a known one. */
   hint?: string
 }
 
@@ -29,7 +29,7 @@ export const envelopeErrorCodes = [
 
 export type EnvelopeErrorCode = (typeof envelopeErrorCodes)[number]
 
-/** Why a document is refused: its stable code, and every problem of it. Safe to log: holds no values of the document. */
+/** The reason for refusing a document: a stable code and every problem. It contains no values, so it can be logged. */
 export interface Fault {
   code: EnvelopeErrorCode
   problems: Problem[]
@@ -47,12 +47,12 @@ export class EnvelopeError extends Error {
   }
 }
 
-/** A problem in one line: pointer, message and hint. */
+/** Returns a problem in one line: pointer, message and hint. */
 export function describeProblem({ pointer, message, hint }: Problem): string {
   return `${pointer || 'the document'} ${message}${hint ? ` (${hint})` : ''}`
 }
 
-/** Throws what was found, if anything was. */
+/** Throws the fault, if there is one. */
 export function refuse(fault: Fault | undefined): void {
   if (fault) throw new EnvelopeError(fault)
 }

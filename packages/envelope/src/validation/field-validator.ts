@@ -11,10 +11,10 @@ import { onePerPointer, toProblems } from './problems.ts'
 type PayloadField = readonly [type: EventType | EventName, field: string]
 
 /**
- * A check for another JSON document, such as a request's body, whose fields become fields of an event: each obeys the
- * rules of the payload field it is mapped to, in that version of the event, and the limits of every event (limits.ts). A
- * field is required when the payload's is.
- * @returns a function that lists every problem of a document; the list is empty if there is none
+ * Returns a validator for another JSON document, such as a request's body, whose fields become fields of an event. Each field obeys the
+ * rules of its payload field, in that version of the event, and the limits of every event (limits.ts). A field is required if the
+ * payload's is.
+ * @returns a function that lists every problem of a document
  */
 export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {
   const validate = compileFields(fields)
@@ -27,14 +27,14 @@ export function fieldValidator(fields: Record<string, PayloadField>): (body: unk
 }
 
 /**
- * Whether a payload field holds a GUID: receivers see it in lower case.
+ * Returns whether a payload field is a GUID, which receivers see in lower case.
  * @throws {Error} when the type's schema does not name the field
  */
 export function isGuidField(type: EventType | EventName, field: string): boolean {
   return isGuidSchema(fieldOf(type, field))
 }
 
-/** A validator of an object whose fields are each defined as a payload's field of an event type. */
+/** Compiles a validator of an object whose fields follow fields of payloads. */
 function compileFields(fields: Record<string, PayloadField>): ValidateFunction {
   const all = Object.entries(fields)
   const properties = all.map(([name, [type, field]]) => {

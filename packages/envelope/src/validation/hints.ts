@@ -5,10 +5,10 @@ import { fold } from './near-miss.ts'
 /** Wrong names that differ from the right one in more than case and separators. */
 const knownWrongNames = new Map([['createdate', 'CreationDate']])
 
-/** Of a hostile object only so many keys are looked at: each takes time, for each field that is missing. */
+/** The most keys of an object to compare with a missing field: a hostile object may have many. */
 const mostKeys = 200
 
-/** For a missing field: the other key of `object` that was probably meant to be it. */
+/** Returns a hint for a missing field, if another key of `object` was probably meant. */
 export function missingFieldHint(object: object, field: string): string | undefined {
   const meant = (key: string) => fold(key) === fold(field) || knownWrongNames.get(fold(key)) === field
   const key = Object.keys(object)
@@ -17,7 +17,7 @@ export function missingFieldHint(object: object, field: string): string | undefi
   return key && `rename ${key} to ${field}`
 }
 
-/** For a value that should be of a JSON type. */
+/** Returns a hint for a value of a wrong JSON type. */
 export function typeHint(wanted: string, value: unknown): string | undefined {
   if (Array.isArray(value) && wanted === 'object') return 'send one object, not a list'
   if (typeof value !== 'string' || value.trim() === '') return undefined
@@ -29,7 +29,7 @@ export function typeHint(wanted: string, value: unknown): string | undefined {
   return Number.isFinite(number) ? 'send it without quotes: 12.5, not "12.5"' : undefined
 }
 
-/** The first hint whose test holds for a value. */
+/** Tests with their hints. The first test that holds gives the hint. */
 type Mistakes = readonly [test: RegExp | ((value: string) => boolean), hint: string][]
 
 const guidMistakes: Mistakes = [
@@ -80,13 +80,13 @@ const dateMistakes: Mistakes = [
   ],
 ]
 
-/** Whether a text begins with a year, a month and a day that the month does not have. */
+/** Returns whether a text begins with a date that does not exist. */
 function namesNoDay(text: string): boolean {
   const [date] = /^\d{4}-(0[1-9]|1[0-2])-\d\d(?=T)/.exec(text) ?? []
   return date !== undefined && !isDay(date)
 }
 
-/** Whether a month has a day. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
+/** Returns whether a date exists. JavaScript reads 30 February as 2 March. @param date such as `2026-02-28` */
 export function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
@@ -96,7 +96,7 @@ function hintFrom(mistakes: Mistakes): (value: string) => string | undefined {
   return (value) => mistakes.find(([test]) => (typeof test === 'function' ? test(value) : test.test(value)))?.[1]
 }
 
-/** For a value of another type where a date-time belongs. */
+/** Returns a hint for a value that is not a text where a date-time belongs. */
 export function dateTypeHint(value: unknown): string | undefined {
   if (typeof value === 'number') return epochHint
   return Array.isArray(value) && value.length > 0 && value.every(Number.isInteger) ? listHint : undefined

@@ -6,7 +6,7 @@ import type { Problem } from './error.ts'
  */
 const maxLevels = 64
 
-/** Whether a key may be printed: it is made like a name. A pointer ends before any other, which may be long, or hold personal data. */
+/** Returns whether a key is a plain name that may be printed. Pointers end before other keys, which may be long or personal. */
 export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
 
 /** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
@@ -35,7 +35,7 @@ export function isObject(value: unknown): value is object {
 
 type Flaw = Omit<Problem, 'pointer'>
 
-/** What is wrong with a value or a key itself, whatever it holds. */
+/** Returns the flaw of a value or key itself, without its content. */
 function flawOf(value: unknown): Flaw | undefined {
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
   return value === Infinity || value === -Infinity ? tooLarge : undefined
@@ -53,7 +53,7 @@ export function nestsTooDeep(document: unknown): boolean {
   return branches.length > 0
 }
 
-/** Whether limitProblems would find nothing. It is asked of every event, and so neither keeps pointers nor lists keys. */
+/** Returns whether limitProblems would find nothing. It runs for every event, so it keeps no pointers and lists no keys. */
 function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
   if (typeof value === 'string') return isPlain || flawOf(value) === undefined
   if (!isObject(value)) return flawOf(value) === undefined
@@ -100,12 +100,12 @@ export function limitProblems(document: unknown, isPlain = false): Problem[] {
   return [...problems.values()]
 }
 
-/** The keys that lead to it. Found when one is to be told: nearly no document has a flaw, and each event is looked at. */
+/** Returns the path of keys to a branch. It is computed only for a flaw, because nearly no event has one. */
 function keysTo({ within }: Branch): string[] {
   return within ? [...keysTo(within.branch), within.key] : []
 }
 
-/** The pointer of the value that keys lead to, or of the nearest around it that may be named. */
+/** Returns the pointer of a value by its keys, or of the nearest value around it that may be named. */
 export function pointerOf(keys: string[]): string {
   const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
   return keys

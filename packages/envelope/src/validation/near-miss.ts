@@ -1,7 +1,7 @@
-/** The longest name that any rule of the contract allows (schemas/common.json): nothing longer was meant to be one. */
+/** The longest name that a rule of the contract allows (schemas/common.json). */
 const maxLength = 200
 
-/** What makes `appId`, `app_id` and `APPID` the same name. */
+/** Returns a name without case and separators: `appId`, `app_id` and `APPID` are the same. */
 export function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_. -]/g, '')
 }
@@ -22,7 +22,7 @@ export function nearMissIn(known: Iterable<string>): (name: string) => string | 
   }
 }
 
-/** Whether inserting, deleting or replacing one character, or swapping two neighbours, makes `a` and `b` the same. */
+/** Returns whether one inserted, deleted, replaced or swapped character makes `a` and `b` the same. */
 export function isWithinOneEdit(a: string, b: string): boolean {
   if (a.length < b.length) return isWithinOneEdit(b, a)
   let start = 0

@@ -3,12 +3,12 @@ import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
 import type { Problem } from './error.ts'
 import { dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
-/** Every problem that Ajv found, one for each field. `base` is the pointer of what was validated. */
+/** Returns the problems that Ajv found, one for each field. `base` is the pointer of the validated value. */
 export function toProblems(errors: ErrorObject[], base = ''): Problem[] {
   return onePerPointer(errors.map((error) => toProblem(error, base)))
 }
 
-/** One field breaks one rule from a reader's view, even if its schema needs several keywords to say it. */
+/** Returns one problem for each field. A schema may need several keywords for one rule. */
 export function onePerPointer(problems: Problem[]): Problem[] {
   const seen = new Map<string, Problem>()
   for (const problem of problems) if (!seen.has(problem.pointer)) seen.set(problem.pointer, problem)
