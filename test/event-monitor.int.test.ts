@@ -148,7 +148,7 @@ describe('the index of a real log', function () {
     // Events can be read meanwhile: all that are kept. A report asks for them first.
     const full = await until(
       first,
-      ({ kept, found, error }) => found === kept && kept > 0 && error?.includes(folder) === true,
+      ({ kept, total, error }) => total === kept && kept > 0 && error?.includes(folder) === true,
     )
     expect(full.error).to.contain(`no space left on the disk of ${folder}`)
     expect(full.kept).to.be.below(total)

@@ -148,9 +148,9 @@ describe('a log with offsets that hold no record', function () {
       monitor = fork(program, [new URL(`http://${kafka.bootstrapBrokers[0]}`).port, index], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       })
-      for await (const [truth] of on(monitor, 'message', { close: ['exit'] })) {
-        if (truth.kept < 4 || truth.indexLag !== 0) continue
-        expect(truth).to.deep.include({ kept: 4, indexLag: 0, gaps: [], isConnected: true })
+      for await (const [report] of on(monitor, 'message', { close: ['exit'] })) {
+        if (report.kept < 4 || report.indexLag !== 0) continue
+        expect(report).to.deep.include({ kept: 4, indexLag: 0, gaps: [], isConnected: true })
         return
       }
       throw new Error('the index ended by itself')

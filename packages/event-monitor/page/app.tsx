@@ -9,7 +9,7 @@ import { type Route, routeOf } from './lib/route.ts'
 import { ProblemBox } from './parts/answers.tsx'
 import { Header } from './parts/header.tsx'
 import { SignIn } from './parts/sign-in.tsx'
-import { TruthLine, type View } from './parts/view.tsx'
+import { CompletenessLine, type View } from './parts/view.tsx'
 
 const views: { [Of in Route['view']]: () => Promise<View<Of>> } = {
   live: async () => (await import('./views/live/live.tsx')).Live,
@@ -82,7 +82,7 @@ export const NotFound: View<'not-found'> = ({ route: { path } }) => {
   useTitle('Page not found')
   return (
     <article class="page">
-      <TruthLine />
+      <CompletenessLine />
       <h1>Page not found</h1>
       <p>
         <code class="whole">{path}</code> is none of this page. A record is at <code>/e/topic/partition/offset</code>,

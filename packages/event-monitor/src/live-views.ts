@@ -75,7 +75,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
     if (since < (pending.received === 0 ? quietMs : batchMs - toleranceMs)) return
     view.sequence += 1
     const { received, matched, invalid, rows, kinds } = pending
-    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = index.truth()
+    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = index.completeness()
     const by = (text: (kind: Kind) => string | null) =>
       tally(kinds.map(({ kind, count }) => [text(kind), count] as const))
     const batch: LiveBatch = {
@@ -92,7 +92,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
         validity: by(({ validity }) => validity),
       },
       lost: view.lost,
-      truth: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
+      completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
     }
     view.pending = nothing()
     view.sentAt = performance.now()
@@ -121,7 +121,7 @@ export function createLiveViews(index: MonitorIndex, now: () => Date): LiveViews
         sequence: 0,
         sentAt: performance.now(),
       }
-      send('hello', { truth: index.truth(), batchMs, maxRows })
+      send('hello', { completeness: index.completeness(), batchMs, maxRows })
       views.add(view)
       watch()
       return () => {

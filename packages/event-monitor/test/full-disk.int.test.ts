@@ -58,7 +58,7 @@ describe('a job that replays dead letters, with its ledger on a full disk', func
       },
     }
     replays = createReplays({
-      index: { ask, truth: () => ({ indexLag: 0 }) } as unknown as MonitorIndex,
+      index: { ask, completeness: () => ({ indexLag: 0 }) } as unknown as MonitorIndex,
       ledger,
       log: log as LogAccess,
       trust: undefined as never,

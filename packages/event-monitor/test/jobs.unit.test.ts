@@ -61,7 +61,7 @@ describe('a job that replays dead letters', () => {
       },
     }
     return createReplays({
-      index: { ask, truth: () => ({ indexLag: isIndexed ? 0 : null }) } as unknown as MonitorIndex,
+      index: { ask, completeness: () => ({ indexLag: isIndexed ? 0 : null }) } as unknown as MonitorIndex,
       ledger,
       log: log as LogAccess,
       trust: undefined as never,

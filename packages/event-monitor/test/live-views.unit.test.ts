@@ -9,17 +9,25 @@ import { indexRecord, orderCreated } from './support/records.ts'
 describe('a live view', () => {
   let emit: (batch: IngestBatch) => void
   let views: LiveViews
-  const truth = { indexLag: 0, newest: null, oldestKept: null, kept: 0, gaps: [], unreadable: [], isConnected: true }
+  const completeness = {
+    indexLag: 0,
+    newest: null,
+    oldestKept: null,
+    kept: 0,
+    gaps: [],
+    unreadable: [],
+    isConnected: true,
+  }
 
   beforeEach(() => {
-    const index: Pick<MonitorIndex, 'onBatch' | 'watch' | 'truth' | 'requireOpen'> = {
+    const index: Pick<MonitorIndex, 'onBatch' | 'watch' | 'completeness' | 'requireOpen'> = {
       requireOpen() {},
       onBatch(listener) {
         emit = listener
         return () => {}
       },
       watch() {},
-      truth: () => truth,
+      completeness: () => completeness,
     }
     views = createLiveViews(index as MonitorIndex, () => new Date(0))
   })

@@ -23,7 +23,7 @@ export class MonitorProcess {
   async start(): Promise<void> {
     this.launch()
     await eventually(async () => {
-      const { isConnected } = await this.get<{ isConnected: boolean }>('/v1/truth').catch(() => ({
+      const { isConnected } = await this.get<{ isConnected: boolean }>('/v1/completeness').catch(() => ({
         isConnected: false,
       }))
       return isConnected

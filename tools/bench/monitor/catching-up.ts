@@ -3,7 +3,7 @@ import { entryOf } from '@orderflow/stack'
 import type { BenchStack } from '../support/bench-stack.ts'
 
 /** Who asks more often is refused (`Limits__AddressPerMinute`), and so is whoever searches from the same address. */
-const truthEveryMs = 50
+const pollMs = 50
 
 /** The monitor's two processes. */
 export const specsOf = (stack: BenchStack) => [stack.specOf('event-monitor'), stack.specOf('event-monitor-sidecar')]
@@ -12,7 +12,7 @@ export const urlOf = (stack: BenchStack) =>
   `http://127.0.0.1:${entryOf(stack.plan.ports.services, 'event-monitor').http}/v1`
 
 /** What it says of its index. */
-export interface Truth {
+export interface Completeness {
   indexLag: number | null
   kept: number
   isConnected: boolean
@@ -40,12 +40,12 @@ export async function catchUp(stack: BenchStack): Promise<number> {
   let first: { at: number; indexLag: number } | undefined
   let endedAt = 0
   await stack.wait('the monitor to catch up', specs, async () => {
-    await delay(truthEveryMs)
-    const truth = await get<Truth>(`${urlOf(stack)}/truth`).catch(() => undefined)
-    if (!truth?.kept || truth.indexLag === null) return 'it has none'
+    await delay(pollMs)
+    const index = await get<Completeness>(`${urlOf(stack)}/completeness`).catch(() => undefined)
+    if (!index?.kept || index.indexLag === null) return 'it has none'
     endedAt = performance.now()
-    first ??= { at: endedAt, indexLag: truth.indexLag }
-    return truth.indexLag === 0 ? undefined : `${truth.indexLag} are left`
+    first ??= { at: endedAt, indexLag: index.indexLag }
+    return index.indexLag === 0 ? undefined : `${index.indexLag} are left`
   })
   return ((first?.indexLag ?? 0) * 1_000) / (endedAt - (first?.at ?? 0))
 }
@@ -53,8 +53,8 @@ export async function catchUp(stack: BenchStack): Promise<number> {
 /** Waits until all is in the index, as far as the monitor knows. */
 export async function caughtUp(stack: BenchStack): Promise<void> {
   await stack.wait('the index to be complete', specsOf(stack), async () => {
-    await delay(truthEveryMs)
-    const { indexLag, kept } = await get<Truth>(`${urlOf(stack)}/truth`)
+    await delay(pollMs)
+    const { indexLag, kept } = await get<Completeness>(`${urlOf(stack)}/completeness`)
     return indexLag === 0 ? undefined : `${kept} are there`
   })
 }
@@ -74,7 +74,7 @@ export async function countFromNow(stack: BenchStack): Promise<(events: number) 
   const before = await count()
   return (events) =>
     stack.wait('the index to be complete', specsOf(stack), async () => {
-      await delay(truthEveryMs)
+      await delay(pollMs)
       const more = (await count()) - before
       return more >= events ? undefined : `${more} of ${events} are there`
     })

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { type Job, type LiveBatch, type LiveMessages, paths, type Truth } from '../../src/api/index.ts'
+import { type Completeness, type Job, type LiveBatch, type LiveMessages, paths } from '../../src/api/index.ts'
 import { RateWindow } from '../lib/live-counts.ts'
 import { isRefusal, request } from './api.ts'
 
@@ -11,7 +11,7 @@ import { isRefusal, request } from './api.ts'
 type Connection = { state: 'connecting' | 'open' | 'away' | 'refused' } | { state: 'lost'; since: number }
 
 export const connection = signal<Connection>({ state: 'connecting' })
-export const truth = signal<Truth | null>(null)
+export const completeness = signal<Completeness | null>(null)
 export const perSecond = signal<number | null>(null)
 /** The newest state of each job that changed while the page is open. */
 export const jobs = signal<ReadonlyMap<string, Job>>(new Map())
@@ -103,13 +103,13 @@ function takers(): { [Name in keyof LiveMessages]: (message: LiveMessages[Name])
     hello(hello) {
       failures = 0
       connection.value = { state: 'open' }
-      truth.value = hello.truth
+      completeness.value = hello.completeness
       listener?.onHello()
     },
     batch(batch) {
       window.add(Date.parse(batch.at), batch.received + batch.lost.received)
       perSecond.value = window.perSecond
-      if (truth.value) truth.value = { ...truth.value, ...batch.truth }
+      if (completeness.value) completeness.value = { ...completeness.value, ...batch.completeness }
       listener?.onBatch(batch)
     },
     job(job) {

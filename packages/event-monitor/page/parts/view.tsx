@@ -1,9 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Truth } from '../../src/api/index.ts'
+import type { Completeness } from '../../src/api/index.ts'
 import { refusal } from '../data/api.ts'
-import { connection, perSecond, truth } from '../data/stream.ts'
+import { completeness, connection, perSecond } from '../data/stream.ts'
 import { count, counted, rate } from '../lib/format.ts'
 import { positionText, type Route } from '../lib/route.ts'
 import { unreadableText } from '../lib/words.ts'
@@ -14,28 +14,28 @@ export type View<Of extends Route['view'] = Route['view']> = ComponentType<{ rou
 
 interface Props {
   /** Completeness of the shown answer; by default the stream's newest report. */
-  complete?: Truth | null | undefined
+  complete?: Completeness | null | undefined
   /** The number of shown items, such as `50 of 12,345 events`. */
   shown?: string | undefined
 }
 
 /** Shows on every view how complete it is. */
-export function TruthLine({ complete, shown }: Props) {
+export function CompletenessLine({ complete, shown }: Props) {
   // Lag and other counters change while an answer is shown.
-  const now = useComputed(() => truth.value)
+  const now = useComputed(() => completeness.value)
   const latest = now.value ?? complete ?? null
   // The stream reports gaps at its start, answers at each request.
   const summary =
     latest && complete && complete.gaps.length > latest.gaps.length ? { ...latest, gaps: complete.gaps } : latest
   return (
-    <section class="truth" aria-label="How complete this is">
+    <section class="completeness" aria-label="How complete this is">
       <ConnectionMark />
       {perSecond.value !== null && (
         <span title="Events that reach the log, over five seconds">{rate(perSecond.value)}</span>
       )}
-      {summary && <Lag truth={summary} />}
+      {summary && <Lag completeness={summary} />}
       {shown && <span>{shown}</span>}
-      {summary && <Kept truth={summary} />}
+      {summary && <Kept completeness={summary} />}
       {summary && summary.gaps.length > 0 && <Gaps gaps={summary.gaps} />}
       {summary && summary.unreadable.length > 0 && <NotRead unreadable={summary.unreadable} />}
     </section>
@@ -59,7 +59,7 @@ function ConnectionMark() {
   )
 }
 
-function Lag({ truth: { indexLag, unreadable, isConnected } }: { truth: Truth }) {
+function Lag({ completeness: { indexLag, unreadable, isConnected } }: { completeness: Completeness }) {
   if (!isConnected) return <span class="mark bad">✕ the log is not read: this view may be out of date</span>
   if (indexLag === null) return <span class="mark warn">! index lag unknown</span>
   if (indexLag === 0 && unreadable.length > 0) return null
@@ -67,7 +67,7 @@ function Lag({ truth: { indexLag, unreadable, isConnected } }: { truth: Truth })
   return <span class={`mark ${indexLag > 1000 ? 'warn' : 'plain'}`}>index {counted(indexLag, 'record')} behind</span>
 }
 
-function Kept({ truth: { kept, oldestKept } }: { truth: Truth }) {
+function Kept({ completeness: { kept, oldestKept } }: { completeness: Completeness }) {
   if (!oldestKept) return <span>no events yet</span>
   return (
     <span title="Older events are not counted">
@@ -76,7 +76,7 @@ function Kept({ truth: { kept, oldestKept } }: { truth: Truth }) {
   )
 }
 
-function NotRead({ unreadable }: Pick<Truth, 'unreadable'>) {
+function NotRead({ unreadable }: Pick<Completeness, 'unreadable'>) {
   return (
     <details class="gaps">
       <summary>
@@ -93,7 +93,7 @@ function NotRead({ unreadable }: Pick<Truth, 'unreadable'>) {
   )
 }
 
-function Gaps({ gaps }: { gaps: Truth['gaps'] }) {
+function Gaps({ gaps }: { gaps: Completeness['gaps'] }) {
   const why = { truncated: 'the log deleted them before they were read', recreated: 'the topic was created again' }
   return (
     <details class="gaps">

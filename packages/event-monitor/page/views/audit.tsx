@@ -5,7 +5,7 @@ import { counted } from '../lib/format.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
 import { PositionLink, Time } from '../parts/marks.tsx'
 import { Columns } from '../parts/tables.tsx'
-import { TruthLine, type View } from '../parts/view.tsx'
+import { CompletenessLine, type View } from '../parts/view.tsx'
 
 /** The audit: views of personal values, and replays. */
 export const AuditView: View<'audit'> = () => {
@@ -14,7 +14,7 @@ export const AuditView: View<'audit'> = () => {
   const { data } = state.value
   return (
     <article class="page">
-      <TruthLine
+      <CompletenessLine
         complete={data?.complete}
         shown={data ? `the newest ${counted(data.items.length, 'entry', 'entries')}` : undefined}
       />

@@ -12,7 +12,7 @@ import { Answer } from '../parts/answers.tsx'
 import { State, Time } from '../parts/marks.tsx'
 import { RateStrip } from '../parts/rate-strip.tsx'
 import { Columns } from '../parts/tables.tsx'
-import { TruthLine, type View } from '../parts/view.tsx'
+import { CompletenessLine, type View } from '../parts/view.tsx'
 
 /** Shows the health and speed of the system. */
 export const Health: View<'health'> = () => {
@@ -21,7 +21,7 @@ export const Health: View<'health'> = () => {
   const { data } = state.value
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} />
+      <CompletenessLine complete={data?.complete} />
       <h1>Health</h1>
       <Answer of={state.value} again={again}>
         {(health) => (

@@ -7,7 +7,7 @@ import { hrefs } from '../lib/route.ts'
 import { Answer, Empty } from '../parts/answers.tsx'
 import { ConversationLink, PositionLink, State, TypeName } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
-import { TruthLine, type View } from '../parts/view.tsx'
+import { CompletenessLine, type View } from '../parts/view.tsx'
 
 const spans = [5, 30, 300, 3600]
 
@@ -25,7 +25,7 @@ export const Missing: View<'missing'> = () => {
   const seconds = chosen ?? (usual.size === 1 ? [...usual][0] : undefined)
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} shown={data ? shownOf(data.items.length, data) : undefined} />
+      <CompletenessLine complete={data?.complete} shown={data ? shownOf(data.items.length, data) : undefined} />
       <h1>Missing reactions</h1>
       <div class="actions" role="group" aria-label="Waiting for longer than">
         <span>Waiting for longer than</span>

@@ -7,7 +7,7 @@ import { count, counted } from '../lib/format.ts'
 import { Answer, Empty, TryDemo } from '../parts/answers.tsx'
 import { publisherOf, State, Time } from '../parts/marks.tsx'
 import { Columns, useActiveRow } from '../parts/tables.tsx'
-import { TruthLine, type View } from '../parts/view.tsx'
+import { CompletenessLine, type View } from '../parts/view.tsx'
 
 /** Lists publishers, their events and how many of them are valid. */
 export const PublishersView: View<'publishers'> = () => {
@@ -16,7 +16,7 @@ export const PublishersView: View<'publishers'> = () => {
   const { data } = state.value
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} shown={data ? counted(data.items.length, 'publisher') : undefined} />
+      <CompletenessLine complete={data?.complete} shown={data ? counted(data.items.length, 'publisher') : undefined} />
       <h1>Publishers</h1>
       <Answer of={state.value} again={again}>
         {({ items }) =>

@@ -10,7 +10,7 @@ import { Answer, Empty, ProblemBox } from '../parts/answers.tsx'
 import { Editor } from '../parts/editor.tsx'
 import { FaultList, JsonView } from '../parts/json-view.tsx'
 import { publisherOf, State, Time, ValidityMark } from '../parts/marks.tsx'
-import { TruthLine, type View } from '../parts/view.tsx'
+import { CompletenessLine, type View } from '../parts/view.tsx'
 
 /** Lists event schemas and their publishers, and validates a text. */
 export const SchemasView: View<'schemas'> = () => {
@@ -19,7 +19,7 @@ export const SchemasView: View<'schemas'> = () => {
   const { data } = state.value
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} shown={data ? counted(data.items.length, 'version') : undefined} />
+      <CompletenessLine complete={data?.complete} shown={data ? counted(data.items.length, 'version') : undefined} />
       <h1>Schemas</h1>
       <Validator />
       <h2>Versions</h2>

@@ -1,4 +1,4 @@
-import type { EventRow, RecordPosition, Truth } from './events.ts'
+import type { Completeness, EventRow, RecordPosition } from './events.ts'
 
 /**
  * `GET /v1/conversations/{correlationId}`: the kept events of a conversation, at most 5,000, in the order of cause and
@@ -13,7 +13,7 @@ export interface Conversation {
    * are left out.
    */
   total: number
-  complete: Truth
+  complete: Completeness
 }
 
 /**
@@ -74,5 +74,5 @@ export interface Step {
 /** `GET /v1/conversations` with `guid`, any Id of an event: the conversations that have it. */
 export interface ConversationsOf {
   items: { correlationId: string; events: number; from: string; to: string; first: RecordPosition }[]
-  complete: Truth
+  complete: Completeness
 }

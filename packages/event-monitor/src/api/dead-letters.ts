@@ -1,4 +1,12 @@
-import type { DryRunResult, EditedDocument, EventDetail, Fault, RecordPosition, RejectedBy, Truth } from './events.ts'
+import type {
+  Completeness,
+  DryRunResult,
+  EditedDocument,
+  EventDetail,
+  Fault,
+  RecordPosition,
+  RejectedBy,
+} from './events.ts'
 
 /** `GET /v1/dead-letters`: groups of dead letters, the largest open one first. */
 export interface DeadLetterGroups {
@@ -6,7 +14,7 @@ export interface DeadLetterGroups {
   /** Records on dead-letter topics that services of this system did not write. */
   others: number
   open: number
-  complete: Truth
+  complete: Completeness
 }
 export interface DeadLetterGroup {
   /** Digest of the properties below, for `group=` and jobs. */
@@ -150,5 +158,5 @@ export interface Audit {
     as: RecordPosition | null
     edited: boolean | null
   }[]
-  complete: Truth
+  complete: Completeness
 }

@@ -114,7 +114,7 @@ export interface Facets {
   /** Number of counted events; the newest ones if `isAtLeast`. */
   total: number
   isAtLeast: boolean
-  complete: Truth
+  complete: Completeness
 }
 export interface Count {
   value: string
@@ -131,7 +131,7 @@ export interface Rates {
   counts: number[]
   /** The invalid ones among them: neither `valid` nor `foreign`. */
   invalid: number[]
-  complete: Truth
+  complete: Completeness
 }
 
 /** `GET /v1/events/{topic}/{partition}/{offset}`. */
@@ -180,7 +180,7 @@ export interface EventDetail {
   following: RecordPosition | null
   /** Address of its trace, if `Telemetry.TracePage` is set. */
   traceUrl: string | null
-  complete: Truth
+  complete: Completeness
 }
 
 /** A service that rejected a record, and why. */
@@ -195,7 +195,7 @@ export interface RejectedBy {
 /** `GET /v1/ids/{id}`: the positions of events with this Id; several if it was published or delivered again. */
 export interface RecordPositions {
   positions: RecordPosition[]
-  complete: Truth
+  complete: Completeness
 }
 
 /**
@@ -263,7 +263,7 @@ export interface EditedDocument {
 }
 
 /** How complete an answer is. Every view shows it. Times are ISO 8601 in UTC, everywhere in this API. */
-export interface Truth {
+export interface Completeness {
   /** Number of records in all topics of the log that are not indexed yet; null while Kafka does not answer. */
   indexLag: number | null
   /** Time when the newest record of the index reached the log; null without records. */
@@ -311,7 +311,7 @@ export interface Page<T> {
   items: T[]
   /** `cursor` of the next page; null on the last page. */
   next: string | null
-  complete: Truth & {
+  complete: Completeness & {
     shown: number
     /** Number of items in the index. A slow count stops: then `isAtLeast`. */
     total: number

@@ -11,7 +11,7 @@ export type * from './system.ts'
 /** Paths of the API. The method is GET unless a comment names another one. */
 export const paths = {
   me: '/v1/me',
-  truth: '/v1/truth',
+  completeness: '/v1/completeness',
   events: '/v1/events',
   facets: '/v1/facets',
   rates: '/v1/rates',

@@ -1,5 +1,5 @@
 import type { Job } from './dead-letters.ts'
-import type { Count, EventRow, Truth } from './events.ts'
+import type { Completeness, Count, EventRow } from './events.ts'
 
 /**
  * `GET /v1/live` is `text/event-stream` and takes an `EventFilter` without `from` and `to`. Each message has an
@@ -8,7 +8,7 @@ import type { Count, EventRow, Truth } from './events.ts'
  */
 export interface LiveMessages {
   /** The first message. */
-  hello: { truth: Truth; batchMs: number; maxRows: number }
+  hello: { completeness: Completeness; batchMs: number; maxRows: number }
   /** At most ten a second. While no event arrives, one a second with counts of 0. */
   batch: LiveBatch
   /** Progress or end of a replay job. */
@@ -31,5 +31,5 @@ export interface LiveBatch {
   added: { topic: Count[]; type: Count[]; publisher: Count[]; validity: Count[] }
   /** Batches that this client was too slow for, and their counts; otherwise 0. The index has their rows. */
   lost: { batches: number; received: number; matched: number }
-  truth: Pick<Truth, 'indexLag' | 'newest' | 'kept' | 'oldestKept' | 'unreadable' | 'isConnected'>
+  completeness: Pick<Completeness, 'indexLag' | 'newest' | 'kept' | 'oldestKept' | 'unreadable' | 'isConnected'>
 }

@@ -1,4 +1,4 @@
-import type { EventRow, Fault, Truth, Validity } from './events.ts'
+import type { Completeness, EventRow, Fault, Validity } from './events.ts'
 
 /**
  * `GET /v1/missing?seconds=&limit=`: events without an expected reaction after some seconds (1 to 86400; by default the
@@ -11,7 +11,7 @@ export interface MissingReactions {
   isAtLeast: boolean
   /** Expected reactions, each within so many seconds. */
   rules: { cause: string; effects: string[]; by: string; within: number }[]
-  complete: Truth
+  complete: Completeness
 }
 export interface MissingReaction {
   cause: EventRow
@@ -33,7 +33,7 @@ export interface MissingReaction {
 /** `GET /v1/publishers`: publishers of the kept events. */
 export interface Publishers {
   items: Publisher[]
-  complete: Truth
+  complete: Completeness
 }
 export interface Publisher {
   appId: string | null
@@ -53,7 +53,7 @@ export interface Publisher {
 /** `GET /v1/schemas`: event types, and the versions in use. */
 export interface Schemas {
   items: SchemaUse[]
-  complete: Truth
+  complete: Completeness
 }
 export interface SchemaUse {
   /** `Name@Version`. */
@@ -122,7 +122,7 @@ export interface HealthView {
      */
     error: string | null
   }
-  complete: Truth
+  complete: Completeness
 }
 export interface ServiceHealth {
   name: string
@@ -157,7 +157,7 @@ export interface TopicHealth {
   topic: string
   partitions: number
   /**
-   * One offset for each partition; null if Kafka cannot serve it (`Truth.unreadable`). There are at most as many
+   * One offset for each partition; null if Kafka cannot serve it (`Completeness.unreadable`). There are at most as many
    * records between the two, since some offsets have none.
    */
   oldestOffset: (string | null)[]

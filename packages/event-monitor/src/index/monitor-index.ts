@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { unavailable } from '@orderflow/service-kit'
-import type { Gap, Truth, Unreadable } from '../api/events.ts'
+import type { Completeness, Gap, Unreadable } from '../api/events.ts'
 import type { FromIngest, IngestBatch, IngestData, IngestState, ToIngest } from '../ingest/messages.ts'
 import { iso } from '../model/row.ts'
 import type { Reads } from './read/reads.ts'
@@ -24,7 +24,7 @@ export interface MonitorIndex {
   requireOpen(): void
   /** @throws {HttpProblem} 503 before it was started */
   ask: Ask
-  truth(): Truth
+  completeness(): Completeness
   state(): IngestState
   /** Listens for indexed batches. Returns a function that stops listening. */
   onBatch(listener: (batch: IngestBatch) => void): () => void
@@ -152,7 +152,7 @@ export function openIndex(data: IngestData, { onFailure, onTrouble, onPartition 
     requireOpen: () => void open(),
     ask,
     state: () => state,
-    truth() {
+    completeness() {
       const events = state.segments.filter(({ count }) => count > 0)
       const first = events.reduce((least, one) => Math.min(least, one.first), Infinity)
       const last = events.reduce((most, one) => Math.max(most, one.last), -Infinity)

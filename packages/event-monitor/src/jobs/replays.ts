@@ -158,7 +158,7 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
   async function entriesOf(jobId: string, ids: string[]): Promise<ReturnType<Reads['rawEntries']> | undefined> {
     while (!isClosing && !stopped.has(jobId)) {
       // The order matters: an answer from before the index was complete may lack entries.
-      const isComplete = index.truth().indexLag === 0
+      const isComplete = index.completeness().indexLag === 0
       const answer = await index.ask('rawEntries', ids)
       if (isComplete || answer.entries.length === ids.length) return answer
       await delay(stepMs)
@@ -199,11 +199,11 @@ export function createReplays({ index, ledger, log, trust, now, newId, report }:
     }
   }
 
-  const auditOf = (job: Job, { origin: place }: Entry, as: Place | null): AuditItem => ({
+  const auditOf = (job: Job, { origin: position }: Entry, as: Place | null): AuditItem => ({
     at: now().toISOString(),
     by: job.by,
     what: 'DeadLetterReplayed',
-    position: place,
+    position,
     reason: null,
     as,
     edited: job.edited,

@@ -32,7 +32,7 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
       input: {},
       async handle(): Promise<DeadLetterGroups> {
         const { groups, others } = await index.ask('deadLetterGroups')
-        return { groups, others, open: groups.reduce((sum, { open }) => sum + open, 0), complete: index.truth() }
+        return { groups, others, open: groups.reduce((sum, { open }) => sum + open, 0), complete: index.completeness() }
       },
     }),
     answer({
@@ -51,7 +51,11 @@ export function deadLetterRoutes(monitor: Monitor): Route[] {
         const all = await index.ask('deadLetterEntries', group, state)
         const items = all.slice(begin, begin + limit)
         const next = begin + limit < all.length ? String(begin + limit) : null
-        return { items, next, complete: { ...index.truth(), shown: items.length, total: all.length, isAtLeast: false } }
+        return {
+          items,
+          next,
+          complete: { ...index.completeness(), shown: items.length, total: all.length, isAtLeast: false },
+        }
       },
     }),
     answer({

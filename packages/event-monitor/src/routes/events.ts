@@ -25,7 +25,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
         return {
           items,
           next: next === null ? null : String(next),
-          complete: { ...index.truth(), shown: items.length, total, isAtLeast },
+          complete: { ...index.completeness(), shown: items.length, total, isAtLeast },
         }
       },
     }),
@@ -59,7 +59,7 @@ export function eventRoutes(monitor: Monitor): Route[] {
       refusals: ['not-kept'],
       async handle({ id }): Promise<RecordPositions> {
         const positions = await index.ask('positions', id)
-        if (positions.length > 0) return { positions, complete: index.truth() }
+        if (positions.length > 0) return { positions, complete: index.completeness() }
         throw notKept(`event ${id}`)
       },
     }),
@@ -100,7 +100,7 @@ export async function detailOf(
     previous: around.previous,
     following: around.following,
     traceUrl: tracePage ? `${tracePage.replace(/\/$/, '')}/trace/${row.traceId.replaceAll('-', '')}` : null,
-    complete: index.truth(),
+    complete: index.completeness(),
   }
 
   function signatureOf(): EventDetail['trust']['signature'] {
@@ -128,7 +128,7 @@ export function conversationRoutes({ index, services, status }: Monitor): Route[
       refusals: ['not-kept'],
       async handle({ id }): Promise<Conversation> {
         const conversation = await index.ask('conversation', id, await rolesNow())
-        if (conversation.steps.length > 0) return { ...conversation, complete: index.truth() }
+        if (conversation.steps.length > 0) return { ...conversation, complete: index.completeness() }
         throw notKept(`conversation ${id}`)
       },
     }),
@@ -138,7 +138,7 @@ export function conversationRoutes({ index, services, status }: Monitor): Route[
       input: { guid: queryId('guid') },
       async handle({ guid }): Promise<ConversationsOf> {
         if (guid === undefined) throw invalid([{ pointer: 'guid', detail: 'is missing' }])
-        return { items: await index.ask('conversationsOf', guid), complete: index.truth() }
+        return { items: await index.ask('conversationsOf', guid), complete: index.completeness() }
       },
     }),
   ]

@@ -1,5 +1,5 @@
 import type { Route, Streams } from '@orderflow/service-kit'
-import type { Facets, Me, Rates, Truth } from '../api/events.ts'
+import type { Completeness, Facets, Me, Rates } from '../api/events.ts'
 import type { Monitor } from '../monitor.ts'
 import { answer, filterInput, nameOf, numberInput } from './requests.ts'
 
@@ -30,14 +30,19 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
       body: { name: 'LiveMessages', schema: { type: 'object' } },
       open: ({ filter }, send) => views.open(filter, send),
     }),
-    answer({ path: '/v1/truth', summary: 'How complete the index is', input: {}, handle: (): Truth => index.truth() }),
+    answer({
+      path: '/v1/completeness',
+      summary: 'How complete the index is',
+      input: {},
+      handle: (): Completeness => index.completeness(),
+    }),
     answer({
       path: '/v1/facets',
       summary: 'Count events by their properties',
       input: { filter: filterInput },
       handle: async ({ filter }): Promise<Facets> => ({
         ...(await index.ask('facets', filter)),
-        complete: index.truth(),
+        complete: index.completeness(),
       }),
     }),
     answer({
@@ -49,7 +54,7 @@ export function liveRoutes({ index, views, now }: Monitor, streams: Streams): Ro
         const end = filter.to === undefined ? now().getTime() : Date.parse(filter.to)
         const to = Math.ceil(end / step) * step
         const from = to - Math.ceil((seconds * 1_000) / step) * step
-        return { ...(await index.ask('rates', filter, from, to, step)), complete: index.truth() }
+        return { ...(await index.ask('rates', filter, from, to, step)), complete: index.completeness() }
       },
     }),
   ]

@@ -71,7 +71,7 @@ export function revealRoutes({ index, ledger, log, now }: Monitor, serviceLog: S
       path: '/v1/audit',
       summary: 'List views of personal values, and replays',
       input: {},
-      handle: (): Audit => ({ items: ledger.audit(200), complete: index.truth() }),
+      handle: (): Audit => ({ items: ledger.audit(200), complete: index.completeness() }),
     }),
   ]
 }

@@ -55,7 +55,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
         const around = {
           services: systemStatus.services,
           groups: systemStatus.groups,
-          indexLag: index.truth().indexLag,
+          indexLag: index.completeness().indexLag,
           deadLetterOf: (row: { position: object }, app: string) =>
             byPosition.get(`${app} ${JSON.stringify(row.position)}`),
         }
@@ -73,7 +73,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
             by,
             within,
           })),
-          complete: index.truth(),
+          complete: index.completeness(),
         }
       },
     }),
@@ -83,7 +83,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
       input: {},
       handle: async (): Promise<Publishers> => ({
         items: publishersOf(await index.ask('kinds'), trustOf),
-        complete: index.truth(),
+        complete: index.completeness(),
       }),
     }),
     answer({
@@ -92,7 +92,7 @@ export function systemRoutes({ index, services, reactions, trustOf, status, now 
       input: {},
       handle: async (): Promise<Schemas> => ({
         items: schemaUses(await index.ask('kinds'), services),
-        complete: index.truth(),
+        complete: index.completeness(),
       }),
     }),
     answer({
@@ -132,7 +132,7 @@ export function healthRoutes({ index, status, latencies, views, now }: Monitor):
       async handle(): Promise<HealthView> {
         const systemStatus = await status()
         const state = index.state()
-        const complete = index.truth()
+        const complete = index.completeness()
         return {
           ...systemStatus,
           latency: latencies.view(now().getTime()),

@@ -55,7 +55,7 @@ describe('an index whose log cannot be read', () => {
       await heard.promise
       expect(troubles).to.have.length(1)
       expect(troubles[0]).to.be.a('string').and.not.be.empty
-      expect(index.truth()).to.include({ isConnected: false, indexLag: null, kept: 0 })
+      expect(index.completeness()).to.include({ isConnected: false, indexLag: null, kept: 0 })
     } finally {
       await index.close()
     }

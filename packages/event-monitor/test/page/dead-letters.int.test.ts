@@ -12,7 +12,7 @@ describe('the dead letters', () => {
   const checks = () => tests.monitor.requests.filter((each) => each.path.endsWith('/check'))
 
   /** As somebody does: the quotes around the total go. */
-  async function mend(page: Page): Promise<void> {
+  async function fixTotal(page: Page): Promise<void> {
     await page.locator('.cm-content').click()
     await page.keyboard.press('Control+End')
     for (let line = 0; line < 2; line += 1) await page.keyboard.press('ArrowUp')
@@ -65,7 +65,7 @@ describe('the dead letters', () => {
     expect(await page.getByRole('button', { name: 'Replay as it is' }).isDisabled()).to.equal(true)
     await page.locator('.cm-lint-marker-error').waitFor()
     const before = checks().length
-    await mend(page)
+    await fixTotal(page)
     await page.getByText('ready: every receiver would accept it').waitFor()
     expect(checks().length - before).to.be.within(1, 3)
     await page.locator('.cm-deletedChunk').waitFor()
@@ -129,7 +129,7 @@ describe('the dead letters', () => {
   it('keep an edit for its attempt, and replay it for a newer one only if the user chooses so', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
-    await mend(page)
+    await fixTotal(page)
     await page.getByText('ready: every receiver would accept it').waitFor()
     const attempt = failAgain()
     const warning = page.getByRole('alert').filter({ hasText: 'failed again since you edited it' })
@@ -152,7 +152,7 @@ describe('the dead letters', () => {
   it('show the newest attempt when the user discards the edit of an earlier one', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
-    await mend(page)
+    await fixTotal(page)
     await page.getByText('kept in this tab until you replay or discard it').waitFor()
     failAgain()
     await page.getByRole('button', { name: 'Discard my edit' }).click()
@@ -173,7 +173,7 @@ describe('the dead letters', () => {
   it('show why an edit of a replayed attempt is refused', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
-    await mend(page)
+    await fixTotal(page)
     await page.getByText('ready: every receiver would accept it').waitFor()
     tests.monitor.problems.set('/v1/replays', {
       type: 'urn:orderflow:problem:other-attempt',
@@ -190,7 +190,7 @@ describe('the dead letters', () => {
   it('keep an edit over a reload, with placeholders and no personal value, until it is discarded', async () => {
     const page = await tests.open(path)
     await page.locator('.cm-line').first().waitFor()
-    await mend(page)
+    await fixTotal(page)
     await page.getByText('kept in this tab until you replay or discard it').waitFor()
     await tests.reload(page, page.getByText('kept in this tab until you replay or discard it'))
     await page.getByText('ready: every receiver would accept it').waitFor()

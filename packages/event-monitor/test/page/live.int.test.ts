@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import { pageTests } from './support/page-tests.ts'
-import { rowOf, truthOf } from './support/sample.ts'
+import { completenessOf, rowOf } from './support/sample.ts'
 
 const none = { topic: [], type: [], publisher: [], validity: [] }
 
@@ -136,7 +136,7 @@ describe('the live view', () => {
 
   it('reports a lost connection, connects again, and loads missed events', async () => {
     const page = await tests.open('/')
-    await page.locator('.truth', { hasText: 'live' }).waitFor()
+    await page.locator('.completeness', { hasText: 'live' }).waitFor()
     await isStreaming()
     tests.monitor.problems.set('/v1/live', { type: 'about:blank', title: 'not now', status: 503 })
     tests.monitor.cutStreams()
@@ -144,7 +144,7 @@ describe('the live view', () => {
     const requests = () => tests.monitor.requests.filter(({ path }) => path === '/v1/events').length
     const before = requests()
     tests.monitor.problems.clear()
-    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    await page.locator('.completeness', { hasText: '● live' }).waitFor()
     await eventually(() => requests() > before, 'the newest to be asked for')
   })
 
@@ -157,13 +157,13 @@ describe('the live view', () => {
       at: new Date().toISOString(),
       why: 'truncated' as const,
     }
-    tests.monitor.answers.truth = truthOf({ gaps: [gap], indexLag: 1204 })
+    tests.monitor.answers.completeness = completenessOf({ gaps: [gap], indexLag: 1204 })
     const page = await tests.open('/')
-    await page.locator('.truth').getByText('index 1,204 records behind').waitFor()
+    await page.locator('.completeness').getByText('index 1,204 records behind').waitFor()
     await page.locator('.gaps summary').click()
     await page.getByText('orderevents/2/10 to 25: the log deleted them').waitFor()
     await isStreaming()
-    tests.monitor.batch({ truth: truthOf({ isConnected: false, indexLag: null }) })
+    tests.monitor.batch({ completeness: completenessOf({ isConnected: false, indexLag: null }) })
     await page.getByText('the log is not read').waitFor()
   })
 
@@ -171,7 +171,7 @@ describe('the live view', () => {
     tests.monitor.answers.events = () => ({
       items: [],
       next: null,
-      complete: { ...truthOf({ kept: 0 }), shown: 0, total: 0, isAtLeast: false },
+      complete: { ...completenessOf({ kept: 0 }), shown: 0, total: 0, isAtLeast: false },
     })
     const page = await tests.open('/')
     await page.getByText('No events yet').waitFor()

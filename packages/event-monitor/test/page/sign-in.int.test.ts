@@ -24,11 +24,11 @@ describe('the page of a stack that is closed', () => {
     const page = await tests.open('/?topic=orderevents')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByText('./orderflow api-key create me').waitFor()
-    await page.locator('.truth', { hasText: 'not signed in' }).waitFor()
+    await page.locator('.completeness', { hasText: 'not signed in' }).waitFor()
     expect(tests.monitor.viewers).to.equal(0)
     await signIn(page, `  Bearer ${key}\n`)
     await page.locator('.event-row .what').first().waitFor()
-    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    await page.locator('.completeness', { hasText: '● live' }).waitFor()
     expect(new URL(page.url()).search).to.equal('?topic=orderevents')
     const streams = tests.monitor.requests.filter(({ path, headers }) => path === '/v1/live' && headers.authorization)
     expect(streams.map(({ query }) => query.get('topic'))).to.deep.equal(['orderevents'])
@@ -76,7 +76,7 @@ describe('the page of a stack that is closed', () => {
     tests.monitor.keys = { [stranger]: ['events:read'] }
     await page.getByText('The key is not known here. It may have been revoked.').waitFor({ timeout: 15_000 })
     await signIn(page, stranger)
-    await page.locator('.truth', { hasText: '● live' }).waitFor()
+    await page.locator('.completeness', { hasText: '● live' }).waitFor()
     expect(page.url()).to.equal(`${tests.monitor.url}/health`)
   })
 

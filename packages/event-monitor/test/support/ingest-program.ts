@@ -1,4 +1,4 @@
-import type { Truth } from '../../src/api/events.ts'
+import type { Completeness } from '../../src/api/events.ts'
 import { openIndex } from '../../src/index/monitor-index.ts'
 
 // Keeps an index of the Kafka at the port of its first argument in the folder of its second, and reports how many events it has.
@@ -31,12 +31,12 @@ const index = openIndex(
 )
 await index.start()
 /** What the index reports about itself, and how many events its reader finds. */
-export interface Report extends Truth {
-  found: number
+export interface Report extends Completeness {
+  total: number
   error: string | null
 }
 
 setInterval(async () => {
-  const { total: found } = await index.ask('events', {}, 1)
-  process.send?.({ ...index.truth(), found, error: index.state().error } satisfies Report)
+  const { total } = await index.ask('events', {}, 1)
+  process.send?.({ ...index.completeness(), total, error: index.state().error } satisfies Report)
 }, 100)

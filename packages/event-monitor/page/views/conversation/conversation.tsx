@@ -19,7 +19,7 @@ import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
 import { PositionLink, Time, TypeName, ValidityMark } from '../../parts/marks.tsx'
 import { Columns } from '../../parts/tables.tsx'
-import { TruthLine, type View } from '../../parts/view.tsx'
+import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { LifelineView } from './lifeline.tsx'
 
@@ -30,7 +30,7 @@ export const ConversationView: View<'conversation'> = ({ route: { correlationId 
   const { data } = state.value
   return (
     <article class="page conversation">
-      <TruthLine
+      <CompletenessLine
         complete={data?.complete}
         shown={
           data ? `${count(data.steps.filter(isRecord).length)} of ${counted(data.total, 'record')} shown` : undefined

@@ -5,7 +5,7 @@ import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer } from '../../parts/answers.tsx'
 import { FaultList } from '../../parts/json-view.tsx'
 import { PositionLink, State, Time } from '../../parts/marks.tsx'
-import { TruthLine, type View } from '../../parts/view.tsx'
+import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from '../event/panel.tsx'
 import { EditForm } from './edit.tsx'
 
@@ -16,7 +16,7 @@ export const EntryView: View<'dead-entry'> = ({ route }) => {
   useTitle(data ? `${data.entry.reason} of ${data.entry.name ?? 'an event'}` : 'Dead letter')
   return (
     <article class="page entry" key={route.entry}>
-      <TruthLine complete={data?.event?.complete} shown="one dead letter" />
+      <CompletenessLine complete={data?.event?.complete} shown="one dead letter" />
       <p>
         <a href={data ? hrefs.group(data.entry.group) : '/dead'}>← Dead letters</a>
       </p>

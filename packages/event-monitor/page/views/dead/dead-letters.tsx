@@ -19,7 +19,7 @@ import { hrefs } from '../../lib/route.ts'
 import { Answer, Empty, ProblemBox } from '../../parts/answers.tsx'
 import { PositionLink, RejectedBy, State, Time } from '../../parts/marks.tsx'
 import { Columns, useActiveRow } from '../../parts/tables.tsx'
-import { TruthLine, type View } from '../../parts/view.tsx'
+import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { JobView, ReplayMany } from './replay.tsx'
 
 /** Shows dead letters by group, a group's entries, and replay jobs. */
@@ -33,7 +33,7 @@ export const DeadLetters: View<'dead'> = () => {
   const group = data?.groups.find((each) => each.id === id)
   return (
     <article class="page">
-      <TruthLine
+      <CompletenessLine
         complete={data?.complete}
         shown={data ? `${counted(data.groups.length, 'group')}, ${count(data.open)} open` : undefined}
       />

@@ -8,7 +8,7 @@ import { counted } from '../../lib/format.ts'
 import { hrefs, positionText } from '../../lib/route.ts'
 import { Answer, Empty } from '../../parts/answers.tsx'
 import { PositionLink, TypeName, ValidityMark } from '../../parts/marks.tsx'
-import { TruthLine, type View } from '../../parts/view.tsx'
+import { CompletenessLine, type View } from '../../parts/view.tsx'
 import { EventPanel } from './panel.tsx'
 
 /** Shows one record. */
@@ -30,7 +30,7 @@ export const EventView: View<'event'> = ({ route: { position } }) => {
   })
   return (
     <article class="page event">
-      <TruthLine complete={data?.complete} shown="one record" />
+      <CompletenessLine complete={data?.complete} shown="one record" />
       <header class="event-title">
         <h1>
           {data ? <TypeName row={data.row} /> : 'Event'} <span class="position">{positionText(position)}</span>
@@ -76,7 +76,7 @@ export const IdView: View<'id'> = ({ route: { id } }) => {
   }, [data])
   return (
     <article class="page">
-      <TruthLine complete={data?.complete} shown={data ? counted(data.positions.length, 'record') : undefined} />
+      <CompletenessLine complete={data?.complete} shown={data ? counted(data.positions.length, 'record') : undefined} />
       <h1>
         Id <span class="id">{id}</span>
       </h1>

@@ -11,7 +11,7 @@ import { hrefs } from '../../lib/route.ts'
 import { ProblemBox } from '../../parts/answers.tsx'
 import { Breakable } from '../../parts/marks.tsx'
 import { RateStrip } from '../../parts/rate-strip.tsx'
-import { TruthLine, useMedia, type View } from '../../parts/view.tsx'
+import { CompletenessLine, useMedia, type View } from '../../parts/view.tsx'
 import { EventList } from './event-list.tsx'
 import { LiveSession } from './session.ts'
 
@@ -36,7 +36,7 @@ export const Live: View<'live'> = () => {
   return (
     <div class="live">
       <h1 class="only-read">Live events</h1>
-      <TruthLine complete={total?.complete} shown={total ? shownOf(shown, total) : undefined} />
+      <CompletenessLine complete={total?.complete} shown={total ? shownOf(shown, total) : undefined} />
       <FilterBar filter={filter.value} seconds={seconds} />
       {session.problem.value && <ProblemBox problem={session.problem.value} />}
       <FacetPanel session={session} filter={filter.value} />

@@ -1,5 +1,6 @@
 import { batch, type Signal, signal } from '@preact/signals'
 import {
+  type Completeness,
   type EventFilter,
   type EventRow,
   type Facets,
@@ -8,7 +9,6 @@ import {
   type Problem,
   paths,
   type Rates,
-  type Truth,
 } from '../../../src/api/index.ts'
 import { announce } from '../../data/announce.ts'
 import { get, queryOf } from '../../data/api.ts'
@@ -38,7 +38,7 @@ export class LiveSession {
   readonly facets: Signal<Facets | null> = signal(null)
   readonly strip: Signal<Strip | null> = signal(null)
   readonly counters: Signal<Counters> = signal({ matched: 0, invalid: 0, lost: 0, leftOut: 0 })
-  readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Truth } | null> = signal(null)
+  readonly total: Signal<{ total: number; isAtLeast: boolean; complete: Completeness } | null> = signal(null)
   /** Number of events since the pause; null while it runs. */
   readonly waiting: Signal<number | null> = signal(null)
   readonly problem: Signal<Problem | null> = signal(null)

@@ -1,6 +1,7 @@
 import {
   type Audit,
   type CheckResult,
+  type Completeness,
   type Conversation,
   type ConversationsOf,
   type DeadLetterDetail,
@@ -22,19 +23,18 @@ import {
   type RecordPositions,
   type Revealed,
   type Schemas,
-  type Truth,
   type Validated,
 } from '../../../src/api/index.ts'
 import { conversation } from './conversation-sample.ts'
 import { entries, entryDetail, groups, job } from './dead-sample.ts'
 import { eventDetail } from './event-sample.ts'
-import { isoAt, rowOf, start, truthOf } from './sample.ts'
+import { completenessOf, isoAt, rowOf, start } from './sample.ts'
 import { audit, health, missing, publishers, schemas } from './system-sample.ts'
 
 /** What a monitor would answer, as the contract has it; `tsc` says when that changes. */
 export interface Answers {
   me: Me
-  truth: Truth
+  completeness: Completeness
   events: (query: URLSearchParams) => Page<EventRow>
   facets: Facets
   rates: (query: URLSearchParams) => Rates
@@ -67,13 +67,13 @@ export function sampleAnswers(): Answers {
   const detail = eventDetail()
   return {
     me: { scopes: ['events:read', 'events:operate', 'events:reveal'], recordedAs: 'anybody on this machine' },
-    truth: truthOf(),
+    completeness: completenessOf(),
     events: (query) => {
       const from = Number(query.get('cursor') ?? newest)
       const limit = Number(query.get('limit') ?? 50)
       const items = Array.from({ length: Math.min(limit, from) }, (_, index) => rowOf(from - index))
       const next = from > limit ? String(from - limit) : null
-      return { items, next, complete: { ...truthOf(), shown: items.length, total: newest, isAtLeast: false } }
+      return { items, next, complete: { ...completenessOf(), shown: items.length, total: newest, isAtLeast: false } }
     },
     facets: {
       topic: [
@@ -108,7 +108,7 @@ export function sampleAnswers(): Answers {
       ],
       total: 48_210,
       isAtLeast: false,
-      complete: truthOf(),
+      complete: completenessOf(),
     },
     rates: (query) => {
       const seconds = Number(query.get('seconds') ?? 600)
@@ -118,7 +118,7 @@ export function sampleAnswers(): Answers {
         Math.round(step * (40 + 25 * Math.sin(index / 9) + (index % 7) * 3)),
       )
       const invalid = counts.map((_, index) => (index > 70 && index < 84 ? Math.round(step * 9) : 0))
-      return { from: new Date(end - seconds * 1000).toISOString(), step, counts, invalid, complete: truthOf() }
+      return { from: new Date(end - seconds * 1000).toISOString(), step, counts, invalid, complete: completenessOf() }
     },
     event: detail,
     reveal: {
@@ -132,7 +132,7 @@ export function sampleAnswers(): Answers {
       folder: 'invalid',
       document: { Name: 'OrderCreated' },
     },
-    id: { positions: [detail.row.position, { ...detail.row.position, offset: '99' }], complete: truthOf() },
+    id: { positions: [detail.row.position, { ...detail.row.position, offset: '99' }], complete: completenessOf() },
     dryRun: {
       services: [
         {
@@ -157,7 +157,7 @@ export function sampleAnswers(): Answers {
       return {
         items,
         next: null,
-        complete: { ...truthOf(), shown: items.length, total: items.length, isAtLeast: false },
+        complete: { ...completenessOf(), shown: items.length, total: items.length, isAtLeast: false },
       }
     },
     deadLetterEntry: entryDetail(),
@@ -165,7 +165,7 @@ export function sampleAnswers(): Answers {
     replays: { items: [job()] },
     replay: job(),
     started: job(),
-    conversations: { items: [], complete: truthOf() },
+    conversations: { items: [], complete: completenessOf() },
     audit: audit(),
     missing: missing(),
     publishers: publishers(),

@@ -1,5 +1,5 @@
 import type { Conversation, Step } from '../../../src/api/index.ts'
-import { guid, isoAt, rowOf, truthOf } from './sample.ts'
+import { completenessOf, guid, isoAt, rowOf } from './sample.ts'
 
 const columns: Conversation['columns'] = [
   { id: 'client', kind: 'client', title: 'client' },
@@ -103,7 +103,7 @@ export function conversation(): Conversation {
       consumers: [{ column: 'service:order-service', handled: null, reaction: [] }],
     }),
   ]
-  return { correlationId: guid(2, 1), columns, steps, total: steps.length, complete: truthOf() }
+  return { correlationId: guid(2, 1), columns, steps, total: steps.length, complete: completenessOf() }
 }
 
 /** An order that a client asked for, and that a service is done with. */
@@ -120,7 +120,7 @@ export function aroundConversation(): Conversation {
     { id: state, kind: 'state' as const, title: 'order-service' },
     ...columns.slice(3),
   ]
-  return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: truthOf() }
+  return { correlationId: guid(2, 3), columns: stored, steps, total: 1, complete: completenessOf() }
 }
 
 /** Orders and their payments, one after the other. */
@@ -149,5 +149,5 @@ export function longConversation(count: number): Conversation {
           consumers: [{ column: 'service:payment-service', handled: true, reaction: [index + 1] }],
         })
   })
-  return { correlationId: guid(2, 2), columns, steps, total: count + 12, complete: truthOf() }
+  return { correlationId: guid(2, 2), columns, steps, total: count + 12, complete: completenessOf() }
 }

@@ -1,6 +1,6 @@
 import type { DeadLetterDetail, DeadLetterEntry, DeadLetterGroups, Job } from '../../../src/api/index.ts'
 import { eventDetail } from './event-sample.ts'
-import { guid, isoAt, truthOf } from './sample.ts'
+import { completenessOf, guid, isoAt } from './sample.ts'
 
 const group = {
   id: 'g1',
@@ -47,7 +47,7 @@ export const groups = (): DeadLetterGroups => ({
   ],
   others: 2,
   open: 45,
-  complete: truthOf(),
+  complete: completenessOf(),
 })
 
 const problem = { pointer: '/Payload/Total', message: 'must be number' }

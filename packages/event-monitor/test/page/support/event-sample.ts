@@ -1,5 +1,5 @@
 import type { EventDetail } from '../../../src/api/index.ts'
-import { guid, isoAt, rowOf, truthOf } from './sample.ts'
+import { completenessOf, guid, isoAt, rowOf } from './sample.ts'
 
 /** An order whose total is text. */
 export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
@@ -47,7 +47,7 @@ export function eventDetail(some: Partial<EventDetail> = {}): EventDetail {
     previous: { ...position, offset: '1203' },
     following: { ...position, offset: '1205' },
     traceUrl: 'http://localhost:16686/trace/00000002',
-    complete: truthOf({ newest: isoAt(400) }),
+    complete: completenessOf({ newest: isoAt(400) }),
     ...some,
   }
 }

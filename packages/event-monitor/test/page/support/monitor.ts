@@ -67,7 +67,7 @@ export class FakeMonitor {
 
   batch(some: Partial<LiveBatch>): void {
     this.#sequence += 1
-    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.truth
+    const { indexLag, newest, kept, oldestKept, unreadable, isConnected } = this.answers.completeness
     this.send('batch', {
       sequence: this.#sequence,
       at: new Date().toISOString(),
@@ -77,7 +77,7 @@ export class FakeMonitor {
       rows: [],
       added: { topic: [], type: [], publisher: [], validity: [] },
       lost: { batches: 0, received: 0, matched: 0 },
-      truth: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
+      completeness: { indexLag, newest, kept, oldestKept, unreadable, isConnected },
       ...some,
     })
   }
@@ -121,7 +121,7 @@ export class FakeMonitor {
     this.#streams.add(response)
     response.on('close', () => this.#streams.delete(response))
     response.write(
-      `event: hello\ndata: ${JSON.stringify({ truth: this.answers.truth, batchMs: 100, maxRows: 20 })}\n\n`,
+      `event: hello\ndata: ${JSON.stringify({ completeness: this.answers.completeness, batchMs: 100, maxRows: 20 })}\n\n`,
     )
   }
 

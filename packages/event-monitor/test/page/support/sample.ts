@@ -1,4 +1,4 @@
-import type { EventRow, RecordPosition, Truth, Validity } from '../../../src/api/index.ts'
+import type { Completeness, EventRow, RecordPosition, Validity } from '../../../src/api/index.ts'
 
 /** GUIDs that count up. */
 export const guid = (part: number, number: number) =>
@@ -7,7 +7,7 @@ export const guid = (part: number, number: number) =>
 export const start = Date.parse('2026-11-23T10:00:00.000Z')
 export const isoAt = (ms: number) => new Date(start + ms).toISOString()
 
-export function truthOf(some: Partial<Truth> = {}): Truth {
+export function completenessOf(some: Partial<Completeness> = {}): Completeness {
   return {
     indexLag: 0,
     newest: isoAt(0),

@@ -1,5 +1,5 @@
 import type { Audit, HealthView, MissingReactions, Publishers, Schemas, SchemaUse } from '../../../src/api/index.ts'
-import { guid, isoAt, rowOf, truthOf } from './sample.ts'
+import { completenessOf, guid, isoAt, rowOf } from './sample.ts'
 
 export const audit = (): Audit => ({
   items: [
@@ -22,7 +22,7 @@ export const audit = (): Audit => ({
       edited: true,
     },
   ],
-  complete: truthOf(),
+  complete: completenessOf(),
 })
 
 export const missing = (): MissingReactions => ({
@@ -47,7 +47,7 @@ export const missing = (): MissingReactions => ({
   rules: [
     { cause: 'OrderCreated', effects: ['PaymentApproved', 'PaymentRejected'], by: 'payment-service', within: 30 },
   ],
-  complete: truthOf(),
+  complete: completenessOf(),
 })
 
 export const publishers = (): Publishers => ({
@@ -82,7 +82,7 @@ export const publishers = (): Publishers => ({
       lastSeen: isoAt(-1000),
     },
   ],
-  complete: truthOf(),
+  complete: completenessOf(),
 })
 
 const orderCreated: SchemaUse = {
@@ -138,7 +138,7 @@ export const schemas = (): Schemas => ({
       topics: ['paymentevents'],
     },
   ],
-  complete: truthOf(),
+  complete: completenessOf(),
 })
 
 export const health = (): HealthView => ({
@@ -221,5 +221,5 @@ export const health = (): HealthView => ({
     liveRowsDropped: 0,
     error: null,
   },
-  complete: truthOf(),
+  complete: completenessOf(),
 })
