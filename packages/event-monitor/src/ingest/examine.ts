@@ -16,12 +16,12 @@ import {
 } from '@orderflow/envelope'
 import type { Reaction } from '@orderflow/service-kit/application'
 import {
+  contractMask,
   headerOf,
   idSourceOf,
   keyBytes,
   type LogRecord,
   letterHeaders,
-  maskedText,
   originOf,
   placeText,
   readRecord,
@@ -164,7 +164,7 @@ function eventVerdict(record: LogRecord, trust: Judge): Verdict {
   } catch (error) {
     const document = documentIn(value.toString())
     if (error instanceof UntrustedError) {
-      return { validity: 'untrusted', faults: [{ pointer: '', message: maskedText(error.message) }], document }
+      return { validity: 'untrusted', faults: [{ pointer: '', message: contractMask.text(error.message) }], document }
     }
     if (!(error instanceof EnvelopeError)) throw error
     return { validity: error.code, faults: allProblems(value, error), document }

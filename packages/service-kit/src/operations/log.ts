@@ -11,7 +11,7 @@ export {
   resentFrom,
 } from '../stream/record.ts'
 export { whileHandling } from '../telemetry/handling.ts'
-export { maskedText } from '../telemetry/mask.ts'
+export { contractMask } from '../telemetry/mask.ts'
 export {
   type Attempt,
   currentAttempt,

@@ -10,6 +10,7 @@ import type { Reactions } from '../stream/intake.ts'
 import type { KafkaConnection } from '../stream/kafka.ts'
 import { momentOf } from '../stream/record.ts'
 import { createLog } from '../telemetry/log.ts'
+import { contractMask } from '../telemetry/mask.ts'
 import { readTrust } from '../trust/read-trust.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLettersCommand } from './dead-letters/command.ts'
@@ -32,7 +33,7 @@ export async function operate<S extends object>(service: ServiceDefinition<S>): 
     process.exitCode = await command(service, process.argv.slice(2))
   } catch (error) {
     const isExpected = error instanceof OperationError
-    process.stderr.write(`error: ${isExpected ? error.message : failureText(error)}\n`)
+    process.stderr.write(`error: ${isExpected ? error.message : failureText(error, contractMask)}\n`)
     if (isExpected && error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
     process.exitCode = 1
   }

@@ -3,6 +3,7 @@ import { deadLetterTopic } from '@orderflow/envelope'
 import { digestOf, unread } from '../stream/dead-letter.ts'
 import { createIntake, faultOf, type Handlers, isInfrastructure, slices } from '../stream/intake.ts'
 import { idSourceOf, originOf, placeText, recordIdOf, resentFrom } from '../stream/record.ts'
+import { contractMask } from '../telemetry/mask.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 import { type Letter, readLetters } from './dead-letters/letters.ts'
@@ -85,7 +86,7 @@ export async function rebuildTopic(
       counts[taken === undefined ? 'unhandled' : taken.answer ? 'applied' : 'unchanged'] += 1
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      tally(counts.faulty, faultOf(error, refusals).code)
+      tally(counts.faulty, faultOf(error, refusals, contractMask).code)
     }
   }
 

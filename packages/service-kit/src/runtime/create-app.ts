@@ -77,6 +77,7 @@ export function createApp<S extends object>(
           trust,
           refusals,
           positionIdsBefore,
+          mask: log.mask,
         })
       : undefined
   const warn = (warning: string) => log.warn(warning)

@@ -9,7 +9,7 @@ import type { Publish } from '../stream/publish.ts'
 import { idSourceOf, originOf, type Place } from '../stream/record.ts'
 import { whileHandling } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { maskedFields, maskedText } from '../telemetry/mask.ts'
+import type { Mask } from '../telemetry/mask.ts'
 import { signatureIn } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 
@@ -61,11 +61,19 @@ export interface DryRunOptions {
   documents: DocumentsOf
   trust: Pick<Trust, 'requireTrusted' | 'vouch'>
   refusals: ReadonlySet<string>
+  mask: Mask
   /** See `momentOf`. */
   positionIdsBefore?: number | undefined
 }
 
-export function createDryRun({ reactionsOn, documents, trust, refusals, positionIdsBefore }: DryRunOptions): DryRun {
+export function createDryRun({
+  reactionsOn,
+  documents,
+  trust,
+  refusals,
+  positionIdsBefore,
+  mask,
+}: DryRunOptions): DryRun {
   return async (record) => {
     const {
       place,
@@ -97,15 +105,15 @@ export function createDryRun({ reactionsOn, documents, trust, refusals, position
       const changes = whileHandling(value, () =>
         [...written].map(([key, { before, after }]) => ({
           key,
-          before: before === undefined ? null : maskedFields(before),
-          after: maskedFields(after),
+          before: before === undefined ? null : mask.fields(before),
+          after: mask.fields(after),
         })),
       )
       return changes.length > 0
         ? { result: 'changes', changes, publishes }
         : { result: 'no-effect', why: 'duplicate', publishes }
     } catch (error) {
-      return whileHandling(value, () => failed(error, refusals))
+      return whileHandling(value, () => failed(error, refusals, mask))
     }
   }
 }
@@ -116,9 +124,9 @@ function recordIn(body: unknown): TriedRecord {
   throw new NoRecordError()
 }
 
-function failed(error: unknown, refusals: ReadonlySet<string>): Tried {
-  if (isInfrastructure(error)) return { result: 'unknown', why: maskedText((error as Error).message) }
-  const { code, detail } = faultOf(error, refusals)
+function failed(error: unknown, refusals: ReadonlySet<string>, mask: Mask): Tried {
+  if (isInfrastructure(error)) return { result: 'unknown', why: mask.text((error as Error).message) }
+  const { code, detail } = faultOf(error, refusals, mask)
   return { result: 'dead-letter', reason: code, detail, faults: problemsIn(detail) }
 }
 

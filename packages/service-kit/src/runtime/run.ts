@@ -6,7 +6,7 @@ import { ApiKeysError } from '../auth/api-keys.ts'
 import { createIdleSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
 import { errorType, within } from '../telemetry/handling.ts'
 import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
-import { maskedText } from '../telemetry/mask.ts'
+import { contractMask, type Mask } from '../telemetry/mask.ts'
 import type { Tracing } from '../telemetry/traces/trace.ts'
 import { traceSettings } from '../telemetry/traces/trace-settings.ts'
 import { TrustFileError } from '../trust/read-trust.ts'
@@ -17,20 +17,22 @@ import { type BaseSettings, limitsOf, readSettings, SettingsError } from './sett
 
 /** Runs a service until SIGTERM or SIGINT. An error at start is written to standard error, and the process exits with 1. */
 export async function run<S extends object>(service: ServiceDefinition<S>): Promise<void> {
+  let mask: Pick<Mask, 'text'> = contractMask
   // Node would print all fields of an error, such as documents.
   process.on('uncaughtException', (error) => {
-    process.stderr.write(`${failureText(error)}\n`)
+    process.stderr.write(`${failureText(error, mask)}\n`)
     process.exit(1)
   })
   try {
     const settings = readSettings(service, process.env)
     const log = createLog(settings.App.Name, settings.Log.Level)
+    mask = log.mask
     const sidecar = await openSidecar(service, settings)
     const tracing = await startTracing(settings.App.Name, process.env, log)
     const app = createApp(service, { settings, log, sidecar, tracing, now: () => new Date(), newId: randomUUID })
     await serve(app, settings, log, async () => tracing?.stop())
   } catch (error) {
-    process.stderr.write(`${failureText(error)}\n`)
+    process.stderr.write(`${failureText(error, mask)}\n`)
     process.exitCode = 1
   }
 }
@@ -46,10 +48,10 @@ async function openSidecar(
 }
 
 /** Returns the message of an error that a setting or file fixes, and the stack of any other error, which is a bug. */
-export function failureText(error: unknown): string {
-  if (!(error instanceof Error)) return maskedText(String(error))
+export function failureText(error: unknown, mask: Pick<Mask, 'text'>): string {
+  if (!(error instanceof Error)) return mask.text(String(error))
   const explained = [SettingsError, TrustFileError, PortTakenError, ApiKeysError]
-  return explained.some((type) => error instanceof type) ? error.message : maskedText(stackOf(error))
+  return explained.some((type) => error instanceof type) ? error.message : mask.text(stackOf(error))
 }
 
 /** Time between two warnings: exports to a collector that is away fail every few seconds. */

@@ -113,7 +113,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
       return taken.answer === false ? 'duplicate' : 'handled'
     } catch (error) {
       if (isInfrastructure(error)) throw error
-      const fault = faultOf(error, refusals)
+      const fault = faultOf(error, refusals, log.mask)
       if (bugs.has(fault.code) && !isLast) throw error
       return fault
     }

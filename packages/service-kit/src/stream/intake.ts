@@ -17,7 +17,7 @@ import {
 import { OverloadError } from '../sidecar/batcher.ts'
 import { SidecarError } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { maskedText } from '../telemetry/mask.ts'
+import type { Mask } from '../telemetry/mask.ts'
 import { type Evidence, UntrustedError } from '../trust/trust.ts'
 
 /**
@@ -115,20 +115,20 @@ export function thrownBy(error: unknown): unknown {
  * Returns why an event can never be handled: it is invalid, its publisher may not send it, it breaks a rule of the domain, or it meets a bug.
  * @param refusals codes of the domain's errors
  */
-export function faultOf(error: unknown, refusals: ReadonlySet<string>): Fault {
+export function faultOf(error: unknown, refusals: ReadonlySet<string>, mask: Pick<Mask, 'text'>): Fault {
   if (error instanceof EnvelopeError) return { code: error.code, detail: JSON.stringify(error.problems) }
-  if (error instanceof UntrustedError) return { code: error.code, detail: maskedText(error.message) }
-  if (!(error instanceof HandlerError)) return { code: 'internal-error', detail: describe(error) }
+  if (error instanceof UntrustedError) return { code: error.code, detail: mask.text(error.message) }
+  if (!(error instanceof HandlerError)) return { code: 'internal-error', detail: describe(error, mask) }
   const { cause } = error
-  if (cause instanceof SidecarError) return { code: 'refused', detail: maskedText(cause.message) }
+  if (cause instanceof SidecarError) return { code: 'refused', detail: mask.text(cause.message) }
   const code = refusalCode(cause, refusals)
-  if (code !== undefined) return { code, detail: maskedText((cause as Error).message) }
+  if (code !== undefined) return { code, detail: mask.text((cause as Error).message) }
   const what = cause instanceof EnvelopeError ? 'the reaction is not a valid event: ' : ''
-  return { code: 'handler-error', detail: `${what}${describe(cause)}` }
+  return { code: 'handler-error', detail: `${what}${describe(cause, mask)}` }
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? maskedText(`${error.name}: ${error.message}`) : 'unknown'
+function describe(error: unknown, mask: Pick<Mask, 'text'>): string {
+  return error instanceof Error ? mask.text(`${error.name}: ${error.message}`) : 'unknown'
 }
 
 /** Returns the code of a domain error; undefined if it is not one of the service's refusals. */

@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs'
-import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
 import { handled, idsOf } from './handling.ts'
-import { maskedLine } from './mask.ts'
+import { createMask, type Mask } from './mask.ts'
 
-export type { Logger }
+/** A log, with the mask of its lines. Other texts that a service writes are masked by it, too. */
+export type Logger = PinoLogger & { readonly mask: Mask }
 
 /**
  * Creates a log that writes one JSON line per record. While an event or a request is handled, each line has its ids. Payloads are not
@@ -11,6 +12,7 @@ export type { Logger }
  * @param destination standard output by default
  */
 export function createLog(name: string, level: string, destination: DestinationStream = logOutput(1)): Logger {
+  const mask = createMask()
   const options = {
     level,
     base: { app: name },
@@ -18,9 +20,9 @@ export function createLog(name: string, level: string, destination: DestinationS
     formatters: { level: (label: string) => ({ level: label }) },
     mixin: () => idsOf(handled()),
     serializers: { err: describeError },
-    hooks: { streamWrite: maskedLine },
+    hooks: { streamWrite: mask.line },
   }
-  return pino(options, destination)
+  return Object.assign(pino(options, destination), { mask })
 }
 
 /** Other fields of an error are left out, because libraries attach whole bodies and documents. */

@@ -2,36 +2,61 @@ import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@or
 import { handled } from './handling.ts'
 import { isSecretName } from './secret-names.ts'
 
-export const mask = '***'
+const mask = '***'
 
 const openNames = new Set(openFields.map((name) => name.toLowerCase()))
 
-const inherited = new Set<string>()
-let isPersonal = meansOneOf(personalNames)
-
-/** Adds the name under which an API has a personal field of the contract. It is called while models are made, before anything is masked. */
-export function inheritPersonal(name: string): void {
-  inherited.add(name)
-  isPersonal = meansOneOf([...personalNames, ...inherited])
+/** Masks personal data and secrets in the texts of a service: log lines, problems, and the reasons of dead letters. */
+export interface Mask {
+  /**
+   * Masks a value at any depth, such as a log line: fields whose names are personal or secret, the fields of events that may not be shown, and
+   * texts as `text` does.
+   */
+  fields(value: unknown): unknown
+  /**
+   * Masks a text, such as an error's message: values of the document that is being handled, and values of personal or secret fields in JSON, in
+   * a query, or in a printed object.
+   */
+  text(text: string): string
+  /** Masks a log line, which is JSON. Level, time and app are set by the log itself. */
+  line(line: string): string
+  /** Adds names of personal fields, such as those under which an API has personal fields of the contract. */
+  hide(names: readonly string[]): void
 }
 
-/** Returns whether values of a field of this name are masked: it is personal, by the contract or by `inheritPersonal`, or a secret. */
-export function isHidden(name: string): boolean {
-  return isPersonal(name) || isSecretName(name)
+/** Creates a mask for secrets and for the fields that are personal by the contract. */
+export function createMask(): Mask {
+  const hidden = new Set(personalNames)
+  let isPersonal = meansOneOf(hidden)
+  const isHidden: IsHidden = (name) => isPersonal(name) || isSecretName(name)
+  return {
+    fields: (value) => maskedFields(value, isHidden),
+    text: (text) => maskedText(text, isHidden),
+    line(line) {
+      const { level, time, app, ...fields } = JSON.parse(line)
+      return `${JSON.stringify({ level, time, app, ...(maskedFields(fields, isHidden) as object) })}\n`
+    },
+    hide(names) {
+      for (const name of names) hidden.add(name)
+      isPersonal = meansOneOf(hidden)
+    },
+  }
 }
 
-/**
- * Masks a value at any depth, such as a log line: fields whose names are personal or secret, the fields of events that may not be shown, and
- * texts as `maskedText` does.
- */
-export function maskedFields(value: unknown, name = ''): unknown {
+/** The mask of texts that no API's names can occur in. */
+export const contractMask: Pick<Mask, 'fields' | 'text'> = createMask()
+
+/** Returns whether values of a field of this name are masked. */
+type IsHidden = (name: string) => boolean
+
+function maskedFields(value: unknown, isHidden: IsHidden, name = ''): unknown {
   if (value !== null && isHidden(name)) return mask
-  if (typeof value === 'string') return maskedText(value)
+  if (typeof value === 'string') return maskedText(value, isHidden)
   if (typeof value !== 'object' || value === null) return value
   if (isBytes(value)) return `${mask} (bytes)`
   if (openNames.has(name.toLowerCase())) return maskedEvent(value)
-  if (Array.isArray(value)) return value.map((item) => maskedFields(item))
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, key)]))
+  if (Array.isArray(value)) return value.map((item) => maskedFields(item, isHidden))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskedFields(inner, isHidden, key)]))
 }
 
 /** Recognizes a Buffer or a typed array in JSON. Its bytes may be the text of an event. */
@@ -48,23 +73,19 @@ const maxTextLength = 8_000
 /** V8 quotes the text around the error. */
 const quotingSyntaxError = /Unexpected token .*? is not valid JSON/gs
 
-/**
- * Masks a text, such as an error's message: values of the document that is being handled, and values of personal or secret fields in JSON, in
- * a query, or in a printed object.
- */
-export function maskedText(text: string): string {
-  if (text.length > maxTextLength) return `${maskedText(text.slice(0, maxTextLength))} (cut)`
-  return withoutFields(withoutValues(text.replaceAll(quotingSyntaxError, 'what was read is not valid JSON')))
+function maskedText(text: string, isHidden: IsHidden): string {
+  if (text.length > maxTextLength) return `${maskedText(text.slice(0, maxTextLength), isHidden)} (cut)`
+  return withoutFields(withoutValues(text.replaceAll(quotingSyntaxError, 'what was read is not valid JSON')), isHidden)
 }
 
-function withoutFields(text: string): string {
-  return maskedJson(text) ?? withoutPairs(text)
+function withoutFields(text: string, isHidden: IsHidden): string {
+  return maskedJson(text, isHidden) ?? withoutPairs(text, isHidden)
 }
 
-function maskedJson(text: string): string | undefined {
+function maskedJson(text: string, isHidden: IsHidden): string | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
-    return JSON.stringify(maskedFields(JSON.parse(text)))
+    return JSON.stringify(maskedFields(JSON.parse(text), isHidden))
   } catch {
     return undefined
   }
@@ -73,7 +94,7 @@ function maskedJson(text: string): string | undefined {
 /** Matches a name, its separator, and the quote before its value, if any. JSON inside a text has escaped quotes. */
 const pair = /(?<![\p{L}\p{N}_.-])([\p{L}_][\p{L}\p{N}_.-]*)(?:\\*["'`])?\s*[:=]\s*(\\*["'`])?/gu
 
-function withoutPairs(text: string): string {
+function withoutPairs(text: string, isHidden: IsHidden): string {
   let masked = ''
   let from = 0
   for (const { 0: found, 1: name = '', 2: quote, index } of text.matchAll(pair)) {
@@ -95,12 +116,6 @@ function endOfValue(text: string, start: number, quote: string | undefined): num
   let end = text.indexOf(quote, start)
   while (end > start && text.charAt(end - 1) === '\\') end = text.indexOf(quote, end + 1)
   return end < 0 ? text.length : end
-}
-
-/** Masks a log line, which is JSON. Level, time and app are set by the log itself. */
-export function maskedLine(line: string): string {
-  const { level, time, app, ...fields } = JSON.parse(line)
-  return `${JSON.stringify({ level, time, app, ...(maskedFields(fields) as object) })}\n`
 }
 
 /** Matches a whole id, an escaped character of a URL or of JSON, or a word: anything but white space and ASCII punctuation. */

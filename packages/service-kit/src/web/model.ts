@@ -9,7 +9,6 @@ import {
   type PayloadOf,
   payloadFields,
 } from '@orderflow/envelope'
-import { inheritPersonal } from '../telemetry/mask.ts'
 
 /** A JSON Schema of OpenAPI 3.0. */
 export type Schema = { [keyword: string]: unknown }
@@ -62,11 +61,18 @@ export function model<T>(name: string, fields: { [K in keyof T & string]-?: Fiel
 /** Returns a reference to a model's schema in the page's document. */
 export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Returns the schemas of fields, by name. A personal field of the contract is personal under its name here, too. */
+/** Returns the schemas of fields, by name. */
 export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
-  const schemas = Object.entries(fields).map(([name, field]) => [name, schemaOf(field)] as const)
-  for (const [name, schema] of schemas) if (schema['x-pii']) inheritPersonal(name)
-  return Object.fromEntries(schemas)
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
+}
+
+/** Returns the names of the properties that are personal by the contract, at any depth of a schema or document. */
+export function personalIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, inner]) => [
+    ...(Object(inner)['x-pii'] ? [name] : []),
+    ...personalIn(inner),
+  ])
 }
 
 function schemaOf(field: Field): Schema {

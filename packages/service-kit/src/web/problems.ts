@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from 'express'
 import { OverloadError } from '../sidecar/batcher.ts'
 import { reportsFullDisk, SidecarError, UncertainError } from '../sidecar/sidecar.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { maskedFields, maskedText } from '../telemetry/mask.ts'
+import type { Mask } from '../telemetry/mask.ts'
 
 /** An error of one field. `pointer` is a JSON pointer into the body, or the name of a header or parameter. */
 export interface FieldError {
@@ -68,13 +68,13 @@ export type Refusals = Record<string, Refusal>
  * Returns the problem for an error of the domain; undefined for any other error. Its `details` become extension members. Personal data that
  * its message repeats from the request is masked.
  */
-export function refusalProblem(error: unknown, refusals: Refusals): HttpProblem | undefined {
+export function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, details } = error as { code?: unknown; details?: unknown }
   const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined
   if (!refusal) return undefined
   const extra = isPlainObject(details) ? details : {}
-  const detail = maskedText(error.message)
+  const detail = mask.text(error.message)
   return new HttpProblem(refusal.status, code as string, refusal.title, { detail, extra, cause: error })
 }
 
@@ -83,19 +83,19 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns the problem for an error: of the kit, of the domain by its table, or 500 without internals for any other error. */
-export function problemOf(error: unknown, refusals: Refusals): HttpProblem {
+export function problemOf(error: unknown, refusals: Refusals, mask: Mask): HttpProblem {
   if (error instanceof HttpProblem) return error
   return (
-    platformProblem(error) ??
+    platformProblem(error, mask) ??
     cursorProblem(error) ??
-    refusalProblem(error, refusals) ??
+    refusalProblem(error, refusals, mask) ??
     pathProblem(error) ??
     new HttpProblem(500, 'internal', 'Something went wrong here', { detail: 'See the service log.' })
   )
 }
 
-function platformProblem(error: unknown): HttpProblem | undefined {
-  if (error instanceof UncertainError) return unavailable(maskedText(error.message), error.details, error.cause)
+function platformProblem(error: unknown, mask: Mask): HttpProblem | undefined {
+  if (error instanceof UncertainError) return unavailable(mask.text(error.message), error.details, error.cause)
   if (error instanceof OverloadError) return unavailable('Too many requests are waiting. Nothing was done; try again.')
   if (!(error instanceof SidecarError)) return undefined
   if (reportsFullDisk(error.message)) {
@@ -148,7 +148,7 @@ function pathProblem(error: unknown): HttpProblem | undefined {
  */
 export function problemHandler(refusals: Refusals, shown: (path: string) => string, log: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
-    const { status, code, title, options } = problemOf(error, refusals)
+    const { status, code, title, options } = problemOf(error, refusals, log.mask)
     const path = shown(request.path)
     if (status >= 500) log.error({ err: error, method: request.method, path }, title)
     // A partial answer must not look complete. Express would also break off, but print the error as plain text.
@@ -161,6 +161,6 @@ export function problemHandler(refusals: Refusals, shown: (path: string) => stri
       .set(headers ?? {})
       .type('application/problem+json')
       // The standard members win over an extension member of the same name.
-      .send(JSON.stringify({ ...members, ...(maskedFields(extra) as object), ...members }))
+      .send(JSON.stringify({ ...members, ...(log.mask.fields(extra) as object), ...members }))
   }
 }

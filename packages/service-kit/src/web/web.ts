@@ -7,6 +7,7 @@ import type { Tracing } from '../telemetry/traces/trace.ts'
 import { authenticate } from './authenticate.ts'
 import { answerHeaders, refuseForeignPosts, requireKnownHost } from './browser-security.ts'
 import { healthRoutes, type Readiness, type Redelivered } from './health.ts'
+import { personalIn } from './model.ts'
 import { measured, traceRequests } from './observe-requests.ts'
 import { type Documented, openapiOf, pageSignIn, secured } from './openapi.ts'
 import { docs, type Site, type StaticFile, site, staticFiles } from './pages.ts'
@@ -56,6 +57,7 @@ export function createWeb(options: WebOptions): RequestListener {
   } = options
   const { title, routes, refusals } = documented
   const openapi = openapiOf(documented)
+  log.mask.hide(personalIn(openapi.components))
   const { ofStrangers, ofCallers } = rateLimits(limits)
   // No ETags: clients do not send If-None-Match, and a hash of each answer costs as much as validating the request.
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', proxies)

@@ -4,6 +4,7 @@ import { createDryRun, type TriedRecord } from '../../src/runtime/dry-run.ts'
 import { SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createDocuments, type DocumentsOf } from '../../src/state/documents.ts'
 import type { Publish } from '../../src/stream/publish.ts'
+import { createMask } from '../../src/telemetry/mask.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { UntrustedError } from '../../src/trust/trust.ts'
 
@@ -70,6 +71,7 @@ describe('what a service would do with a record', () => {
         vouch: () => undefined,
       },
       refusals: new Set(['too-odd']),
+      mask: createMask(),
     })(record(document))
 
   it('is what it would store and publish, without doing either, and without what is personal', async () => {

@@ -2,29 +2,30 @@ import { expect } from 'chai'
 import { PortTakenError } from '../../src/runtime/listener.ts'
 import { failureText } from '../../src/runtime/run.ts'
 import { SettingsError } from '../../src/runtime/settings.ts'
+import { contractMask } from '../../src/telemetry/mask.ts'
 import { TrustFileError } from '../../src/trust/read-trust.ts'
 
 describe('what keeps a service from starting', () => {
   it('is told with its stack and its cause when nobody expected it', () => {
-    const text = failureText(new Error('no route table', { cause: new TypeError('x is undefined') }))
+    const text = failureText(new Error('no route table', { cause: new TypeError('x is undefined') }), contractMask)
     expect(text).to.match(/^Error: no route table\n {4}at .*run\.unit\.test\.ts/)
     expect(text).to.match(/caused by: TypeError: x is undefined\n {4}at /)
   })
 
   it('is told without one when it is the environment: wrong settings, a wrong trust file, a taken port', () => {
-    expect(failureText(new SettingsError('file', ['PORT: must be integer']))).to.equal(
+    expect(failureText(new SettingsError('file', ['PORT: must be integer']), contractMask)).to.equal(
       'settings are not usable (file):\n  - PORT: must be integer',
     )
-    expect(failureText(new TrustFileError(new URL('file:///a/trust.json'), ['/unlisted: is missing']))).to.equal(
-      'trust is not usable (/a/trust.json):\n  - /unlisted: is missing',
-    )
+    expect(
+      failureText(new TrustFileError(new URL('file:///a/trust.json'), ['/unlisted: is missing']), contractMask),
+    ).to.equal('trust is not usable (/a/trust.json):\n  - /unlisted: is missing')
     const address = { host: '127.0.0.1', port: 5000, variable: 'Web__HttpPort' }
-    expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')))).to.equal(
+    expect(failureText(new PortTakenError(address, new Error('EADDRINUSE')), contractMask)).to.equal(
       'port 5000 is in use on 127.0.0.1: stop what listens there, or set Web__HttpPort',
     )
   })
 
   it('is told whatever was thrown', () => {
-    expect(failureText('a text')).to.equal('a text')
+    expect(failureText('a text', contractMask)).to.equal('a text')
   })
 })

@@ -16,6 +16,7 @@ import { createConsumer, createConsumers } from '../../src/stream/consumer.ts'
 import { deadLetterOf } from '../../src/stream/dead-letter.ts'
 import { createPublisher, recordOf } from '../../src/stream/publish.ts'
 import { type BulkEntry, placeText, readDelivery } from '../../src/stream/record.ts'
+import { createMask } from '../../src/telemetry/mask.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { scrape } from '../../src/testing/scrape.ts'
@@ -73,7 +74,10 @@ describe('consumer', () => {
     publish: createPublisher(sidecar),
     trust: openTrust,
     appendTimes,
-    log: pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }),
+    // Its lines are not masked, so that a test sees what the consumer itself leaves out.
+    log: Object.assign(pino({ level: 'debug' }, { write: (line: string) => logged.push(line) }), {
+      mask: createMask(),
+    }),
     metrics: createMetrics(),
     now: () => new Date('2026-11-21T10:00:00Z'),
   })

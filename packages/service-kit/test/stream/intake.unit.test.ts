@@ -12,6 +12,7 @@ import {
   ourFaults,
   slices,
 } from '../../src/stream/intake.ts'
+import { contractMask } from '../../src/telemetry/mask.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 
 const refusals = new Set(['broken-rule'])
@@ -19,7 +20,7 @@ const refusedByStore = new SidecarError('write state', new Error('too large'), '
 
 describe('a fault', () => {
   it('is ours for a bug and for a refusal of the platform, and the event’s when the event breaks a rule', () => {
-    const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals).code)
+    const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals, contractMask).code)
     const ours = [new TypeError('a bug'), new HandlerError(new TypeError('a bug')), new HandlerError(refusedByStore)]
     expect(ours.map(isOurs)).to.deep.equal([true, true, true])
     const broken = new HandlerError(Object.assign(new Error('no'), { code: 'broken-rule' }))
@@ -28,17 +29,17 @@ describe('a fault', () => {
 
   it('separates a bug of the handler from a bug of the code around it', () => {
     const bug = new TypeError('a bug')
-    expect(faultOf(new HandlerError(bug), refusals)).to.deep.equal({
+    expect(faultOf(new HandlerError(bug), refusals, contractMask)).to.deep.equal({
       code: 'handler-error',
       detail: 'TypeError: a bug',
     })
-    expect(faultOf(bug, refusals)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
+    expect(faultOf(bug, refusals, contractMask)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
     // Only the handler speaks for the domain.
     const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
-    expect(faultOf(broken, refusals).code).to.equal('internal-error')
-    expect(faultOf(new HandlerError(new EnvelopeError({ code: 'not-json', problems: [] })), refusals).code).to.equal(
-      'handler-error',
-    )
+    expect(faultOf(broken, refusals, contractMask).code).to.equal('internal-error')
+    expect(
+      faultOf(new HandlerError(new EnvelopeError({ code: 'not-json', problems: [] })), refusals, contractMask).code,
+    ).to.equal('handler-error')
   })
 
   it('has a code that metrics count, whatever it is', () => {
@@ -60,9 +61,12 @@ describe('a fault', () => {
   it('says what to correct', () => {
     const problems = [{ pointer: '/Name', message: 'is missing' }]
     const error = new EnvelopeError({ code: 'not-an-envelope', problems })
-    expect(faultOf(error, refusals)).to.deep.equal({ code: 'not-an-envelope', detail: JSON.stringify(problems) })
+    expect(faultOf(error, refusals, contractMask)).to.deep.equal({
+      code: 'not-an-envelope',
+      detail: JSON.stringify(problems),
+    })
     const refused = { code: 'refused', detail: refusedByStore.message }
-    expect(faultOf(new HandlerError(refusedByStore), refusals)).to.deep.equal(refused)
+    expect(faultOf(new HandlerError(refusedByStore), refusals, contractMask)).to.deep.equal(refused)
   })
 })
 

@@ -3,18 +3,41 @@ import { expect } from 'chai'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 import { jsonBody } from '../../src/web/body.ts'
 import { contractFields, model } from '../../src/web/model.ts'
+import { route } from '../../src/web/route.ts'
+import { webWith } from './support/things.ts'
 
 describe('a field of an API', () => {
+  const body = jsonBody('Purchase', { buyer: ['OrderCreated@1', 'CustomerName'] }, { buyer: 'Ada' })
+  const answer = model<{ payer: string; sum: number }>('Bought', {
+    payer: ['OrderCreated@1', 'CustomerTaxId'],
+    sum: ['OrderCreated@1', 'Total'],
+  })
+  const buy = route({
+    method: 'post',
+    path: '/v1/purchases',
+    scope: 'purchases:write',
+    summary: 'Buy',
+    input: { body },
+    answers: { 201: 'It is bought.' },
+    body: answer,
+    handle: async () => ({ status: 201, body: { payer: 'Ada', sum: 1 } }),
+  })
+
   it('is as personal as the one of the contract whose rules it takes over, whatever its name', () => {
-    const { log, records } = capturedLog()
-    const fields = { buyer: 'Ada', payer: 'Ada', sum: 1 }
-    const body = jsonBody('Purchase', { buyer: ['OrderCreated@1', 'CustomerName'] })
-    const answer = model('Bought', { payer: ['OrderCreated@1', 'CustomerTaxId'], sum: ['OrderCreated@1', 'Total'] })
-    log.info(fields)
-    expect(records[0]).to.include({ buyer: '***', payer: '***', sum: 1 })
     expect(body.body?.schema).to.have.nested.include({ 'properties.buyer.x-pii': true })
     expect(answer.schema).to.have.nested.include({ 'properties.payer.x-pii': true })
     expect(answer.schema).not.to.have.nested.property('properties.sum.x-pii')
+    const { log, records } = capturedLog()
+    webWith({ routes: [buy], problemMembers: { owner: ['OrderCreated@1', 'CustomerName'] }, log })
+    log.info({ buyer: 'Ada', payer: 'Ada', owner: 'Ada', sum: 1 })
+    expect(records[0]).to.include({ buyer: '***', payer: '***', owner: '***', sum: 1 })
+  })
+
+  it('is not masked in the log of another service', () => {
+    webWith({ routes: [buy] })
+    const { log, records } = capturedLog()
+    log.info({ buyer: 'Ada' })
+    expect(records[0]).to.include({ buyer: 'Ada' })
   })
 
   it('follows from the newest version of an event, without the fields that are left out', () => {

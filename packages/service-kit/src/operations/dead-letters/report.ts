@@ -10,7 +10,7 @@ import {
 } from '@orderflow/envelope'
 import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
 import { whileHandling } from '../../telemetry/handling.ts'
-import { maskedText } from '../../telemetry/mask.ts'
+import { contractMask } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'
 import { type FailedEvent, lost } from './letters.ts'
@@ -113,7 +113,7 @@ function problemsOf({ detail, value }: FailedEvent, values: boolean): string[] {
   try {
     return (JSON.parse(detail) as Problem[]).map(describeProblem)
   } catch {
-    return [values ? detail : whileHandling(value, () => maskedText(detail))]
+    return [values ? detail : whileHandling(value, () => contractMask.text(detail))]
   }
 }
 

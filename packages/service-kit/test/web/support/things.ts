@@ -86,7 +86,7 @@ export function webWith(options: Partial<WebOptions>) {
     hosts: '',
     proxies: 0,
     limits: undefined,
-    log: undefined as never,
+    log: capturedLog().log,
     metrics: createMetrics(),
     ...options,
   })
