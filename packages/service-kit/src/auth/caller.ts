@@ -1,5 +1,4 @@
 import type { Tenant } from '@orderflow/envelope'
-import type { Request } from 'express'
 
 const actions = ['read', 'write', 'operate', 'reveal'] as const
 
@@ -19,16 +18,4 @@ export interface Caller {
   scopes: ReadonlySet<string>
   /** From the token's claim and subject, or from the key, which has no user. */
   tenant: Tenant
-}
-
-const callers = new WeakMap<Request, Caller>()
-
-/** Remembers the caller of a request. */
-export function identify(request: Request, caller: Caller): void {
-  callers.set(request, caller)
-}
-
-/** Returns the caller of a request; undefined without authentication (`Auth__Mode` other than closed). */
-export function callerOf(request: Request): Caller | undefined {
-  return callers.get(request)
 }

@@ -1,7 +1,7 @@
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
 import { isApiKey } from '../auth/api-keys.ts'
 import type { Auth } from '../auth/auth.ts'
-import { type Caller, callerOf, identify } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import { IssuerError, TokenError } from '../auth/tokens.ts'
 import { HttpProblem, unavailable } from './problems.ts'
 
@@ -25,21 +25,26 @@ export function authenticate({ issuer, keys }: Auth): RequestHandler {
     })
   }
 
-  return async (request, _response, next) => {
+  return async (request, response, next) => {
     const [, credential] = /^Bearer +([\w.~+/=-]+) *$/i.exec(request.headers.authorization ?? '') ?? []
     if (!credential)
       throw unauthenticated(
         `Send Authorization: Bearer with a token or a key. How to get one stands at ${request.baseUrl}/docs.`,
       )
-    identify(request, await callerFor(credential))
+    response.locals.caller = await callerFor(credential)
     next()
   }
 }
 
+/** Returns the caller of the request that a response answers; undefined without authentication (`Auth__Mode` other than closed). */
+export function callerOf({ locals }: Response): Caller | undefined {
+  return locals.caller
+}
+
 /** Creates the middleware that requires a scope of the caller. Without authentication every request passes. @throws {HttpProblem} 403 */
 export function requireScope(scope: string): RequestHandler {
-  return (request, _response, next) => {
-    const caller = callerOf(request)
+  return (_request, response, next) => {
+    const caller = callerOf(response)
     if (!caller || caller.scopes.has(scope)) return next()
     const challenge = `Bearer error="insufficient_scope", scope="${scope}"`
     throw new HttpProblem(403, 'insufficient-scope', 'The token or key may not do this', {

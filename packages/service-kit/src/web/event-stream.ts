@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express'
-import { callerOf } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
+import { callerOf } from './authenticate.ts'
 import { type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
 import type { Definition, Route } from './route.ts'
@@ -18,7 +19,7 @@ export interface StreamDefinition<I extends Inputs>
   /** The data of its messages, by `event`. */
   body: Model<unknown>
   /** Begins to send. Returns a function that is called when the client has left. */
-  open(input: Values<I>, send: Send, context: { caller: ReturnType<typeof callerOf> }): () => void
+  open(input: Values<I>, send: Send, context: { caller: Caller | undefined }): () => void
 }
 
 /** The open event streams. A stop ends them, and their clients reconnect. */
@@ -78,7 +79,7 @@ export function createStreams(): Streams {
             close()
           })
           // An error before the first message is answered as a problem.
-          close = begin(values, send, { caller: callerOf(request) })
+          close = begin(values, send, { caller: callerOf(response) })
           response.flushHeaders()
         },
       }

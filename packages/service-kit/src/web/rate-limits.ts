@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net'
-import type { Request, RequestHandler } from 'express'
-import { callerOf } from '../auth/caller.ts'
+import type { Request, RequestHandler, Response } from 'express'
+import { callerOf } from './authenticate.ts'
 import { HttpProblem } from './problems.ts'
 
 /** Section `Limits` of the settings: requests per minute; 0 for no limit. */
@@ -17,8 +17,8 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
   return {
     ofStrangers: limit('address', AddressPerMinute, networkOfSender),
     ofCallers: [
-      ...limit('caller', CallerPerMinute, (request) => callerOf(request)?.id),
-      ...limit('tenant', TenantPerMinute, (request) => callerOf(request)?.tenant.id || undefined),
+      ...limit('caller', CallerPerMinute, (_request, response) => callerOf(response)?.id),
+      ...limit('tenant', TenantPerMinute, (_request, response) => callerOf(response)?.tenant.id || undefined),
     ],
   }
 }
@@ -28,13 +28,17 @@ export function rateLimits({ AddressPerMinute, CallerPerMinute, TenantPerMinute 
  * requests within `w` seconds, `r` of them left, `t` seconds until the quota is full again.
  * @param keyOf returns the sender whose quota counts; undefined for no quota
  */
-function limit(what: string, perMinute: number, keyOf: (request: Request) => string | undefined): RequestHandler[] {
+function limit(
+  what: string,
+  perMinute: number,
+  keyOf: (request: Request, response: Response) => string | undefined,
+): RequestHandler[] {
   // Even an empty middleware takes a microsecond of each request.
   if (perMinute === 0) return []
   const rate = createRate(perMinute)
   const policy = `"${what}";q=${perMinute};w=${minuteMs / 1_000}`
   const handler: RequestHandler = (request, response, next) => {
-    const key = keyOf(request)
+    const key = keyOf(request, response)
     if (key === undefined) return next()
     const { left, wholeInMs, waitMs } = rate(key)
     // The headers are lists, to which each limit adds an item.

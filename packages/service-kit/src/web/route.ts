@@ -1,8 +1,8 @@
 import { noTenant, parseGuid, type Tenant } from '@orderflow/envelope'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { type Caller, callerOf, type Scope } from '../auth/caller.ts'
+import type { Caller, Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'
-import { requireScope } from './authenticate.ts'
+import { callerOf, requireScope } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { type Input, type Inputs, readInputs, type Values } from './input.ts'
 import type { Model } from './model.ts'
@@ -63,7 +63,7 @@ export function route<I extends Inputs, S extends number, T>(definition: Definit
   return {
     operation: { method, path, scope, summary, description, inputs: Object.values(input), answers, body, refusals },
     async handle(request, response) {
-      const caller = callerOf(request)
+      const caller = callerOf(response)
       const context = { traceId: handled()?.traceId, tenant: caller?.tenant ?? noTenant, caller }
       const answer = await handle(readInputs(input, request), context)
       if (answer.location !== undefined) response.location(request.baseUrl + answer.location)

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { expect } from 'chai'
-import type { Request } from 'express'
-import { type Caller, identify } from '../../src/auth/caller.ts'
+import type { Caller } from '../../src/auth/caller.ts'
 import type { WebOptions } from '../../src/web/web.ts'
 import { call } from './support/call.ts'
 import { thingsApp } from './support/things.ts'
@@ -16,8 +15,7 @@ describe('the limits of senders', () => {
   function as(app: RequestListener, id: string, tenant?: string): RequestListener {
     const caller: Caller = { id, scopes: new Set(['things:read']), tenant: { id: tenant ?? '', userId: '' } }
     return (request, response) => {
-      identify(request as Request, caller)
-      app(request, response)
+      app(request, Object.assign(response, { locals: { caller } }))
     }
   }
 
