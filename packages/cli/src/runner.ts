@@ -34,7 +34,7 @@ export interface StackStatus {
   nextStep: string
 }
 
-/** What a service answers at `/readyz` (packages/service-kit/src/web/health.ts). */
+/** What a service answers at `/readyz` (packages/service-kit/src/web/web.ts). */
 export interface Readiness {
   status: string
   missing?: Record<string, string>

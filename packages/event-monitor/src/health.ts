@@ -117,7 +117,7 @@ async function probeService({ name, url }: WatchedService): Promise<ServiceHealt
   }
 }
 
-/** The answer of a service at `/readyz` (packages/service-kit/src/web/health.ts). */
+/** The answer of a service at `/readyz` (packages/service-kit/src/web/web.ts). */
 interface Ready extends Pick<ServiceHealth, 'redelivered'> {
   missing: Record<string, string>
 }

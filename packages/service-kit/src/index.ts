@@ -20,11 +20,27 @@ export { createForward, createPublish, createPublisher, type Forward, type Publi
 export { createLog } from './telemetry/log.ts'
 export { readTrust, type TrustSettings } from './trust/read-trust.ts'
 export { UntrustedError } from './trust/trust.ts'
-export { bodyReader, hiddenErrors, jsonBody } from './web/body.ts'
+export { hiddenErrors } from './web/body.ts'
 export { createStreams, type Send, type Streams } from './web/event-stream.ts'
 export type { Input, Inputs } from './web/input.ts'
-export { idempotencyKey, pageOf, pageOptions, pathId, pathWord, queryId, queryWord } from './web/input.ts'
-export { amountRule, contractFields, dateTime, guidText, type Model, model, text } from './web/model.ts'
+export {
+  amountRule,
+  bodyReader,
+  contractFields,
+  dateTime,
+  guidText,
+  idempotencyKey,
+  jsonBody,
+  type Model,
+  model,
+  pageOf,
+  pageOptions,
+  pathId,
+  pathWord,
+  queryId,
+  queryWord,
+  text,
+} from './web/input.ts'
 export type { Site, SiteFile, StaticFile } from './web/pages.ts'
 export { HttpProblem, invalid, notFound, unavailable } from './web/problems.ts'
 export { type Answer, type Context, type Route, route } from './web/route.ts'

@@ -75,7 +75,7 @@ async function command<S extends object>(service: ServiceDefinition<S>, [name, .
 const rebuildUsage = `rebuild [--topic TOPIC] [--from MOMENT] [--to MOMENT]
 a MOMENT is a date-time with an offset, such as 2026-11-21T10:00Z; all that the log holds when left out`
 
-export interface RebuildCommandOptions {
+interface RebuildCommandOptions {
   app: string
   kafka: KafkaConnection
   trust: Trust

@@ -25,7 +25,7 @@ export interface RebuildCounts {
   faulty: Record<string, number>
 }
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** The service's name, as on its dead letters. */
   app: string
   /** Asked for what always holds, and not for what the trust file says today: the service had decided that when the event came. */

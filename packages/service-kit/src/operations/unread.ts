@@ -3,7 +3,7 @@ import { fetchBatches, leaderOf, metadataOf } from '../stream/kafka.ts'
 import { type LogRecord, recordsOf } from './log-reader.ts'
 
 /** A part of a partition that a reader has not read: from the offset `next` to before the offset `end`. */
-export interface Stretch {
+interface Stretch {
   topic: string
   partition: number
   next: bigint

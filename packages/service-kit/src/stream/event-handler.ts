@@ -63,7 +63,7 @@ export interface EventHandlerOptions {
 }
 
 /** Handles the events of a topic, one at a time. */
-export interface EventHandler {
+interface EventHandler {
   /**
    * Tries to handle an event. What can never succeed becomes a dead letter.
    * @param isLast a bug makes a dead letter of the event; otherwise it is a failure

@@ -43,7 +43,7 @@ export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
  * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is a bug of
  * ours, not a fault of the event
  */
-export type Intake<R> = (
+type Intake<R> = (
   record: Evidence,
   source: IdSource,
   onRead?: (envelope: Envelope) => void,

@@ -111,7 +111,7 @@ export function sendAttributes(topic: string, key: string | undefined, envelope:
 }
 
 /** Returns the attributes of an event that was delivered, without its name, which its publisher chooses. */
-export function processAttributes(envelope: Envelope, { topic, partition, offset }: Place, group: string): Attributes {
+function processAttributes(envelope: Envelope, { topic, partition, offset }: Place, group: string): Attributes {
   return {
     ...topicAttributes('process', topic),
     ...eventAttributes(envelope),
@@ -137,7 +137,7 @@ export const manyDeliveries = 10
 const forgottenAfterMs = 60_000
 
 /** Counts the deliveries of records that cannot be handled now. */
-export interface Redeliveries {
+interface Redeliveries {
   /** Counts a failed delivery of a record, and returns their number. */
   failed(position: Place): number
   /** Forgets a record that was handled or became a dead letter. */

@@ -1,72 +1,8 @@
-import {
-  examplePayload,
-  fieldValidator,
-  hiddenByParsing,
-  inexactNumber,
-  isGuidField,
-  isRequiredField,
-  type Problem,
-  pointerOf,
-} from '@orderflow/envelope'
+import { hiddenByParsing, inexactNumber, pointerOf } from '@orderflow/envelope'
 import type { Request, RequestHandler } from 'express'
 import { nowHandling } from '../telemetry/handling.ts'
-import type { BodyKind, Input } from './input.ts'
-import { type ContractField, propertiesOf } from './model.ts'
+import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
-
-type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
-
-/**
- * Creates the input of a JSON body whose fields follow the contract. Each names the event's payload field whose rules apply, so the API, the
- * event and the page have the same rules. A field is required when the event's is.
- * @param name the name of the schema on the page
- * @param example values of the body that the page offers to send, in place of the contract's examples
- */
-export function jsonBody<T extends object>(
-  name: string,
-  fields: ContractFields<T>,
-  example: Partial<T> = {},
-): Input<T> {
-  const read = bodyReader<T>(fields)
-  const all = Object.entries<ContractField>(fields)
-  const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
-  const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Example)[field]])
-  const whole = { ...Object.fromEntries(examples), ...example }
-  const schema = { type: 'object', required, properties: propertiesOf(fields), example: whole }
-  return { read: ({ body }: Request) => read(body), body: { name, schema }, problems: [400, 413, 415] }
-}
-
-type Example = Record<string, unknown>
-
-/**
- * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out fields that are not listed.
- * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
- */
-export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
-  const all = Object.entries<ContractField>(fields)
-  const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
-  const readers = all.map(([name, [type, field]]) => ({
-    name,
-    read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
-  }))
-  return (body) => {
-    const given = (body === undefined ? {} : body) as Record<string, unknown>
-    const flaws = all.flatMap(([name, [, , rule]]): FieldError[] => {
-      const detail = rule?.flaw(Object(given)[name])
-      return detail === undefined ? [] : [{ pointer: `/${name}`, detail }]
-    })
-    const narrowed = new Set(flaws.map(({ pointer }) => pointer))
-    const errors = validate(given).map(fieldError)
-    const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
-    if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
-    const present = readers.filter(({ name }) => given[name] !== undefined)
-    return Object.fromEntries(present.map(({ name, read }) => [name, read(given[name])])) as T
-  }
-}
-
-function fieldError({ pointer, message, hint }: Problem): FieldError {
-  return { pointer, detail: hint ? `${message} (${hint})` : message }
-}
 
 /**
  * The default kind of body. Its limit is far above the need, because events have known fields of limited length. The number of

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../auth/caller.ts'
 import { callerOf } from './authenticate.ts'
-import { type Inputs, readInputs, type Values } from './input.ts'
-import type { Model } from './model.ts'
+import { type Inputs, type Model, readInputs, type Values } from './input.ts'
 import type { Definition, Route } from './route.ts'
 
 /** Time between heartbeats. Proxies end a silent connection, Heroku's after 55 s. */
@@ -14,7 +13,7 @@ const maxWaitingBytes = 64 * 1024
 export type Send = (event: string, data: unknown) => boolean
 
 /** An operation that answers with messages for as long as its client stays (`text/event-stream`, HTML Living Standard, section 9.2). */
-export interface StreamDefinition<I extends Inputs>
+interface StreamDefinition<I extends Inputs>
   extends Pick<Definition<I, 200, unknown>, 'path' | 'scope' | 'summary' | 'description' | 'input'> {
   /** The data of its messages, by `event`. */
   body: Model<unknown>

@@ -1,10 +1,26 @@
-import { isPlainKey, parseGuid } from '@orderflow/envelope'
+import {
+  amountFlaw,
+  type CamelCase,
+  type Currency,
+  camelCaseName,
+  type EventName,
+  type EventType,
+  examplePayload,
+  fieldSchema,
+  fieldValidator,
+  isGuidField,
+  isPlainKey,
+  isRequiredField,
+  type PayloadOf,
+  type Problem,
+  parseGuid,
+  payloadFields,
+} from '@orderflow/envelope'
 import type { Request } from 'express'
-import { guidText, type Model, referenceTo, type Schema, text } from './model.ts'
-import { invalid } from './problems.ts'
+import { type FieldError, invalid } from './problems.ts'
 
 /** An OpenAPI parameter object. */
-export interface Parameter {
+interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
   required?: boolean
@@ -192,4 +208,141 @@ export function pageOf<T>(item: Model<T>): Model<{ items: T[]; next: string | nu
     },
     uses: [item],
   }
+}
+
+/** A JSON Schema of OpenAPI 3.0. */
+export type Schema = { [keyword: string]: unknown }
+
+/** A rule of the API for a field, in addition to the contract's. */
+interface NarrowRule {
+  /** Keywords that the page shows in addition to the contract's schema. */
+  schema: Schema
+  /** Returns a value's error, which replaces the contract's; undefined for none, and for values of another type. */
+  flaw(value: unknown): string | undefined
+}
+
+/**
+ * A field of an event's payload in the newest version, such as `['Name', 'Field']`, or in another one, `['Name@1', 'Field']`. The contract's
+ * rules apply, and optionally a rule of the API.
+ */
+type ContractField = readonly [type: EventType | EventName, field: string, rule?: NarrowRule]
+
+/** A field, defined by the contract or by its own schema. */
+export type Field = ContractField | Schema
+
+/** An object of the API, under its name on the page. `T` is its type in the code. */
+export interface Model<T> {
+  name: string
+  schema: Schema
+  /** Models that the schema refers to. */
+  uses?: readonly Model<unknown>[]
+  /** Only for the compiler, which thereby distinguishes models of different types. */
+  readonly of?: T
+}
+
+/**
+ * Returns all fields of an event's payload in its newest version, under their names in an API: `GivenName` is `givenName`. So a field
+ * that a new version has is in the API, too.
+ * @param omitted fields that the API does not have, or has under other names
+ */
+export function contractFields<N extends EventName, Omitted extends keyof PayloadOf<N> & string>(
+  name: N,
+  ...omitted: Omitted[]
+): { [K in keyof CamelCase<Omit<PayloadOf<N>, Omitted>>]-?: ContractField } {
+  const names = payloadFields(name).filter((field) => !(omitted as string[]).includes(field))
+  return Object.fromEntries(names.map((field) => [camelCaseName(field), [name, field]])) as never
+}
+
+/** Creates the model of an object in answers. Every field of `T` is described, the contract's fields by the contract. */
+export function model<T>(name: string, fields: { [K in keyof T & string]-?: Field }): Model<T> {
+  return { name, schema: { type: 'object', properties: propertiesOf(fields) } }
+}
+
+/** Returns a reference to a model's schema in the page's document. */
+export const referenceTo = ({ name }: Model<unknown>): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** Returns the schemas of fields, by name. */
+export function propertiesOf(fields: Record<string, Field>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]))
+}
+
+function schemaOf(field: Field): Schema {
+  return isContractField(field) ? { ...fieldSchema(field[0], field[1]), ...field[2]?.schema } : field
+}
+
+/** Narrows the type: Array.isArray does not narrow to a readonly tuple. */
+function isContractField(field: Field): field is ContractField {
+  return Array.isArray(field)
+}
+
+/** Schemas of fields that no event has. */
+export const text: Schema = { type: 'string' }
+export const guidText: Schema = { type: 'string', format: 'uuid' }
+export const dateTime: Schema = { type: 'string', format: 'date-time' }
+
+/** Returns the rule for an amount in a request. An event may also have 0. */
+export const amountRule = ({ code, decimals }: Currency): NarrowRule => ({
+  schema: {
+    minimum: 10 ** -decimals,
+    description: `An amount in ${code}: greater than 0, with at most ${decimals} decimals.`,
+    'x-decimals': decimals,
+  },
+  flaw(value) {
+    if (typeof value !== 'number') return undefined
+    return value > 0 ? amountFlaw(value, { code, decimals }) : 'must be greater than 0'
+  },
+})
+
+type ContractFields<T> = { [K in keyof T & string]-?: ContractField }
+
+/**
+ * Creates the input of a JSON body whose fields follow the contract. Each names the event's payload field whose rules apply, so the API, the
+ * event and the page have the same rules. A field is required when the event's is.
+ * @param name the name of the schema on the page
+ * @param example values of the body that the page offers to send, in place of the contract's examples
+ */
+export function jsonBody<T extends object>(
+  name: string,
+  fields: ContractFields<T>,
+  example: Partial<T> = {},
+): Input<T> {
+  const read = bodyReader<T>(fields)
+  const all = Object.entries<ContractField>(fields)
+  const required = all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name)
+  const examples = all.map(([name, [type, field]]) => [name, (examplePayload(type) as Example)[field]])
+  const whole = { ...Object.fromEntries(examples), ...example }
+  const schema = { type: 'object', required, properties: propertiesOf(fields), example: whole }
+  return { read: ({ body }: Request) => read(body), body: { name, schema }, problems: [400, 413, 415] }
+}
+
+type Example = Record<string, unknown>
+
+/**
+ * Creates the reader of such a body. It returns GUIDs in lower case, and leaves out fields that are not listed.
+ * @throws {HttpProblem} (the reader) 400 naming each wrong field by its JSON pointer
+ */
+export function bodyReader<T>(fields: ContractFields<T>): (body: unknown) => T {
+  const all = Object.entries<ContractField>(fields)
+  const validate = fieldValidator(Object.fromEntries(all.map(([name, [type, field]]) => [name, [type, field]])))
+  const readers = all.map(([name, [type, field]]) => ({
+    name,
+    read: isGuidField(type, field) ? (value: unknown) => String(value).toLowerCase() : (value: unknown) => value,
+  }))
+  return (body) => {
+    const given = (body === undefined ? {} : body) as Record<string, unknown>
+    const flaws = all.flatMap(([name, [, , rule]]): FieldError[] => {
+      const detail = rule?.flaw(Object(given)[name])
+      return detail === undefined ? [] : [{ pointer: `/${name}`, detail }]
+    })
+    const narrowed = new Set(flaws.map(({ pointer }) => pointer))
+    const errors = validate(given).map(fieldError)
+    const others = errors.filter(({ pointer }) => !narrowed.has(pointer))
+    if (others.length + flaws.length > 0) throw invalid([...others, ...flaws])
+    const present = readers.filter(({ name }) => given[name] !== undefined)
+    return Object.fromEntries(present.map(({ name, read }) => [name, read(given[name])])) as T
+  }
+}
+
+function fieldError({ pointer, message, hint }: Problem): FieldError {
+  return { pointer, detail: hint ? `${message} (${hint})` : message }
 }

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import swaggerJsdoc from 'swagger-jsdoc'
 import type { Auth } from '../auth/auth.ts'
-import type { Input } from './input.ts'
-import { type Field, type Model, propertiesOf, referenceTo, type Schema } from './model.ts'
+import { type Field, type Input, type Model, propertiesOf, referenceTo, type Schema } from './input.ts'
 import type { PageSignIn } from './pages.ts'
 import type { Refusals } from './problems.ts'
 import type { Route } from './route.ts'
@@ -121,7 +120,7 @@ function problemsOf({ method, path, inputs, refusals: codes }: Route['operation'
 }
 
 /** Returns the document's entry for a problem as an answer. */
-export function problemAnswer(description: string): object {
+function problemAnswer(description: string): object {
   return {
     description,
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },

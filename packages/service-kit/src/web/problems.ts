@@ -68,7 +68,7 @@ export type Refusals = Record<string, Refusal>
  * Returns the problem for an error of the domain; undefined for any other error. Its `details` become extension members. Personal data that
  * its message repeats from the request is masked.
  */
-export function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
+function refusalProblem(error: unknown, refusals: Refusals, mask: Mask): HttpProblem | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, details } = error as { code?: unknown; details?: unknown }
   const refusal = typeof code === 'string' && Object.hasOwn(refusals, code) ? refusals[code] : undefined

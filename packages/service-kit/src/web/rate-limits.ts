@@ -74,7 +74,7 @@ export interface Standing {
 /** Counts a request against the quota of its key. A refused request does not count. */
 export type Rate = (key: string) => Standing
 
-export const minuteMs = 60_000
+const minuteMs = 60_000
 
 /** The number of remembered keys, of 100 to 200 bytes each. */
 const defaultMemory = 20_000

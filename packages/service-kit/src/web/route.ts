@@ -4,8 +4,7 @@ import type { Caller, Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/handling.ts'
 import { callerOf, requireScope } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { type Input, type Inputs, readInputs, type Values } from './input.ts'
-import type { Model } from './model.ts'
+import { type Input, type Inputs, type Model, readInputs, type Values } from './input.ts'
 import { HttpProblem, notFound } from './problems.ts'
 
 /** A handler's answer: the body as JSON, and the path of a created object. */

@@ -1,20 +1,17 @@
-import type { RequestListener } from 'node:http'
-import express from 'express'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Auth } from '../auth/auth.ts'
+import { type Handling, within } from '../telemetry/handling.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
-import type { Tracing } from '../telemetry/traces/trace.ts'
+import { guidOf, newTraceId, placeIn, type Span, type Tracing } from '../telemetry/traces/trace.ts'
 import { authenticate } from './authenticate.ts'
 import { answerHeaders, refuseForeignPosts, requireKnownHost } from './browser-security.ts'
-import { healthRoutes, type Readiness, type Redelivered } from './health.ts'
-import { personalIn } from './model.ts'
-import { measured, traceRequests } from './observe-requests.ts'
 import { type Documented, openapiOf, pageSignIn, secured } from './openapi.ts'
 import { docs, type Site, type StaticFile, site, staticFiles } from './pages.ts'
-import { requirePathPrefix, withPathPrefix } from './path-prefix.ts'
-import { problemHandler } from './problems.ts'
+import { HttpProblem, problemHandler } from './problems.ts'
 import { type Limits, rateLimits } from './rate-limits.ts'
-import { routerOf, shownPath, unknownPath } from './route.ts'
+import { type Route, routerOf, type ShownPath, shownPath, unknownPath } from './route.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness
@@ -84,4 +81,175 @@ export function createWeb(options: WebOptions): RequestListener {
   app.use(unknownPath(routes))
   app.use(problemHandler(refusals, shownPath(routes), log))
   return withPathPrefix(app, proxies)
+}
+
+/** Returns the names of the properties that are personal by the contract, at any depth of a schema or document. */
+function personalIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, inner]) => [
+    ...(Object(inner)['x-pii'] ? [name] : []),
+    ...personalIn(inner),
+  ])
+}
+
+/**
+ * Serves an app below the path prefix that the proxies in front send in X-Forwarded-Prefix, whether they strip it or not. Express has the
+ * prefix in `request.baseUrl`, as for a mounted app. Without proxies the header is ignored, as all headers of proxies are.
+ */
+function withPathPrefix(app: Express, proxies: number): RequestListener {
+  if (proxies === 0) return app
+  return (request, response) => {
+    const prefix = prefixOf(request, proxies)
+    const { url = '' } = request
+    if (prefix && url.startsWith('/')) {
+      const isKept = url.startsWith(prefix) && /^([/?]|$)/.test(url.slice(prefix.length))
+      const rest = isKept ? url.slice(prefix.length) : url
+      Object.assign(request, {
+        baseUrl: prefix,
+        originalUrl: prefix + rest,
+        url: rest.startsWith('/') ? rest : `/${rest}`,
+      })
+    }
+    app(request, response)
+  }
+}
+
+/** Refuses an invalid prefix, which could redirect callers to another site. */
+function requirePathPrefix(proxies: number): RequestHandler {
+  return (request, _response, next) => {
+    if (proxies === 0 || prefixOf(request, proxies) !== undefined) return next()
+    throw new HttpProblem(400, 'bad-prefix', 'X-Forwarded-Prefix is not a path prefix', {
+      detail:
+        'The proxy must send the path that it serves this service at, such as /shop-api: letters, digits and . _ ~ - between slashes.',
+    })
+  }
+}
+
+const segment = /^(?!\.\.?$)[\w.~-]+$/
+
+/** Returns the prefix; empty for none, undefined for an invalid one. Each proxy may add its own; the outermost comes first. */
+function prefixOf({ headers }: IncomingMessage, proxies: number): string | undefined {
+  const sent = String(headers['x-forwarded-prefix'] ?? '')
+    .split(',')
+    .slice(-proxies)
+  const prefix = sent.map((each) => each.trim().replace(/\/$/, '')).join('')
+  if (prefix === '') return ''
+  const [before, ...segments] = prefix.split('/')
+  return before === '' && segments.every((each) => segment.test(each)) ? prefix : undefined
+}
+
+/** Returns why each missing part is missing, in words that may be public. Empty when the service is ready. */
+export type Readiness = () => Promise<{ sidecar?: string; store?: string; stream?: string }>
+
+/** A record that cannot be handled at present, and is delivered repeatedly. */
+export interface Redelivered {
+  topic: string
+  partition: number
+  offset: string
+  deliveries: number
+}
+
+/**
+ * Serves `GET /healthz`, which is 200 as long as the process answers, and `GET /readyz`, which is 503 while requests or events would wait.
+ * The latter also lists the records that are delivered repeatedly. Both are public and unlimited, so concurrent callers share one check.
+ */
+export function healthRoutes(readiness: Readiness, redelivered: () => readonly Redelivered[] = () => []): Router {
+  let current: ReturnType<Readiness> | undefined
+  const shared: Readiness = () => {
+    current ??= readiness().finally(() => {
+      current = undefined
+    })
+    return current
+  }
+  return Router()
+    .get('/healthz', (_request, response) => response.json({ status: 'up' }))
+    .get('/readyz', async (_request, response) => {
+      const missing = await shared()
+      const again = redelivered()
+      const rest = again.length > 0 && { redelivered: again }
+      if (Object.keys(missing).length === 0) response.json({ status: 'ready', ...rest })
+      else response.status(503).json({ status: 'not ready', missing, ...rest })
+    })
+}
+
+/**
+ * Handles each request in the trace of its W3C `traceparent`, or in a new one, and records it if the trace is sampled.
+ * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/#http-server-span)
+ */
+function traceRequests(tracing: Tracing | undefined, shown: ShownPath): RequestHandler {
+  return (request, response, next) => {
+    const traceparent = request.get('traceparent')
+    const client = placeIn(traceparent)
+    const traceId = client?.traceId ?? newTraceId()
+    const handling: Handling = { document: undefined, traceId: guidOf(traceId), traceparent: client && traceparent }
+    if (tracing?.isSampled(traceId, client)) {
+      const attributes = attributesOf(request, shown)
+      handling.span = tracing.begin(methodOf(request), traceId, client, { kind: 'server', attributes })
+      endWith(handling.span, request, response)
+    }
+    within(handling, next)
+  }
+}
+
+/** Returns a span's attributes, without data of the client: no query, host or address. */
+function attributesOf(request: Request, shown: ShownPath) {
+  return {
+    'http.request.method': methodOf(request, '_OTHER'),
+    'url.scheme': request.protocol,
+    'url.path': shown(request.path),
+    'network.protocol.version': request.httpVersion,
+  }
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
+
+/** Returns the method, or `other` for an unknown one, so that clients cannot add names of spans. */
+const methodOf = ({ method }: Request, other = 'HTTP') => (methods.has(method) ? method : other)
+
+function endWith(span: Span, request: Request, response: Response): void {
+  whenEnded(request, response, ({ route, status, isAnswered }) => {
+    if (route) span.rename(`${methodOf(request)} ${route}`)
+    span.set({ 'http.route': route, 'http.response.status_code': status })
+    if (!isAnswered) span.end('aborted')
+    else span.end(status >= 500 ? String(status) : undefined)
+  })
+}
+
+/** Measures each request's operation, status and duration, once it was answered or its client has left. */
+export function measured(routes: readonly Route[], metrics: Pick<Metrics, 'request'>): RequestHandler {
+  const operations = new Set(routes.map(({ operation: { method, path } }) => `${method.toUpperCase()} ${path}`))
+  return (request, response, next) => {
+    const begun = performance.now()
+    const { method } = request
+    whenEnded(request, response, ({ route, status, isAnswered }) => {
+      metrics.request({
+        operation: route !== undefined && operations.has(`${method} ${route}`) ? { method, route } : undefined,
+        status: isAnswered ? status : undefined,
+        ms: performance.now() - begun,
+      })
+    })
+    next()
+  }
+}
+
+/** The outcome of a request. */
+export interface Ended {
+  /** The path of its route, as in OpenAPI; undefined when no route matches. */
+  route: string | undefined
+  /** The status of the answer, even if it was not sent. */
+  status: number
+  /** False when the client left before the answer was sent. */
+  isAnswered: boolean
+}
+
+/** Calls `tell` with the outcome of a request, once its answer was sent or its client has left. */
+function whenEnded(request: Request, response: Response, tell: (ended: Ended) => void): void {
+  response.once('close', () => {
+    const { route } = request as { route?: { path: string } }
+    tell({
+      route: route?.path.replace(/:(\w+)/g, '{$1}'),
+      status: response.statusCode,
+      isAnswered: response.writableFinished,
+    })
+  })
 }

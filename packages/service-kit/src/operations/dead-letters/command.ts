@@ -135,7 +135,7 @@ dead-letters resend ID --edit | --file FILE    the same, edited in $EDITOR or in
 dead-letters resend ID --attempt POSITION      only if the newest failed attempt is still the record at this position
 --flag=yes and --flag=no say it in words; so do 1, true, and 0, false`
 
-export type DeadLettersCommand =
+type DeadLettersCommand =
   | { command: 'list'; what: string | undefined }
   | { command: 'show'; what: string; values: boolean }
   | {
@@ -195,7 +195,7 @@ function misuse(message: string, cause?: unknown): OperationError {
  * @param replayOf returns the position of the record as which the attempt was replayed meanwhile, as text
  * @throws {OperationError} nothing was changed, the editor failed, the event is still wrong, or was replayed meanwhile
  */
-export async function editEvent(
+async function editEvent(
   value: Buffer,
   env: NodeJS.ProcessEnv,
   attempt: string,

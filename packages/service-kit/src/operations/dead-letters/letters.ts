@@ -175,7 +175,7 @@ function remainsOf(letter: LogRecord): Pick<LogRecord, 'key' | 'headers' | 'time
 export type ReadUpTo = ReadonlyMap<string, bigint>
 
 /** The notes that any process added after a list of dead letters was read. */
-export interface ReplayNotes {
+interface ReplayNotes {
   /** Reads the dead-letter topics of these topics up to their present ends. */
   catchUp(topics: Iterable<string>): Promise<void>
   /** Returns the note that a record was replayed: the newest one for its position that is not about another record. */

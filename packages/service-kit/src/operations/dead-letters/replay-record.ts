@@ -34,7 +34,7 @@ export interface Mended {
   publishedAs?: string
 }
 
-export interface MendOptions {
+interface MendOptions {
   /** Bytes to publish instead of the event's own. */
   edited: Uint8Array | undefined
   trust: Trust
@@ -94,7 +94,7 @@ const decidedAnew: ReadonlySet<string> = new Set([...envelopeErrorCodes, 'untrus
 export const isDecidedAnew = (reason: string): boolean => decidedAnew.has(reason)
 
 /** An event that is to be replayed. */
-export interface Resend {
+interface Resend {
   topic: string
   value: Uint8Array
   /** Reason of the dead letter; undefined for an event that was edited. */
@@ -128,7 +128,7 @@ export function checkResend(
 
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
-export interface KnownIdsOptions {
+interface KnownIdsOptions {
   /** The event that failed. */
   event: FailedEvent
   origin: Place
@@ -140,7 +140,7 @@ export interface KnownIdsOptions {
  * Returns the bytes to replay. They are the given bytes, unless receivers would derive other ids from them than from the event
  * that failed (it was edited, or its ids derive from its position). Then the known ids are written into the envelope.
  */
-export function withKnownIds(
+function withKnownIds(
   bytes: Uint8Array,
   { event: { value, key, arrivedAt }, origin, positionIdsBefore }: KnownIdsOptions,
 ): Uint8Array {

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { defineService } from '../../../src/runtime/define-service.ts'
 import { run } from '../../../src/runtime/run.ts'
-import { text } from '../../../src/web/model.ts'
+import { text } from '../../../src/web/input.ts'
 import { route } from '../../../src/web/route.ts'
 
 // A service, with the settings of the folder of its first argument, that answers GET /v1/things.

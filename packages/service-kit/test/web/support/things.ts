@@ -1,8 +1,6 @@
 import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
-import { jsonBody } from '../../../src/web/body.ts'
-import { idempotencyKey, pageOf, pageOptions, pathId } from '../../../src/web/input.ts'
-import { model } from '../../../src/web/model.ts'
+import { idempotencyKey, jsonBody, model, pageOf, pageOptions, pathId } from '../../../src/web/input.ts'
 import { type Route, route } from '../../../src/web/route.ts'
 import { createWeb, type WebOptions } from '../../../src/web/web.ts'
 
