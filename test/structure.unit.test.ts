@@ -160,10 +160,7 @@ describe('the structure of the code', () => {
   })
 
   it('keeps OpenTelemetry’s SDK in a file that is loaded only where there is a collector', () => {
-    const [sdk, loader] = [
-      'packages/service-kit/src/telemetry/traces/otel.ts',
-      'packages/service-kit/src/runtime/run.ts',
-    ]
+    const [sdk, loader] = ['packages/service-kit/src/telemetry/otel.ts', 'packages/service-kit/src/runtime/run.ts']
     const using = everyFile.filter((file) => !isTest(file) && file.text.includes("'@opentelemetry/"))
     expect(using.map(({ path }) => path)).to.deep.equal([sdk])
     const loading = everyFile.filter((file) => !isTest(file) && file.imports.includes(sdk))

@@ -10,7 +10,7 @@ export {
   placeText,
   resentFrom,
 } from '../stream/record.ts'
-export { whileHandling } from '../telemetry/handling.ts'
+export { whileHandling } from '../telemetry/context.ts'
 export { contractMask } from '../telemetry/mask.ts'
 export {
   type Attempt,

@@ -4,11 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiKeysError } from '../auth/api-keys.ts'
 import { createIdleSidecar, type Sidecar, type SidecarSettings } from '../sidecar/sidecar.ts'
-import { errorType, within } from '../telemetry/handling.ts'
+import { errorType, type Tracing, within } from '../telemetry/context.ts'
 import { createLog, type Logger, stackOf } from '../telemetry/log.ts'
 import { contractMask, type Mask } from '../telemetry/mask.ts'
-import type { Tracing } from '../telemetry/traces/trace.ts'
-import { traceSettings } from '../telemetry/traces/trace-settings.ts'
+import { traceSettings } from '../telemetry/trace-settings.ts'
 import { TrustFileError } from '../trust/read-trust.ts'
 import { type App, createApp } from './create-app.ts'
 import type { ServiceDefinition } from './define-service.ts'
@@ -61,7 +60,7 @@ const quietMs = 60_000
 export async function startTracing(service: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Tracing | undefined> {
   const settings = traceSettings(env)
   if (!settings) return undefined
-  const { otlpTracing } = await import('../telemetry/traces/otel.ts')
+  const { otlpTracing } = await import('../telemetry/otel.ts')
   let quietUntil = 0
   log.info(settings, 'traces are recorded')
   return otlpTracing(service, settings, (error) => {

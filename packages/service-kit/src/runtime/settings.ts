@@ -4,7 +4,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { type AuthSettings, authProblems, authProperties, isLoopback } from '../auth/auth-settings.ts'
 import type { SidecarSettings } from '../sidecar/sidecar.ts'
 import type { StreamSettings } from '../stream/kafka.ts'
-import { traceProblems } from '../telemetry/traces/trace-settings.ts'
+import { traceProblems } from '../telemetry/trace-settings.ts'
 import type { TrustSettings } from '../trust/read-trust.ts'
 import type { Limits } from '../web/rate-limits.ts'
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { handled, onBehalfOf } from '../telemetry/handling.ts'
-import type { Span } from '../telemetry/traces/trace.ts'
+import { handled, onBehalfOf, type Span } from '../telemetry/context.ts'
 
 /** The queue is full, or the item waited too long in it. The step was not begun, and may be tried again. */
 export class OverloadError extends Error {

@@ -10,8 +10,7 @@ import {
 import commonProto from '@dapr/dapr/proto/dapr/proto/common/v1/common_pb.js'
 import daprProto from '@dapr/dapr/proto/dapr/proto/runtime/v1/dapr_pb.js'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { handled } from '../telemetry/handling.ts'
-import { type Span, traceparentOf } from '../telemetry/traces/trace.ts'
+import { handled, type Span, traceparentOf } from '../telemetry/context.ts'
 import {
   isRefusal,
   readyTimeoutMs,

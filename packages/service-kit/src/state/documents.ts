@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
 import { isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
-import { asSpan } from '../telemetry/handling.ts'
+import { asSpan } from '../telemetry/context.ts'
 import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
 import { createUnitOfWork } from './unit-of-work.ts'

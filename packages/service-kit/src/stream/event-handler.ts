@@ -14,11 +14,11 @@ import {
   type Ids,
   idsOf,
   nowHandling,
+  traceparentOf,
   within,
-} from '../telemetry/handling.ts'
+} from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
-import { traceparentOf } from '../telemetry/traces/trace.ts'
+import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
 import type { Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
 import {

@@ -1,7 +1,15 @@
 import { type Envelope, mayShow, type ReceivedEnvelope, typeOf } from '@orderflow/envelope'
-import { type Handling, noteIds } from '../telemetry/handling.ts'
-import type { Outcome, TopicMetrics } from '../telemetry/metrics/events.ts'
-import { type Attributes, newTraceId, placeIn, type Span, type Tracing, traceIdOf } from '../telemetry/traces/trace.ts'
+import {
+  type Attributes,
+  type Handling,
+  newTraceId,
+  noteIds,
+  placeIn,
+  type Span,
+  type Tracing,
+  traceIdOf,
+} from '../telemetry/context.ts'
+import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
 import { type BulkEntry, type Delivery, type Place, placeText } from './record.ts'
 
 /** Telemetry options for a topic. */

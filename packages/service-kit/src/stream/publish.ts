@@ -1,8 +1,17 @@
 import type { Envelope, ReceivedEnvelope } from '@orderflow/envelope'
 import { createBatcher, type QueueWatch } from '../sidecar/batcher.ts'
 import { isRefusal, type OutgoingEvent, type Sidecar } from '../sidecar/sidecar.ts'
-import { ended, handled, noteIds, within } from '../telemetry/handling.ts'
-import { placeIn, type Span, type Tracing, traceIdOf, traceparentOf } from '../telemetry/traces/trace.ts'
+import {
+  ended,
+  handled,
+  noteIds,
+  placeIn,
+  type Span,
+  type Tracing,
+  traceIdOf,
+  traceparentOf,
+  within,
+} from '../telemetry/context.ts'
 import { signatureHeader } from '../trust/signature.ts'
 import type { Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'

@@ -1,5 +1,5 @@
 import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope'
-import { placeIn } from '../telemetry/traces/trace.ts'
+import { placeIn } from '../telemetry/context.ts'
 import { signatureHeader, signatureIn } from '../trust/signature.ts'
 import type { Evidence } from '../trust/trust.ts'
 

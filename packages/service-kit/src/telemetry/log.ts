@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger as PinoLogger, pino, stdSerializers, stdTimeFunctions } from 'pino'
-import { handled, idsOf } from './handling.ts'
+import { handled, idsOf } from './context.ts'
 import { createMask, type Mask } from './mask.ts'
 
 /** A log, with the mask of its lines. Other texts that a service writes are masked by it, too. */
@@ -47,7 +47,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
  * A service must not end because its log cannot be written. With pino's own destination, a full disk ends the process, or keeps it in an
  * endless loop as it ends. A line that cannot be written is dropped. The next line that is written reports how many were lost.
  */
-export function logOutput(descriptor: number): DestinationStream {
+function logOutput(descriptor: number): DestinationStream {
   let lost = 0
   let reason = ''
   /** Set after an incomplete line: the next write begins with a line break. */

@@ -1,5 +1,5 @@
 import { maskedEvent, mayShow, meansOneOf, openFields, personalNames } from '@orderflow/envelope'
-import { handled } from './handling.ts'
+import { handled } from './context.ts'
 import { isSecretName } from './secret-names.ts'
 
 const mask = '***'

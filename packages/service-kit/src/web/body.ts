@@ -1,6 +1,6 @@
 import { hiddenByParsing, inexactNumber, pointerOf } from '@orderflow/envelope'
 import type { Request, RequestHandler } from 'express'
-import { nowHandling } from '../telemetry/handling.ts'
+import { nowHandling } from '../telemetry/context.ts'
 import type { BodyKind } from './input.ts'
 import { type FieldError, HttpProblem, invalid, unavailable } from './problems.ts'
 

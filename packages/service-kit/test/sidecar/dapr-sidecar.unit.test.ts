@@ -12,8 +12,7 @@ import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc
 import { expect } from 'chai'
 import { createSidecar } from '../../src/sidecar/dapr-sidecar.ts'
 import type { Sidecar, SidecarError } from '../../src/sidecar/sidecar.ts'
-import { within } from '../../src/telemetry/handling.ts'
-import { newTraceId } from '../../src/telemetry/traces/trace.ts'
+import { newTraceId, within } from '../../src/telemetry/context.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 
 type SaveStateRequest = MessageShape<typeof daprProto.Dapr.method.saveState.input>

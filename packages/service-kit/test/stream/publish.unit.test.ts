@@ -2,7 +2,7 @@ import type { Envelope } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { type OutgoingEvent, SidecarError } from '../../src/sidecar/sidecar.ts'
 import { createPublisher, recordOf } from '../../src/stream/publish.ts'
-import { within } from '../../src/telemetry/handling.ts'
+import { within } from '../../src/telemetry/context.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { virtualTime } from '../support/virtual-time.ts'
 

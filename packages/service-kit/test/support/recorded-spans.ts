@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api'
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace'
-import { createTracing } from '../../src/telemetry/traces/otel.ts'
-import type { TraceSettings } from '../../src/telemetry/traces/trace-settings.ts'
+import { createTracing } from '../../src/telemetry/otel.ts'
+import type { TraceSettings } from '../../src/telemetry/trace-settings.ts'
 
 /** The real SDK, whose spans stay here. */
 export function recordedSpans(settings: Pick<TraceSettings, 'asksParent' | 'ratio'> = { asksParent: true, ratio: 1 }) {

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createMetrics } from '../../src/telemetry/metrics/metrics.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { scrape } from '../../src/testing/scrape.ts'
 import { withServer } from '../../src/testing/serve-app.ts'
 import { call, post } from './support/call.ts'

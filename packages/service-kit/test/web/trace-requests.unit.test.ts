@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { placeIn } from '../../src/telemetry/traces/trace.ts'
+import { placeIn } from '../../src/telemetry/context.ts'
 import { recordedSpans } from '../support/recorded-spans.ts'
 import { call, type Sent } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'

@@ -9,7 +9,7 @@ import {
   type ReceivedEnvelope,
 } from '@orderflow/envelope'
 import { idSourceOf, type Place, placeText } from '../../stream/record.ts'
-import { whileHandling } from '../../telemetry/handling.ts'
+import { whileHandling } from '../../telemetry/context.ts'
 import { contractMask } from '../../telemetry/mask.ts'
 import { table } from '../terminal.ts'
 import { type DeadLetters, type Entry, type Group, groupOf, groupsOf, newestAttempt, openAttempt } from './entries.ts'

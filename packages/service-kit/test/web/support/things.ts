@@ -1,4 +1,4 @@
-import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { capturedLog } from '../../../src/testing/captured-log.ts'
 import { idempotencyKey, jsonBody, model, pageOf, pageOptions, pathId } from '../../../src/web/input.ts'
 import { type Route, route } from '../../../src/web/route.ts'

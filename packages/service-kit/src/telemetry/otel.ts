@@ -22,7 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { Span, SpanKind, SpanOptions, SpanPlace, Tracing } from './trace.ts'
+import type { Span, SpanKind, SpanOptions, SpanPlace, Tracing } from './context.ts'
 import type { TraceSettings } from './trace-settings.ts'
 
 // This module is loaded only if there is a collector: the SDK takes memory, and a part of a second.

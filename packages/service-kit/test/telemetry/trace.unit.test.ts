@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { guidOf, newTraceId, placeIn, traceIdOf, traceparentOf } from '../../../src/telemetry/traces/trace.ts'
+import { guidOf, newTraceId, placeIn, traceIdOf, traceparentOf } from '../../src/telemetry/context.ts'
 
 const guid = '4bf92f35-77b3-4da6-a3ce-929d0e0e4736'
 const traceId = guid.replaceAll('-', '')

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import { whileHandling } from '../../src/telemetry/handling.ts'
+import { whileHandling } from '../../src/telemetry/context.ts'
 import { withoutValues } from '../../src/telemetry/mask.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sidecarTraceVariables, traceProblems, traceSettings } from '../../../src/telemetry/traces/trace-settings.ts'
+import { sidecarTraceVariables, traceProblems, traceSettings } from '../../src/telemetry/trace-settings.ts'
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example' }
 

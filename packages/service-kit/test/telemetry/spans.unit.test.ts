@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { asSpan, handled, onBehalfOf, within } from '../../../src/telemetry/handling.ts'
-import { newTraceId } from '../../../src/telemetry/traces/trace.ts'
-import { recordedSpans, type ToldSpan } from '../../support/recorded-spans.ts'
+import { asSpan, handled, newTraceId, onBehalfOf, within } from '../../src/telemetry/context.ts'
+import { recordedSpans, type ToldSpan } from '../support/recorded-spans.ts'
 
 const internal = { kind: 'internal' } as const
 
