@@ -2,8 +2,15 @@ import { orderEvents } from '@orderflow/envelope-schema'
 import { service as gateway } from '@orderflow/event-gateway/service'
 import { examine } from '@orderflow/event-monitor/testing'
 import { createApp, createLog, readSettings } from '@orderflow/service-kit'
-import { entryLines, entryTable, groupLines, newestAttempt, readEvent } from '@orderflow/service-kit/dead-letters'
-import { placeText, readDeadLetters } from '@orderflow/service-kit/operations'
+import {
+  entryLines,
+  entryTable,
+  groupLines,
+  newestAttempt,
+  placeText,
+  readDeadLetters,
+  readEvent,
+} from '@orderflow/service-kit/operations'
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import fc from 'fast-check'

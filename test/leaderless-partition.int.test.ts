@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { HealthProbe } from '@orderflow/event-monitor/testing'
-import { requestAt } from '@orderflow/service-kit/kafka-request'
+import { requestAt } from '@orderflow/service-kit/kafka'
 import {
   claimFolder,
   createPlan,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createAppendTimes } from '@orderflow/service-kit/append-times'
-import { requestOf } from '@orderflow/service-kit/kafka-request'
+import { requestOf } from '@orderflow/service-kit/kafka'
 import { openLog } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
 import {

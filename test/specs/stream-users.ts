@@ -1,8 +1,6 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { StreamSettings } from '@orderflow/service-kit/kafka'
-import { requestOf } from '@orderflow/service-kit/kafka-request'
-import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
+import { mayBeginTransactions, requestOf, type StreamSettings } from '@orderflow/service-kit/kafka'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import {
   brokerUser,

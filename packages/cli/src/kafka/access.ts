@@ -1,8 +1,6 @@
 import { pbkdf2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { protocolErrors, requestOf } from '@orderflow/service-kit/kafka-request'
-import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
+import { type KafkaConnection, mayBeginTransactions, protocolErrors, requestOf } from '@orderflow/service-kit/kafka'
 import type { Acl, Admin } from '@platformatic/kafka'
 import {
   brokerUser,

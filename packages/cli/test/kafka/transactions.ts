@@ -1,4 +1,4 @@
-import { mayBeginTransactions } from '@orderflow/service-kit/kafka-transactions'
+import { mayBeginTransactions } from '@orderflow/service-kit/kafka'
 import { createStreamCheck } from '@orderflow/service-kit/stream-check'
 import { expect } from 'chai'
 import { transactionDenial, transactionsWarning } from '../../src/kafka/access.ts'

@@ -1,5 +1,4 @@
-import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import type { Leader } from '@orderflow/service-kit/kafka-metadata'
+import type { KafkaConnection, Leader } from '@orderflow/service-kit/kafka'
 import { type LogRecord, recordsOf } from '@orderflow/service-kit/log'
 import { Admin, ListOffsetTimestamps } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'

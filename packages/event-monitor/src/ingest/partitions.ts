@@ -1,5 +1,4 @@
-import { type Leader, metadataOf } from '@orderflow/service-kit/kafka-metadata'
-import { answerOf, requestAt } from '@orderflow/service-kit/kafka-request'
+import { answerOf, type Leader, metadataOf, requestAt } from '@orderflow/service-kit/kafka'
 import { type Admin, ProtocolError, type RecordsBatch } from '@platformatic/kafka'
 import type { Unreadable } from '../api/events.ts'
 

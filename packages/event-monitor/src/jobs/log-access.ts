@@ -1,9 +1,9 @@
-import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/dead-letters'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import type { Entry, LogReader } from '@orderflow/service-kit/log'
+import type { Client, Outcome, ResendOptions } from '@orderflow/service-kit/operations'
 
 /** Loads the operations on first use: replays are rare, and the client's modules take 55 MB. */
-const operations = () => import('@orderflow/service-kit/dead-letters')
+const operations = () => import('@orderflow/service-kit/operations')
 
 /** Time that an idle connection is kept. */
 const idleMs = 30_000

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deterministicId } from '@orderflow/envelope'
 import { HttpProblem } from '@orderflow/service-kit'
-import type { Outcome } from '@orderflow/service-kit/dead-letters'
 import {
   currentAttempt,
   type Entry,
@@ -10,6 +9,7 @@ import {
   placeText,
   type ReplayIntent,
 } from '@orderflow/service-kit/log'
+import type { Outcome } from '@orderflow/service-kit/operations'
 import type { Trust } from '@orderflow/service-kit/trust'
 import type { Job } from '../api/dead-letters.ts'
 import type { MonitorIndex } from '../index/monitor-index.ts'
