@@ -1,5 +1,5 @@
 import type { DocumentsOf } from '../state/documents.ts'
-import type { Reactions } from '../stream/intake.ts'
+import type { Reactions } from '../stream/event-handler.ts'
 import type { Forward, Publish } from '../stream/publish.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Trust } from '../trust/trust.ts'

@@ -3,16 +3,18 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics, Outcome } from '../telemetry/metrics.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { AppendTimes } from './append-times.ts'
-import { createEventHandler, type EventHandlerOptions, type Failure, type Result } from './event-handler.ts'
-import { createUnhandledCounter, faultCodes, type Handlers, handledTypes, type Reactions, slices } from './intake.ts'
 import {
-  createRedeliveries,
-  manyDeliveries,
-  type ObservedDelivery,
-  observeDelivery,
-  type Redelivered,
-} from './observed.ts'
-import { type BulkEntry, type Delivery, type Place, placeText, positionOf, readDelivery } from './record.ts'
+  createEventHandler,
+  type EventHandlerOptions,
+  type Failure,
+  type Handlers,
+  handledTypes,
+  type Reactions,
+  type Result,
+} from './event-handler.ts'
+import { faultCodes } from './fault.ts'
+import { type ObservedDelivery, observeDelivery } from './observed.ts'
+import { type BulkEntry, type Delivery, type Place, placeText, positionOf, readDelivery, slices } from './record.ts'
 
 export interface ConsumerOptions
   extends Pick<EventHandlerOptions, 'app' | 'publish' | 'refusals' | 'now' | 'positionIdsBefore'> {
@@ -23,14 +25,14 @@ export interface ConsumerOptions
   tracing?: Tracing | undefined
 }
 
-/** What a service does with the deliveries of one topic. */
+/** The consumer of one topic's deliveries. */
 export interface Consumer {
   /**
    * Handles a bulk delivery, entry by entry yet all at once. Returns a status for each entry. An event ends as handled or as a dead letter;
-   * with a RETRY all later entries of its key are delivered again too, so that they come again in order.
+   * with a RETRY, all later entries of its key are delivered again, too, so that their order stays.
    */
   deliver(entries: BulkEntry[]): Promise<{ entryId: string; status: 'SUCCESS' | 'RETRY' }[]>
-  /** Why the topic is no longer consumed (`Brake`); undefined while it is. */
+  /** Returns why the topic is no longer consumed (`Brake`); undefined while it is. */
   stoppedBy(): string | undefined
   /** Returns the records that were delivered more than `manyDeliveries` times and are not handled yet, one for each partition at most. */
   redelivered(): Redelivered[]
@@ -48,8 +50,8 @@ export function createConsumers(reactions: Reactions, options: ConsumerOptions):
 /**
  * Handles the events of one topic. Each ends in one of three ways:
  * - handled, or a dead letter when it can never be handled;
- * - delivered again, when the sidecar, store or broker failed. That is retried without limit, and only that;
- * - any other error is a bug. The event is tried once more, alone, and becomes a dead letter when it fails again (docs/adr/0030).
+ * - delivered again, without limit, when the sidecar, store or broker failed;
+ * - any other error is a bug: the event is tried once more, alone, and becomes a dead letter when it fails again (docs/adr/0030).
  */
 export function createConsumer(topic: string, handlers: Handlers, options: ConsumerOptions): Consumer {
   const { app, trust, appendTimes, refusals, log, now, tracing } = options
@@ -72,8 +74,8 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
   })
 
   /**
-   * Completes deliveries that need no signature if their time is the broker's. That time decides whom to believe, so Kafka is asked whose
-   * it is. Returns why Kafka does not tell.
+   * Completes deliveries that need no signature if their time is the broker's. That time decides who is trusted, so Kafka is asked whose
+   * it is. Returns the failure of that request.
    */
   async function completeTimes(deliveries: readonly Delivery[]): Promise<Failure | undefined> {
     if (!trust.asksForSignature(Number.NaN)) return undefined
@@ -88,7 +90,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     }
   }
 
-  /** Handles all entries at once. Whatever is thrown for one of them, the others go on. */
+  /** Handles all entries at once. An error of one entry does not affect the others. */
   async function deliverTogether(entries: BulkEntry[], whole: ObservedDelivery): Promise<Result[]> {
     const results = new Map<string, Result>()
     const deliveries = entries.flatMap((entry) => {
@@ -113,7 +115,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return entries.map(({ entryId }) => results.get(entryId) as Result)
   }
 
-  /** Handles an entry that met a bug once more, without the others: they may have been the reason. */
+  /** Handles an entry that met a bug once more, alone, because the other entries may have caused it. */
   async function deliverAlone(entry: BulkEntry, position: Place, whole: ObservedDelivery): Promise<Result> {
     try {
       const delivery = readDelivery(entry, topic)
@@ -127,7 +129,7 @@ export function createConsumer(topic: string, handlers: Handlers, options: Consu
     return handler.giveUp(position)
   }
 
-  /** Returns the outcome of each entry: those that failed, and later ones of their keys, are to be delivered again. */
+  /** Returns the outcome of each entry. Failed entries, and later ones of their keys, are delivered again. */
   function outcomesOf(entries: BulkEntry[], results: Result[]): Outcome[] {
     const held = new Set<string>()
     return entries.map(({ metadata: { __key: key = '' } }, index): Outcome => {
@@ -214,5 +216,93 @@ function createBrake(topic: string): Brake {
         '(handler-error, internal-error); deploy a version without it, or restart the service to go on'
     },
     reason: () => reason,
+  }
+}
+
+/** A record that is delivered repeatedly. */
+export interface Redelivered extends Place {
+  deliveries: number
+}
+
+/** A record that is delivered more often needs an operator's attention. The sidecar delivers once a second (components/resiliency.yaml). */
+const manyDeliveries = 10
+
+/** A record that was not delivered for this long has another replica, or was handled. */
+const forgottenAfterMs = 60_000
+
+/** Counts the deliveries of records that cannot be handled now. */
+interface Redeliveries {
+  /** Counts a failed delivery of a record, and returns their number. */
+  failed(position: Place): number
+  /** Forgets a record that was handled or became a dead letter. */
+  ended(position: Place): void
+  /** Returns the record of each partition that was delivered most often. */
+  worst(): Redelivered[]
+}
+
+function createRedeliveries(now: () => Date): Redeliveries {
+  const counts = new Map<string, { position: Place; deliveries: number; at: number }>()
+
+  function forgetOld(): void {
+    const oldest = now().getTime() - forgottenAfterMs
+    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
+  }
+
+  return {
+    failed(position) {
+      const key = placeText(position)
+      const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
+      counts.set(key, { position, deliveries, at: now().getTime() })
+      return deliveries
+    },
+    ended(position) {
+      // Saves making the key: the map is nearly always empty.
+      if (counts.size > 0) counts.delete(placeText(position))
+    },
+    worst() {
+      forgetOld()
+      const worst = new Map<number, Redelivered>()
+      for (const { position, deliveries } of counts.values()) {
+        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
+          worst.set(position.partition, { ...position, deliveries })
+        }
+      }
+      return [...worst.values()]
+    },
+  }
+}
+
+/** An unhandled type is logged once in this time. */
+const logPeriodMs = 60_000
+/** Limits the types that are counted separately in a period, because publishers choose the names. */
+const maxTypes = 50
+const otherTypes = '(others)'
+const oddType = '(no plain name)'
+/** Characters of a name in a log line. A name may have 200. */
+const maxNameLength = 80
+/** Pattern of an event's name. Any other text may be personal data. */
+const plainName = /^[\w.:/-]+(@\d+)?$/
+
+/**
+ * Counts events without a handler, by `Name@Version`. It logs the first of each at once, and their number when the period ends. This
+ * is enough to find a misspelt name, without a line per event.
+ */
+export function createUnhandledCounter(topic: string, log: Logger): (type: string) => void {
+  const counts = new Map<string, number>()
+
+  function endPeriod(): void {
+    for (const [event, count] of counts) {
+      if (count > 1) log.info({ topic, event, count }, 'events without a handler in the last minute')
+    }
+    counts.clear()
+  }
+
+  return (type) => {
+    if (counts.size === 0) setTimeout(endPeriod, logPeriodMs).unref()
+    const short = plainName.test(type) ? type.slice(0, maxNameLength) : oddType
+    const event = counts.has(short) || counts.size < maxTypes ? short : otherTypes
+    const count = (counts.get(event) ?? 0) + 1
+    counts.set(event, count)
+    if (count === 1) log.info({ topic, event }, 'no handler for this event; more of them are counted for a minute')
   }
 }

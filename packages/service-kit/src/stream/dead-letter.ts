@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
 import { signatureHeader } from '../trust/signature.ts'
-import type { Fault } from './intake.ts'
+import type { Fault } from './fault.ts'
 import { type Delivery, keyBytes, letterHeaders, type Place, placeText, recordIdOf } from './record.ts'
 
-/** Characters. A detail is for reading, so a few kilobytes do. */
+/** Characters. A person reads a detail, so a few kilobytes are enough. */
 const maxDetailLength = 4_000
 const minimalDetailLength = 500
 
@@ -19,10 +19,10 @@ export function deadLetterId(app: string, { topic, partition, offset }: Place, r
 }
 
 /**
- * The dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and the story in
- * headers. Its id derives from app and record, so that a redelivered fault counts once, and a resent one with it.
+ * Returns the dead letter of one delivery for one app: the original bytes and key on `<topic>.dead`, and what went wrong in
+ * headers. Its id derives from app and record, so that a fault counts once, also if it is delivered or replayed again.
  *
- * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (packages/service-kit/src/stream/topic-settings.ts): of its key, value and
+ * A record of at most 256 KiB makes a letter below 800 KiB, where 1 MiB is allowed (topic-settings.ts): of its key, value and
  * headers only a binary key grows, three characters for a byte, and what is added is less than 16 KiB. A topic that was made with
  * another limit may still refuse it.
  */
@@ -39,8 +39,8 @@ export function deadLetterOf(delivery: Delivery, fault: Fault, app: string, now:
 }
 
 /**
- * The same without what a publisher can make large, for a topic that refuses the whole letter: always below 4 KiB (an app's name
- * has at most 200 characters, as of AppName). The event is then where it failed, for as long as the log holds it, and is known by
+ * Returns the dead letter without the parts that a publisher can make large, for a topic that refuses the whole one: always below 4 KiB (an
+ * app's name has at most 200 characters, as AppName). The event stays where it failed, for as long as the log holds it, and is recognized by
  * its digest.
  */
 export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string, now: Date): OutgoingEvent {
@@ -51,11 +51,11 @@ export function minimalDeadLetter(delivery: Delivery, fault: Fault, app: string,
   return { topic: deadLetterTopic(delivery.origin.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** The value of `deadletter-cut` on a dead letter that was made without reading its record. */
+/** The value of `deadletter-cut` on a dead letter whose record was not read. */
 export const unread = 'unread'
 
 /**
- * The dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event is
+ * Returns the dead letter of last resort, for a record that our own code fails on: made from its position and a reason alone. The event stays
  * where it failed, for as long as the log holds it.
  */
 export function lastResortDeadLetter(position: Place, reason: string, app: string, now: Date): OutgoingEvent {
@@ -68,7 +68,7 @@ export function lastResortDeadLetter(position: Place, reason: string, app: strin
   return { topic: deadLetterTopic(position.topic), key: undefined, value: Buffer.alloc(0), headers }
 }
 
-/** By which the event of a dead letter that is without it is known again: the SHA-256 of its bytes, in hex. */
+/** Returns the digest that identifies the event of a dead letter without content: the SHA-256 of its bytes, in hex. */
 export function digestOf(value: Uint8Array): string {
   return createHash('sha256').update(value).digest('hex')
 }
@@ -95,7 +95,7 @@ function storyOf(
   }
 }
 
-/** The records that a dead letter is about; none for one that was made from a position alone. */
+/** The records that a dead letter is about; none if it was made from a position alone. */
 interface RecordIds {
   /** Id of the record that failed first, as far as it is known. */
   first?: string | undefined

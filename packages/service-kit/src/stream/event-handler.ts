@@ -2,8 +2,17 @@ import {
   completeEnvelope,
   deadLetterTopic,
   type Envelope,
+  type EventName,
+  type EventType,
+  eventTypes,
+  type FullEvent,
+  type IdSource,
+  parseEnvelope,
   type ReceivedEnvelope,
   requireExactFields,
+  selectEvent,
+  typeOf,
+  upcast,
 } from '@orderflow/envelope'
 import { isRefusal, type OutgoingEvent } from '../sidecar/sidecar.ts'
 import {
@@ -19,30 +28,81 @@ import {
 } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import type { Trust } from '../trust/trust.ts'
+import type { Evidence, Trust } from '../trust/trust.ts'
 import { deadLetterOf, lastResortDeadLetter, minimalDeadLetter } from './dead-letter.ts'
-import {
-  bugs,
-  createIntake,
-  type Fault,
-  faultOf,
-  type Handlers,
-  isInfrastructure,
-  type Judge,
-  thrownBy,
-} from './intake.ts'
+import { bugs, type Fault, faultOf, HandlerError, isInfrastructure, thrownBy } from './fault.ts'
 import { type ObservedDelivery, topicAttributes } from './observed.ts'
 import type { PublishRecord } from './publish.ts'
 import { type Delivery, idSourceOf, keyBytes, type Place } from './record.ts'
 
-/** How an attempt to handle an event failed: the platform did, or our own code. */
+/**
+ * A service's handlers for the events of one topic: a function for each event, by name. It gets every version of the event in the newest
+ * one, and is called for a whole batch at once, in order. The result false means that nothing changed. A rejection is infrastructure, one of
+ * the service's refusals, or a bug.
+ */
+export type Handlers<R = unknown> = { readonly [N in EventName]?: (event: FullEvent<N>) => Promise<R> }
+
+/** Handlers by topic. */
+export type Reactions<R = unknown> = Readonly<Record<string, Handlers<R>>>
+
+/** Checks an event before its handler is called. @throws {UntrustedError} */
+export type Judge = (envelope: ReceivedEnvelope, evidence: Evidence) => void
+
+/**
+ * Parses the event in a record's value and calls its handler with the newest version of the event. Returns the event's type as received
+ * and the handler's result. Returns undefined for an event without a handler: its payload and publisher are not checked.
+ * @param source what missing ids derive from
+ * @param onRead called with the envelope and its ids, before the event is checked
+ * @throws {EnvelopeError} the event is not valid, or has a version that is not handled
+ * @throws {UntrustedError} the publisher may not send it
+ * @throws {HandlerError} the handler threw, or the contract cannot upcast the event. An invalid envelope that the handler made is a bug of
+ * ours, not a fault of the event
+ */
+type Intake<R> = (
+  record: Evidence,
+  source: IdSource,
+  onRead?: (envelope: Envelope) => void,
+) => Promise<{ type: EventType; answer: R } | undefined>
+
+/** @param onUnhandled called with the `Name@Version` of each event that has no handler */
+export function createIntake<R>(
+  handlers: Handlers<R>,
+  judge: Judge,
+  onUnhandled: (type: string) => void = () => {},
+): Intake<R> {
+  const byName = new Map(Object.entries(handlers)) as Map<string, (event: FullEvent<EventName>) => Promise<R>>
+  const types = handledTypes(handlers)
+  return async (record, source, onRead) => {
+    const envelope = completeEnvelope(parseEnvelope(record.value), source)
+    onRead?.(envelope)
+    const event = selectEvent(envelope, types)
+    const handle = event && byName.get(event.Name)
+    if (!handle) {
+      onUnhandled(typeOf(envelope))
+      return undefined
+    }
+    judge(event, record)
+    try {
+      return { type: typeOf(event), answer: await handle(upcast(event as FullEvent)) }
+    } catch (error) {
+      throw new HandlerError(error)
+    }
+  }
+}
+
+/** Returns `Name@Version` of each event that the handlers get: all versions of a name. */
+export function handledTypes(handlers: Handlers): EventType[] {
+  return eventTypes.filter((type) => Object.hasOwn(handlers, type.slice(0, type.lastIndexOf('@'))))
+}
+
+/** A failed attempt to handle an event: the platform failed, or our own code. */
 export interface Failure {
   kind: 'infrastructure' | 'bug'
   error: unknown
   ids: Ids
 }
 
-/** What became of an event, or how an attempt to handle it failed. */
+/** The outcome of an event, or the failure of an attempt to handle it. */
 export type Result = Outcome | Failure
 
 export interface EventHandlerOptions {
@@ -58,14 +118,14 @@ export interface EventHandlerOptions {
   positionIdsBefore?: number | undefined
   metrics: TopicMetrics
   onUnhandled: (type: string) => void
-  /** Told how an event ended: by a bug, or in any other way. */
+  /** Called when an event has ended: by a bug, or in any other way. */
   onEnded: (isBug: boolean) => void
 }
 
 /** Handles the events of a topic, one at a time. */
 interface EventHandler {
   /**
-   * Tries to handle an event. What can never succeed becomes a dead letter.
+   * Tries to handle an event. An event that can never be handled becomes a dead letter.
    * @param isLast a bug makes a dead letter of the event; otherwise it is a failure
    */
   attempt(delivery: Delivery, whole: ObservedDelivery, isLast: boolean): Promise<Result>
@@ -75,7 +135,7 @@ interface EventHandler {
 
 export function createEventHandler(topic: string, handlers: Handlers, options: EventHandlerOptions): EventHandler {
   const { app, publish, trust, refusals, log, now, positionIdsBefore, metrics, onUnhandled, onEnded } = options
-  /** What the missing ids of an event derive from. */
+  /** Returns what the missing ids of an event derive from. */
   const sourceOf = (delivery: Delivery) =>
     idSourceOf({ ...delivery, key: keyBytes(delivery.escapedKey) }, positionIdsBefore)
   const judge: Judge = (envelope, evidence) => {
@@ -96,7 +156,7 @@ export function createEventHandler(topic: string, handlers: Handlers, options: E
   }
 
   /**
-   * Returns what became of an event, or why it can never be handled.
+   * Returns the outcome of an event, or why it can never be handled.
    * @throws {SidecarError} the platform failed
    * @throws {HandlerError} the handler met a bug, and this was not the last attempt; any other error is a bug of the code around it
    */

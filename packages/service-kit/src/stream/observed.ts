@@ -10,7 +10,7 @@ import {
   traceIdOf,
 } from '../telemetry/context.ts'
 import type { Outcome, TopicMetrics } from '../telemetry/metrics.ts'
-import { type BulkEntry, type Delivery, type Place, placeText } from './record.ts'
+import type { BulkEntry, Delivery, Place } from './record.ts'
 
 /** Telemetry options for a topic. */
 export interface Observed {
@@ -131,57 +131,4 @@ function processAttributes(envelope: Envelope, { topic, partition, offset }: Pla
 
 function eventAttributes({ Id, CorrelationId }: ReceivedEnvelope): Attributes {
   return { 'messaging.message.id': Id, 'messaging.message.conversation_id': CorrelationId }
-}
-
-/** A record that is delivered repeatedly. */
-export interface Redelivered extends Place {
-  deliveries: number
-}
-
-/** A record that is delivered more often needs an operator's attention. The sidecar delivers once a second (components/resiliency.yaml). */
-export const manyDeliveries = 10
-
-/** A record that was not delivered for this long has another replica, or was handled. */
-const forgottenAfterMs = 60_000
-
-/** Counts the deliveries of records that cannot be handled now. */
-interface Redeliveries {
-  /** Counts a failed delivery of a record, and returns their number. */
-  failed(position: Place): number
-  /** Forgets a record that was handled or became a dead letter. */
-  ended(position: Place): void
-  /** Returns the record of each partition that was delivered most often. */
-  worst(): Redelivered[]
-}
-
-export function createRedeliveries(now: () => Date): Redeliveries {
-  const counts = new Map<string, { position: Place; deliveries: number; at: number }>()
-
-  function forgetOld(): void {
-    const oldest = now().getTime() - forgottenAfterMs
-    for (const [key, { at }] of counts) if (at < oldest) counts.delete(key)
-  }
-
-  return {
-    failed(position) {
-      const key = placeText(position)
-      const deliveries = (counts.get(key)?.deliveries ?? 0) + 1
-      counts.set(key, { position, deliveries, at: now().getTime() })
-      return deliveries
-    },
-    ended(position) {
-      // Saves making the key: the map is nearly always empty.
-      if (counts.size > 0) counts.delete(placeText(position))
-    },
-    worst() {
-      forgetOld()
-      const worst = new Map<number, Redelivered>()
-      for (const { position, deliveries } of counts.values()) {
-        if (deliveries > (worst.get(position.partition)?.deliveries ?? 0)) {
-          worst.set(position.partition, { ...position, deliveries })
-        }
-      }
-      return [...worst.values()]
-    },
-  }
 }

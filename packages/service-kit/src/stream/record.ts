@@ -202,3 +202,23 @@ function unescaped(escaped: string | undefined): string | undefined {
     return undefined
   }
 }
+
+/** Limits the bytes that are parsed at a time, because a parsed event takes many times its size in memory. */
+const maxSliceBytes = 2 * 1024 * 1024
+
+/** Cuts a list, in order, so that the values of a slice stay below the limit. A larger value is a slice of its own. */
+export function slices<T extends { value: Uint8Array }>(all: T[], maxItems = Number.POSITIVE_INFINITY): T[][] {
+  const cut: T[][] = []
+  let bytes = 0
+  for (const item of all) {
+    bytes += item.value.byteLength
+    const last = cut.at(-1)
+    if (last && last.length < maxItems && bytes <= maxSliceBytes) {
+      last.push(item)
+    } else {
+      cut.push([item])
+      bytes = item.value.byteLength
+    }
+  }
+  return cut
+}

@@ -9,7 +9,7 @@ import {
   parseEvent,
   requireExactFields,
 } from '@orderflow/envelope'
-import { ourFaults } from '../../stream/intake.ts'
+import { ourFaults } from '../../stream/fault.ts'
 import { idSourceOf, type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
 import { signatureHeader } from '../../trust/signature.ts'
 import { type Trust, UntrustedError } from '../../trust/trust.ts'

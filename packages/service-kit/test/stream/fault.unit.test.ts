@@ -1,0 +1,61 @@
+import { EnvelopeError, envelopeErrorCodes } from '@orderflow/envelope'
+import { expect } from 'chai'
+import { OverloadError } from '../../src/sidecar/batcher.ts'
+import { SidecarError } from '../../src/sidecar/sidecar.ts'
+import { faultCodes, faultOf, HandlerError, isInfrastructure, ourFaults } from '../../src/stream/fault.ts'
+import { contractMask } from '../../src/telemetry/mask.ts'
+
+const refusals = new Set(['broken-rule'])
+const refusedByStore = new SidecarError('write state', new Error('too large'), 'refused')
+
+describe('a fault', () => {
+  it('is ours for a bug and for a refusal of the platform, and the event’s when the event breaks a rule', () => {
+    const isOurs = (error: unknown) => ourFaults.has(faultOf(error, refusals, contractMask).code)
+    const ours = [new TypeError('a bug'), new HandlerError(new TypeError('a bug')), new HandlerError(refusedByStore)]
+    expect(ours.map(isOurs)).to.deep.equal([true, true, true])
+    const broken = new HandlerError(Object.assign(new Error('no'), { code: 'broken-rule' }))
+    expect([new EnvelopeError({ code: 'not-json', problems: [] }), broken].map(isOurs)).to.deep.equal([false, false])
+  })
+
+  it('separates a bug of the handler from a bug of the code around it', () => {
+    const bug = new TypeError('a bug')
+    expect(faultOf(new HandlerError(bug), refusals, contractMask)).to.deep.equal({
+      code: 'handler-error',
+      detail: 'TypeError: a bug',
+    })
+    expect(faultOf(bug, refusals, contractMask)).to.deep.equal({ code: 'internal-error', detail: 'TypeError: a bug' })
+    // Only the handler speaks for the domain.
+    const broken = Object.assign(new Error('no'), { code: 'broken-rule' })
+    expect(faultOf(broken, refusals, contractMask).code).to.equal('internal-error')
+    expect(
+      faultOf(new HandlerError(new EnvelopeError({ code: 'not-json', problems: [] })), refusals, contractMask).code,
+    ).to.equal('handler-error')
+  })
+
+  it('has a code that metrics count, whatever it is', () => {
+    const [ours, found] = [
+      ['refused', 'handler-error', 'internal-error'],
+      ['untrusted', 'broken-rule'],
+    ]
+    expect(faultCodes(refusals)).to.have.members([...envelopeErrorCodes, ...ours, ...found])
+  })
+
+  it('is not assumed while the same may succeed later', () => {
+    const down = new SidecarError('write state', new Error('down'))
+    const passing = [down, new OverloadError('full'), new HandlerError(down)]
+    expect(passing.map(isInfrastructure)).to.deep.equal([true, true, true])
+    const others = [refusedByStore, new Error('a bug'), new HandlerError(new Error('a bug')), undefined]
+    expect(others.map(isInfrastructure)).to.deep.equal([false, false, false, false])
+  })
+
+  it('says what to correct', () => {
+    const problems = [{ pointer: '/Name', message: 'is missing' }]
+    const error = new EnvelopeError({ code: 'not-an-envelope', problems })
+    expect(faultOf(error, refusals, contractMask)).to.deep.equal({
+      code: 'not-an-envelope',
+      detail: JSON.stringify(problems),
+    })
+    const refused = { code: 'refused', detail: refusedByStore.message }
+    expect(faultOf(new HandlerError(refusedByStore), refusals, contractMask)).to.deep.equal(refused)
+  })
+})
