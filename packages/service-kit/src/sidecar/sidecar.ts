@@ -42,7 +42,7 @@ export interface Sidecar {
   publish(topic: string, events: OutgoingEvent[]): Promise<void>
   /**
    * Returns documents by key, and may leave out some that exist: where an SQL database fails between two rows, Dapr's bulk read returns the
-   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `state/work.ts` makes sure of
+   * rows it has, without an error (components-contrib 1.18.3, BulkGet of state.postgresql and state.sqlite). `addMissing` makes sure of
    * an absence; a write that is guarded by `absent` needs no such check.
    */
   read(keys: string[]): Promise<Map<string, StoredDocument>>
@@ -60,6 +60,53 @@ export interface Sidecar {
 
 /** Reads documents by key. Each reader states whether a missing document is certainly absent. */
 export type Read = Sidecar['read']
+
+/*
+ * A bulk read may leave out documents that exist (`Sidecar.read` explains why). The next three functions make sure of an absence.
+ * docs/adr/0017 lists which of them applies where.
+ */
+
+/** Adds the documents that exist of the `keys` missing in `found`. Asks for each key by itself, so what is missing then is absent. */
+export async function addMissing(
+  sidecar: Sidecar,
+  found: Map<string, StoredDocument>,
+  keys: Iterable<string>,
+): Promise<void> {
+  for (const [key, document] of await readEach(sidecar, missingIn(found, keys))) found.set(key, document)
+}
+
+/** Returns the documents that exist, by key. Asks for each key by itself: a call for each, so about ten times the cost of a bulk read. */
+export async function readEach(sidecar: Sidecar, keys: string[]): Promise<Map<string, StoredDocument>> {
+  const documents = await Promise.all(keys.map((key) => sidecar.readOne(key)))
+  return new Map(
+    keys.flatMap((key, index): [string, StoredDocument][] => {
+      const document = documents[index]
+      return document ? [[key, document]] : []
+    }),
+  )
+}
+
+/**
+ * Adds the documents that exist of the `keys` missing in `found`, on SQLite only: reads the missing keys in bulk until a read finds none.
+ * SQLite reports an error before the first row, and Dapr drops only later ones (components-contrib 1.18.3, state/sqlite; modernc.org/sqlite
+ * 1.34.5, `stmt.query`). So a read that finds nothing is complete.
+ */
+export async function addMissingInBulk(
+  sidecar: Sidecar,
+  found: Map<string, StoredDocument>,
+  keys: Iterable<string>,
+): Promise<void> {
+  for (let missing = missingIn(found, keys); missing.length > 0; ) {
+    const more = await sidecar.read(missing)
+    if (more.size === 0) return
+    for (const [key, document] of more) found.set(key, document)
+    missing = missingIn(found, missing)
+  }
+}
+
+function missingIn(found: Map<string, StoredDocument>, keys: Iterable<string>): string[] {
+  return [...new Set(keys)].filter((key) => !found.has(key))
+}
 
 /**
  * - `unavailable`: there was no answer, or an unexpected one; the outcome of a write is unknown;

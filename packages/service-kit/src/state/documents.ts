@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
-import { isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
+import { addMissing, isRefusal, type Read, type Sidecar, type StoredDocument } from '../sidecar/sidecar.ts'
 import { asSpan } from '../telemetry/context.ts'
 import { createArrivalLists } from './arrival-list.ts'
 import { type Load, type Page, type PageOptions, type Reader, readPage } from './list-page.ts'
-import { createUnitOfWork } from './unit-of-work.ts'
-import { addMissing, type UnitOfWork } from './work.ts'
+import { createUnitOfWork, type UnitOfWork } from './unit-of-work.ts'
 
 /** A tenant's documents in the service's state store. Concurrent callers share bulk calls, also those of different tenants. */
 export interface Documents {

@@ -1,25 +1,54 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BatcherOptions, createBatcher, type QueueWatch, type Settled } from '../sidecar/batcher.ts'
 import {
+  addMissing,
+  addMissingInBulk,
   isConflict,
   isRefusal,
+  readEach,
   type Sidecar,
   SidecarError,
   type StoredDocument,
   type Write,
 } from '../sidecar/sidecar.ts'
-import type { ArrivalLists } from './arrival-list.ts'
-import {
-  addMissing,
-  addMissingInBulk,
-  askedOneByOneFrom,
-  decideAll,
-  guardOf,
-  keysOf,
-  spacesOf,
-  type UnitOfWork,
-  type Work,
-} from './work.ts'
+import type { ArrivalLists, BatchLists, ListsDraft } from './arrival-list.ts'
+
+/** What a work sees of the store: its documents, as the work before it in the batch left them. */
+export interface View {
+  get<T>(key: string): T | undefined
+  /** Writes the work's document. If another writer changed it since it was read, the work runs again on the new state. */
+  write(value: unknown): void
+  /** Appends an id to the newest end of the service's list. Returns its slot, which the document keeps as `listed`. */
+  list(id: string): string
+}
+
+/** A decision about one document, the only one that it may write. */
+interface Work<R> {
+  key: string
+  /** The prefix of all of its keys, and of the list that it may add to; empty when left out. */
+  space?: string
+  /**
+   * Other documents that it reads. Another writer may create or change them while this work writes its own, and a work that writes may
+   * miss one that exists. So a work that writes on the absence of one must read it again afterwards.
+   */
+  beside?: string[]
+  /** About how many bytes this work writes. */
+  bytes: number
+  /**
+   * Pure except for its view: it runs again whenever another writer was faster. Idempotent, like every reaction to an event: equal writes
+   * of two replicas over the same document have the effect of one.
+   */
+  decide: (view: View) => R
+}
+
+/** Runs a work. A `decide` that throws fails alone; an error of the store fails all works that it was asked for together (`SidecarError`). */
+export type UnitOfWork = <R>(work: Work<R>) => Promise<R>
+
+/** Returns the spaces of the works. */
+const spacesOf = (works: Work<unknown>[]): string[] => [...new Set(works.map(({ space = '' }) => space))]
+
+/** Returns the keys of the documents that a work sees. */
+const keysOf = ({ key, beside = [] }: Work<unknown>): string[] => [key, ...beside]
 
 const strategies: Record<string, typeof createIndependent> = {
   'state.sqlite': createTransactional,
@@ -228,4 +257,89 @@ export function createIndependent(sidecar: Sidecar, lists: ArrivalLists, watch?:
   }
 
   return batched(flush, { maxItems: independentItems, minIntervalMs: sidecar.writeIntervalMs, maxInFlight, watch })
+}
+
+interface Staged {
+  value: unknown
+  text: string
+}
+
+/**
+ * The attempt from which a batch asks for each missing key by itself. The first conflict is most likely a lost race; a second one may be a
+ * document that a bulk read leaves out.
+ */
+const askedOneByOneFrom = 3
+
+/** The outcome of a batch, provided that its writes and those of the list are stored. */
+export interface Decided {
+  results: Settled<unknown>[]
+  writes: Write[]
+  draft: ListsDraft
+}
+
+/**
+ * Runs works in sequence over the documents that were read. A work that writes nothing, or throws, may have decided on a document that the
+ * bulk read left out. So each key that it misses is asked for by itself, and all works run again if one exists. A work that writes needs no
+ * such check for its own document, since the write makes sure of the absence. That keeps calls out of the usual case, new documents.
+ */
+async function decideAll(
+  works: Work<unknown>[],
+  read: Map<string, StoredDocument>,
+  list: Pick<BatchLists, 'draft'>,
+  sidecar: Sidecar,
+): Promise<Decided> {
+  for (const asked = new Set<string>(); ; ) {
+    const draft = list.draft()
+    const stage = createStage(read, draft)
+    const results = works.map((work) => stage.run(work))
+    const open = [...stage.unsure].filter((key) => !asked.has(key))
+    const found = await readEach(sidecar, open)
+    if (found.size === 0) return { results, writes: stage.writes(), draft }
+    for (const key of open) asked.add(key)
+    for (const [key, document] of found) read.set(key, document)
+  }
+}
+
+/** Returns the documents of a batch as its works change them, in sequence, over the documents that were read. */
+function createStage(read: Map<string, StoredDocument>, draft: ListsDraft) {
+  const staged = new Map<string, Staged>()
+  /** Keys that were missing for a work that wrote nothing. */
+  const unsure = new Set<string>()
+
+  /** Runs one work. What it wrote before it threw is dropped. */
+  function run<R>(work: Work<R>): Settled<R> {
+    let own: Staged | undefined
+    const current = (key: string) => (key === work.key && own) || staged.get(key) || read.get(key)
+    const view: View = {
+      get: <T>(key: string) => current(key)?.value as T | undefined,
+      write: (document) => {
+        // Serialised here, a document that cannot be (nested too deep) fails its own work and not the batch.
+        own = { value: document, text: JSON.stringify(document) }
+      },
+      list: (id) => draft.append(work.space ?? '', id),
+    }
+    const result = settled(() => work.decide(view))
+    if (result.ok && own) staged.set(work.key, own)
+    else for (const key of keysOf(work)) if (!current(key)) unsure.add(key)
+    return result
+  }
+
+  /** Returns what is to be written, each document on condition that it is as it was read. */
+  const writes = (): Write[] => [...staged].map(([key, { text }]) => ({ key, value: text, guard: guardOf(read, key) }))
+
+  return { run, unsure, writes }
+}
+
+/** Returns the guard that lets a write succeed only while its document is as it was read. */
+function guardOf(read: Map<string, StoredDocument>, key: string): NonNullable<Write['guard']> {
+  const etag = read.get(key)?.etag
+  return etag ? { etag } : 'absent'
+}
+
+function settled<R>(run: () => R): Settled<R> {
+  try {
+    return { ok: true, value: run() }
+  } catch (error) {
+    return { ok: false, error }
+  }
 }

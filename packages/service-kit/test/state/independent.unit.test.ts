@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
-import { createIndependent } from '../../src/state/unit-of-work.ts'
-import type { UnitOfWork, View } from '../../src/state/work.ts'
+import { createIndependent, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 const lost = () => new SidecarError('save state', new Error('connection lost'))

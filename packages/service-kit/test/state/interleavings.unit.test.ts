@@ -3,8 +3,7 @@ import { SidecarError, type Write } from '../../src/sidecar/sidecar.ts'
 import { createArrivalLists } from '../../src/state/arrival-list.ts'
 import { createReader } from '../../src/state/documents.ts'
 import { readPage } from '../../src/state/list-page.ts'
-import { createUnitOfWork } from '../../src/state/unit-of-work.ts'
-import type { UnitOfWork, View } from '../../src/state/work.ts'
+import { createUnitOfWork, type UnitOfWork, type View } from '../../src/state/unit-of-work.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 
 /** Counterexamples that tools/docs/model finds when a guard is taken away, and no other test meets. */
