@@ -11,8 +11,7 @@ import { idSourceOf, originOf, type Place } from '../stream/record.ts'
 import { whileHandling } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Mask } from '../telemetry/mask.ts'
-import { signatureIn } from '../trust/signature.ts'
-import type { Trust } from '../trust/trust.ts'
+import { signatureIn, type Trust } from '../trust/trust.ts'
 
 /** A record to try. */
 export interface TriedRecord {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deadLetterTopic, deterministicId } from '@orderflow/envelope'
 import type { OutgoingEvent } from '../sidecar/sidecar.ts'
-import { signatureHeader } from '../trust/signature.ts'
+import { signatureHeader } from '../trust/trust.ts'
 import type { Fault } from './fault.ts'
 import { type Delivery, keyBytes, letterHeaders, type Place, placeText, recordIdOf } from './record.ts'
 

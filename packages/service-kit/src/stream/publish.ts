@@ -12,8 +12,7 @@ import {
   traceparentOf,
   within,
 } from '../telemetry/context.ts'
-import { signatureHeader } from '../trust/signature.ts'
-import type { Trust } from '../trust/trust.ts'
+import { signatureHeader, type Trust } from '../trust/trust.ts'
 import { sendAttributes } from './observed.ts'
 import { causedAt } from './record.ts'
 

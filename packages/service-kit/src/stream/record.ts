@@ -1,7 +1,6 @@
 import { type IdSource, isGuid, parseMoment, type RecordContent, recordId } from '@orderflow/envelope'
 import { placeIn } from '../telemetry/context.ts'
-import { signatureHeader, signatureIn } from '../trust/signature.ts'
-import type { Evidence } from '../trust/trust.ts'
+import { type Evidence, signatureHeader, signatureIn } from '../trust/trust.ts'
 
 /** Position of a record in the log. The offset is a decimal string, because Kafka's offsets have 64 bits. */
 export interface Place {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { eventTypes, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
-import { createSigner } from './signature.ts'
-import { createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
+import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
 /** The settings of whom a service trusts. */
 export interface TrustSettings {

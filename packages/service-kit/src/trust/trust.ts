@@ -1,5 +1,5 @@
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceivedEnvelope } from '@orderflow/envelope'
-import type { Signer } from './signature.ts'
 
 /** Names of events by topic. */
 type Topics = Record<string, string[]>
@@ -38,7 +38,7 @@ export interface Evidence {
 type Claim = Pick<ReceivedEnvelope, 'AppId' | 'AppName' | 'Name' | 'TenantID'>
 
 /** Who brought an envelope, as his API key proves: the key's name, and its tenant, empty for none. */
-export interface Speaker {
+interface Speaker {
   key?: string
   tenant: { id: string }
 }
@@ -192,4 +192,38 @@ function byAppId<From, To>(entries: Record<string, From>, make: (entry: From) =>
 
 function namesByTopic(topics: Topics): ReadonlyMap<string, ReadonlySet<string>> {
   return new Map(Object.entries(topics).map(([topic, names]) => [topic, new Set(names)]))
+}
+
+/** The record header of a signature. Logs are kept for ever, so its name never changes. */
+export const signatureHeader = 'signature'
+
+/** 32 bytes in base64url. */
+const form = /^[\w-]{43}$/
+
+/** A header's text when it has the form of a signature: nobody else's is handed on. */
+export function signatureIn(text: string | undefined): string | undefined {
+  return text !== undefined && form.test(text) ? text : undefined
+}
+
+/** What the services of an installation prove to each other by: all of them have the same keys (docs/adr/0021). */
+interface Signer {
+  /** HMAC-SHA-256 of a record's value, in base64url; undefined without a key. */
+  sign(value: Uint8Array): string | undefined
+  /** Whether one of the keys made the signature. */
+  isBy(value: Uint8Array, signature: string | undefined): boolean
+}
+
+/** @param keys the first one signs, and all of them are accepted, so that one can be replaced by another */
+export function createSigner(keys: readonly string[]): Signer {
+  const secrets = keys.map((key) => createSecretKey(key, 'utf8'))
+  const [first] = secrets
+  const digest = (key: (typeof secrets)[number], value: Uint8Array) => createHmac('sha256', key).update(value)
+  return {
+    sign: (value) => first && digest(first, value).digest('base64url'),
+    isBy(value, signature) {
+      if (signatureIn(signature) === undefined) return false
+      const given = Buffer.from(signature as string, 'base64url')
+      return secrets.some((key) => timingSafeEqual(digest(key, value).digest(), given))
+    },
+  }
 }

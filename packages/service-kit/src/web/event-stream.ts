@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express'
 import type { Caller } from '../auth/caller.ts'
-import { callerOf } from './authenticate.ts'
 import { type Inputs, type Model, readInputs, type Values } from './input.ts'
 import type { Definition, Route } from './route.ts'
+import { callerOf } from './security.ts'
 
 /** Time between heartbeats. Proxies end a silent connection, Heroku's after 55 s. */
 const heartbeatMs = 15_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import getAbsoluteFSPath from 'swagger-ui-dist/absolute-path.js'
 import swaggerUi from 'swagger-ui-express'
-import { headersOf } from './browser-security.ts'
+import { headersOf } from './security.ts'
 
 /** A public document that is the same for every caller. It is served without authentication, as the page of the operations is. */
 export interface StaticFile {

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { Request, RequestHandler, Response } from 'express'
-import { callerOf } from './authenticate.ts'
 import { HttpProblem } from './problems.ts'
+import { callerOf } from './security.ts'
 
 /** Section `Limits` of the settings: requests per minute; 0 for no limit. */
 export interface Limits {

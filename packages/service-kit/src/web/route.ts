@@ -2,10 +2,10 @@ import { noTenant, parseGuid, type Tenant } from '@orderflow/envelope'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Caller, Scope } from '../auth/caller.ts'
 import { handled } from '../telemetry/context.ts'
-import { callerOf, requireScope } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { type Input, type Inputs, type Model, readInputs, type Values } from './input.ts'
 import { HttpProblem, notFound } from './problems.ts'
+import { callerOf, requireScope } from './security.ts'
 
 /** A handler's answer: the body as JSON, and the path of a created object. */
 export interface Answer<S extends number, T> {

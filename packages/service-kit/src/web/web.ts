@@ -4,13 +4,12 @@ import type { Auth } from '../auth/auth.ts'
 import { guidOf, type Handling, newTraceId, placeIn, type Span, type Tracing, within } from '../telemetry/context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { authenticate } from './authenticate.ts'
-import { answerHeaders, refuseForeignPosts, requireKnownHost } from './browser-security.ts'
 import { type Documented, openapiOf, pageSignIn, secured } from './openapi.ts'
 import { docs, type Site, type StaticFile, site, staticFiles } from './pages.ts'
 import { HttpProblem, problemHandler } from './problems.ts'
 import { type Limits, rateLimits } from './rate-limits.ts'
 import { type Route, routerOf, type ShownPath, shownPath, unknownPath } from './route.ts'
+import { answerHeaders, authenticate, refuseForeignPosts, requireKnownHost } from './security.ts'
 
 export interface WebOptions extends Documented {
   readiness: Readiness

@@ -20,8 +20,7 @@ import { createMask } from '../../src/telemetry/mask.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { FakeSidecar } from '../../src/testing/fake-sidecar.ts'
 import { scrape } from '../../src/testing/scrape.ts'
-import { createSigner } from '../../src/trust/signature.ts'
-import { createTrust } from '../../src/trust/trust.ts'
+import { createSigner, createTrust } from '../../src/trust/trust.ts'
 import { openTrust } from '../support/open-trust.ts'
 
 const orderId = randomUUID()

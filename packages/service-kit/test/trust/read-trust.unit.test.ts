@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { readStanding, readTrust, TrustFileError } from '../../src/trust/read-trust.ts'
-import { createSigner } from '../../src/trust/signature.ts'
+import { createSigner } from '../../src/trust/trust.ts'
 
 const service = '6f1d2c1e-6b5a-4d0e-9c57-0d9a3c1b5e01'
 const legacy = 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b'

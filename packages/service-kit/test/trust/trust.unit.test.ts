@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createSigner, signatureHeader } from '../../src/trust/signature.ts'
 import {
+  createSigner,
   createTrust,
   type Publishers,
+  signatureHeader,
   type TrustFile,
   type TrustOptions,
   UntrustedError,

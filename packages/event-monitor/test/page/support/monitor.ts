@@ -104,7 +104,7 @@ export class FakeMonitor {
     json(response, 404, { type: 'not-found', title: 'There is no such thing', status: 404 })
   }
 
-  /** As packages/service-kit/src/web/authenticate.ts answers. */
+  /** As packages/service-kit/src/web/security.ts answers. */
   #denial(authorization = ''): Problem | undefined {
     if (this.keys === null) return undefined
     const scopes = this.keys[authorization.replace('Bearer ', '')]

@@ -9,7 +9,7 @@ import {
   parsePlace,
   placeText,
 } from '../../stream/record.ts'
-import { signatureHeader } from '../../trust/signature.ts'
+import { signatureHeader } from '../../trust/trust.ts'
 import { headerOf, type LogReader, type LogRecord, placeOf, recordAt, type Span } from '../log-reader.ts'
 
 /** A dead letter on `<topic>.dead`, without the event's bytes. Written by `deadLetterOf`. */

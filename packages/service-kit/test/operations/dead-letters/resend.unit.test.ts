@@ -10,8 +10,7 @@ import { headerOf, type LogRecord, whereIs } from '../../../src/operations/log-r
 import { lastResortDeadLetter } from '../../../src/stream/dead-letter.ts'
 import { placeText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
-import { createSigner } from '../../../src/trust/signature.ts'
-import { createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
+import { createSigner, createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
 import { openTrust as trust } from '../../support/open-trust.ts'
 import { bytesOf, event, fail, failOld, note } from './letters.ts'
 
