@@ -29,7 +29,10 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/** Others write to a hosted stream, so what our services write is signed; one that keeps nothing has nobody to ask for a signature. */
+/**
+ * Others write to a hosted stream, so what our services write is signed; one that keeps nothing has nobody to ask for a
+ * signature.
+ */
 function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
   return keys || store === ''
     ? []

@@ -22,7 +22,7 @@ if (problems.length > 0) {
 const told = { ...missing, ...sidecarTraceVariables(process.env) }
 for (const [name, value] of Object.entries(told)) process.stdout.write(`${name}=${value}\n`)
 
-/** Of `appsettings.json`, whose values are those of a local stack: brokers and store have none that would do. */
+/** Returns the sidecar's settings of `appsettings.json`, without the brokers, whose value is for a local stack. */
 function sidecarDefaults(env: Variables): Variables {
   const file = readFileSync(join(folder, 'appsettings.json'), 'utf8')
   const sections = JSON.parse(file) as Record<string, Record<string, unknown>>

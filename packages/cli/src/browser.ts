@@ -17,16 +17,19 @@ export function openBrowser(args: string[] = []): Promise<Browser> {
 }
 
 /**
- * What Chromium says of each request that is under way while a network of this machine comes or goes, on loopback too: containers that start
+ * The error of Chromium for each request that is under way while a network of this machine comes or goes, on loopback too: containers that start
  * beside the tests bring theirs. Whoever reads the page would load it again.
  */
 const networkChanged = 'net::ERR_NETWORK_CHANGED'
 
-/** Whether a navigation failed because of such a change. Chromium may show its page of errors before it names the reason. */
+/**
+ * Returns whether a navigation failed because of such a change. Chromium may show its page of errors before it names
+ * the reason.
+ */
 const isChange = ({ message }: Error) =>
   message.includes(networkChanged) || message.includes('another navigation to "chrome-error:')
 
-/** What a page goes on to complain of, in its console or by an error that nothing caught: the list grows. */
+/** Collects the errors of a page, from its console and uncaught ones. The list grows. */
 export function watchErrors(page: Page): string[] {
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
@@ -36,7 +39,10 @@ export function watchErrors(page: Page): string[] {
   return errors
 }
 
-/** Opens an address and waits until something is there, and loads it again where a part of it was lost to a change of the network. */
+/**
+ * Opens an address and waits until something is there, and loads it again where a part of it was lost to a change of
+ * the network.
+ */
 export async function openPage(page: Page, address: string, shown: Locator): Promise<void> {
   while (await isLost(page, address, shown)) {}
 }

@@ -2,14 +2,14 @@ import { parseArgs } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
 import { StackError } from './lib/error.ts'
 
-/** What an option does. It is a flag unless it has a placeholder for its value. */
+/** An option of a command. It is a flag unless it has a placeholder for its value. */
 export interface Option {
   summary: string
   /** For example `DAYS`. */
   value?: string
 }
 
-/** What the caller gave to a command. */
+/** The arguments and options of one call. */
 export interface Given {
   /** The arguments that are no options. */
   args: string[]
@@ -17,7 +17,7 @@ export interface Given {
   all: string[]
   /** The value of an option; undefined if it is left out or empty. */
   text: (option: string) => string | undefined
-  /** Whether a flag is set; undefined if it is left out. */
+  /** Returns true for a flag that is set; undefined if it is left out. */
   flag: (option: string) => boolean | undefined
   /** Aborts at Ctrl-C. */
   signal: () => AbortSignal

@@ -3,10 +3,10 @@ import type { Addresses } from './kafka/connection.ts'
 import type { Service, Surroundings } from './lib/services.ts'
 import type { LogOptions } from './lib/terminal.ts'
 
-/** What a stack keeps its documents in: a file of each service, or a server. */
+/** The store of a stack: a file of each service, or a server. */
 export type Store = 'sqlite' | 'mongodb' | 'postgresql'
 
-/** Where a stack is reached from this machine. */
+/** The addresses of a stack on this machine, and the ports of its observers. */
 export interface Reached extends Addresses {
   /** Kafka as an outside application reaches it. */
   publisher: KafkaConnection
@@ -34,7 +34,7 @@ export interface StackStatus {
   nextStep: string
 }
 
-/** What a service answers at `/readyz` (packages/service-kit/src/web/web.ts). */
+/** The answer of a service at `/readyz` (packages/service-kit/src/web/web.ts). */
 export interface Readiness {
   status: string
   missing?: Record<string, string>
@@ -92,6 +92,8 @@ export interface Runner {
   requireRunning: (parts?: readonly string[]) => Promise<void>
   /** Runs an operator's command of a service with its settings, and its sidecar's store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>
-  /** Returns the variables by which an operator's command on this machine reaches the stream, beyond those of processes. */
+  /**
+   * Returns the variables by which an operator's command on this machine reaches the stream, beyond those of processes.
+   */
   streamVariables: () => Promise<Record<string, string>>
 }

@@ -8,7 +8,7 @@ import { replaceFile } from '../lib/files.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
 
-/** What `./orderflow api-key` is asked for. */
+/** The arguments of `./orderflow api-key`. */
 interface ApiKeyRequest {
   /** `list` if it is left out. */
   action: string | undefined
@@ -88,7 +88,7 @@ function readScopes(text = ''): string[] {
   )
 }
 
-/** In one step, since services read it whenever it changes; by anybody, since those in containers are other users. */
+/** Writes the file in one step, since services read it at each change. Other users may read it: those of containers. */
 function write(records: ApiKeyRecord[]): void {
   replaceFile(apiKeysFile, `${JSON.stringify(records, null, 2)}\n`, 0o644)
 }

@@ -12,7 +12,7 @@ import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
 
-/** What the demo creates, such as an order. */
+/** The resource that the demo creates. */
 interface Thing {
   id: string
   status: string
@@ -131,7 +131,7 @@ async function send<Body>(url: string, request: RequestInit, scopes: readonly st
   })
 }
 
-/** What we read of an event; a record that is no envelope has none of it. */
+/** The fields of an event that the demo shows; a record that is no envelope has none. */
 interface SeenEvent {
   topic: string
   partition: number

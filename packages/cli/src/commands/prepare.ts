@@ -33,7 +33,7 @@ import {
 } from '../provision/tools.ts'
 import { runningRunner } from './runners.ts'
 
-/** What a machine must have for each thing that one does with the project. */
+/** A use of the project, and the tools that it needs. */
 interface Use {
   title: string
   tools: Tool[]
@@ -105,7 +105,9 @@ export function describeUse(use: Use, missing: Set<Tool>): string[] {
   return [`${use.title}: ${paint('red', `lacks ${labels}`)}`, ...howToBring(lacks).map((line) => `    ${line}`)]
 }
 
-/** Of the ports that `make up` takes, unless it has them already. MongoDB's is published by containers only. */
+/**
+ * Returns a line for each port of `make up` that is taken, unless the stack runs. Only containers publish MongoDB's.
+ */
 async function portNotes(): Promise<string[]> {
   if (await runningRunner()) return []
   const ports = localPorts()
@@ -125,14 +127,14 @@ async function portNotes(): Promise<string[]> {
   return await takenPorts([...own, ...ofServices])
 }
 
-/** Told always, since a build may end for want of either without saying so. */
+/** Returns the free disk and memory. It is always shown, since a build may fail without naming either. */
 function room(): string {
   const present = (folder: string): string => (existsSync(folder) ? folder : present(dirname(folder)))
   const { bavail, bsize } = statfsSync(present(cacheFolder()))
   return describeRoom((bavail * bsize) / 1e9, totalmem() / 1e9)
 }
 
-/** In GB. */
+/** Describes free disk and memory, in GB. */
 export function describeRoom(disk: number, memory: number): string {
   const told = (have: number, need: number) => {
     const text = `${have.toFixed(0)} GB`

@@ -28,7 +28,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
   print(raw ? 'next: make dead-letters tells the reason, if it is not a valid event' : nextStep(event, addresses))
 }
 
-/** Where Kafka asks who somebody is, an outside application may not write everything. */
+/** Reports that Kafka denied the topic to an outside application. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
   throw new StackError('denied', `${topic} is not for applications outside: they may write ${outsideTopics.join()}`, {
@@ -37,7 +37,10 @@ function refused(error: Error, { topic }: EventRecord): never {
   })
 }
 
-/** Returns where the event's effect is to be seen: at the paths of the demo, or in the log of a service that consumes the topic. */
+/**
+ * Returns where the event's effect is to be seen: at the paths of the demo, or in the log of a service that consumes
+ * the topic.
+ */
 function nextStep({ topic, key }: EventRecord, addresses: Addresses): string {
   const { demo } = application
   const consumer = services.find(({ consumes }) => topic in consumes)
@@ -105,7 +108,7 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }
 }
 
-/** As envelope-schema/fixtures/README.md says; undefined of a file that is none. */
+/** Returns the document of a fixture (envelope-schema/fixtures/README.md); undefined for another file. */
 function fixtureIn(content: Json = {}): Buffer | undefined {
   const { Name, inputBase64, inputText, input, envelope } = content
   if (Name !== undefined) return undefined

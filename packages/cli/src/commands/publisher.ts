@@ -11,7 +11,7 @@ import { outsideTopics, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { requireRunning } from './runners.ts'
 
-/** Where a client that takes the certificate as a file finds it. Not a secret. */
+/** The certificate for clients that take it as a file. It is not a secret. */
 const certificateFile = join(localFolder, 'docker/kafka.crt')
 
 /**

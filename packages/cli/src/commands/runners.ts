@@ -12,7 +12,10 @@ export async function runningRunner(): Promise<Runner | undefined> {
   return undefined
 }
 
-/** Returns the runner of the stack to show or to look after: the running one, else one with stopped parts, else that of processes. */
+/**
+ * Returns the runner of the stack to show or to look after: the running one, else one with stopped parts, else that of
+ * processes.
+ */
 export async function currentRunner(): Promise<Runner> {
   const running = await runningRunner()
   if (running) return running

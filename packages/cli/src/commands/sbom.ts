@@ -16,7 +16,9 @@ export function writeSbom(): void {
   }
 }
 
-/** A CycloneDX bill of what runs: npm's packages in our images, others' images, and what runs as processes without them. */
+/**
+ * A CycloneDX bill of what runs: npm's packages in our images, others' images, and what runs as processes without them.
+ */
 export function sbom(): object {
   const components = [
     ...shippedPackages(readLock()).map(npmComponent),
@@ -99,18 +101,24 @@ const accepted = [
   'Zlib',
 ]
 
-/** Others, of packages that are used as they are, to test with: what they ask concerns those who change or ship them. */
+/**
+ * Others, of packages that are used as they are, to test with: what they ask concerns those who change or ship them.
+ */
 const acceptedInTests: Record<string, string> = { 'axe-core': 'MPL-2.0' }
 
-/** What packages say in an older form than package-lock.json knows. */
+/** Licenses of packages that name them in a form that package-lock.json does not copy. */
 const saidElsewhere: Record<string, string> = { buildcheck: 'MIT', 'cpu-features': 'MIT', ssh2: 'MIT' }
 
-/** The package's SPDX expression, in SPDX's own letters where it is one of the accepted; undefined when it says none. */
+/**
+ * The package's SPDX expression, in SPDX's own letters where it is one of the accepted; undefined when it says none.
+ */
 function licenseOf({ name, license = saidElsewhere[name] }: LockedPackage): string | undefined {
   return accepted.find((id) => id.toLowerCase() === license?.toLowerCase()) ?? license
 }
 
-/** A line for each package with a license that is not accepted. Of several each must be, also where one could be chosen. */
+/**
+ * A line for each package with a license that is not accepted. Of several each must be, also where one could be chosen.
+ */
 export function refusedLicenses(packages: LockedPackage[]): string[] {
   return packages.flatMap((each) => {
     const license = licenseOf(each)
@@ -125,7 +133,7 @@ interface LockEntry {
   version?: string
   license?: string
   integrity?: string
-  /** Of a workspace: its folder. */
+  /** True for a workspace; `resolved` is its folder. */
   link?: boolean
   resolved?: string
   dependencies?: Record<string, string>
@@ -135,11 +143,11 @@ interface LockEntry {
 
 /** A package of others that package-lock.json names. */
 export interface LockedPackage {
-  /** Where it is installed, from the repository's folder. */
+  /** Its folder, from the repository's. */
   path: string
   name: string
   version: string
-  /** As it says itself: an SPDX expression, if anything. */
+  /** Its own SPDX expression, if it has one. */
   license: string | undefined
   /** `sha512-` and base64. */
   integrity: string
@@ -157,7 +165,7 @@ export function lockedPackages(lock: Lock): LockedPackage[] {
   return Object.entries(lock).flatMap(([path, entry]) => (entry.integrity ? [describePackage(path, entry)] : []))
 }
 
-/** Those that are in an image of ours: what the services and stack's setup need at run time. */
+/** Returns the packages in our images: those that the services and the setup need at run time. */
 export function shippedPackages(lock: Lock): LockedPackage[] {
   const reached = new Set<string>()
   const visit = (path: string) => {
@@ -174,7 +182,7 @@ export function shippedPackages(lock: Lock): LockedPackage[] {
   return lockedPackages(Object.fromEntries(Object.entries(lock).filter(([path]) => reached.has(path))))
 }
 
-/** Where Node finds a package that one at `from` imports; undefined for what is optional and left out. */
+/** Returns the folder of a package that one at `from` imports; undefined for an optional one that is left out. */
 function resolve(lock: Lock, from: string, name: string): string | undefined {
   const folders = from.split('/').map((_part, index, parts) => parts.slice(0, parts.length - index).join('/'))
   const candidates = [...folders, ''].map((folder) => join(folder, 'node_modules', name))

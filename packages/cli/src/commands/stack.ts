@@ -20,7 +20,9 @@ import {
   stopAll,
 } from './runners.ts'
 
-/** `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`. */
+/**
+ * `make up`: starts the stack. `STACK` names the runner and `STORE` the store; see `chooseRunner` and `chooseStore`.
+ */
 export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const reached = await start(env, { observed: false, signal })
   const rows = Object.entries(reached.services).map(([name, { url, httpsUrl }]) => [name, `${url}/`, `${httpsUrl}/`])
@@ -115,7 +117,9 @@ function linesOf(name: string, { missing = {}, redelivered = [] }: Readiness): s
   ]
 }
 
-/** Returns a line for each setting of Kafka that differs from what the system relies on; none if Kafka does not answer. */
+/**
+ * Returns a line for each setting of Kafka that differs from what the system relies on; none if Kafka does not answer.
+ */
 export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[]): Promise<string[]> {
   const checks = [
     topicDifferences(kafka, specs),

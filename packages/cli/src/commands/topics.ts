@@ -81,7 +81,7 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   await eventually(areTold, 'the brokers keep what they are told to')
 }
 
-/** For how long Kafka keeps what is in each of these topics, in milliseconds: -1 is for ever. */
+/** Returns for how long Kafka keeps the records of each topic, in milliseconds; -1 stands for ever. */
 export async function keptFor(kafka: KafkaConnection, names: string[]): Promise<Map<string, number>> {
   const resources = names.map((resourceName) => ({
     resourceType: topicResource,

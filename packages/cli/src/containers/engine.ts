@@ -21,7 +21,7 @@ function dockerd(): string | undefined {
   return ['/usr/sbin/dockerd', '/usr/bin/dockerd'].find((file) => existsSync(file))
 }
 
-/** Why no Docker engine can be used; undefined when one answers. */
+/** Returns the reason why no Docker engine can be used; undefined if one answers. */
 export async function engineMissing(): Promise<string | undefined> {
   try {
     await docker('version', '--format', '{{.Server.Version}}')
@@ -106,7 +106,7 @@ export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   })
 }
 
-/** Why `docker compose` cannot be used; undefined when it works. */
+/** Returns the reason why `docker compose` cannot be used; undefined if it works. */
 export function composeMissing(): Promise<string | undefined> {
   return docker('compose', 'version').then(
     () => undefined,

@@ -20,7 +20,7 @@ interface PresentImage {
   name: string
   /** Pulled from its registry, or built here from packages/cli/src/offline/images. */
   origin: 'registry' | 'recipe'
-  /** What stands in for the real thing, if anything does. */
+  /** The substitute for the real program, if the image has one. */
   standIn: string | undefined
 }
 
@@ -75,7 +75,7 @@ export async function pullStackImages(options: ProvisionOptions, store?: Compose
   return failed && `${failed.name} cannot be pulled: ${failed.reason}`
 }
 
-/** What to know of the stack's images before `make up` runs in containers: those that are not here, and stand-ins. */
+/** Returns a line for each image of the stack that is missing or a stand-in. */
 export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   const names = stackImages(store)
   const present = await inspect(names)
@@ -86,7 +86,7 @@ export async function imageNotes(store?: ComposeStore): Promise<string[]> {
   })
 }
 
-/** Those that have to be brought, in the order in which one is made from another. */
+/** Returns the missing and outdated images, each after those that it is built from. */
 async function missingOf(names: string[]): Promise<string[]> {
   const present = await inspect(names)
   return names.filter((name) => !present.get(name)?.isCurrent)
@@ -123,7 +123,7 @@ function noImages(names: string[]): StackError {
 
 const hashOf = (name: string) => recipeHash(recipeOf(name), recipeOf)
 
-/** Those of the images that are on this machine. */
+/** Returns the images that are on this machine. */
 async function inspect(names: string[]): Promise<Map<string, InspectedImage>> {
   const found = await Promise.all(names.map(inspectOne))
   return new Map(found.filter((image) => image !== undefined).map((image) => [image.name, image]))
@@ -177,7 +177,7 @@ export async function pull(image: string, { onProgress, signal }: ProvisionOptio
   }
 }
 
-/** By its digest where one is known; it has its tag then, too. */
+/** Pulls an image by its digest if one is known, and adds its tag. */
 async function pullPinned(image: string, options: RunToolOptions): Promise<void> {
   const digest = imageDigests[image]
   const pinned = digest ? `${image.replace(/:.*/, '')}@${digest}` : image
@@ -186,7 +186,7 @@ async function pullPinned(image: string, options: RunToolOptions): Promise<void>
 }
 
 /**
- * What each image of others must be when it is pulled; an empty digest takes what the tag names. Renovate writes them, which reaches
+ * The digest of each image of others; an empty one accepts any image of the tag. Renovate writes them, which reaches
  * Docker Hub. They stand apart from docker-compose.yml and Dockerfile, where only the tag is: an image that is built here because
  * none can be pulled has no digest that could be known before.
  */

@@ -13,7 +13,7 @@ import { defaultPorts } from '../lib/ports.ts'
 import { ofServices, type Service, services, storedServices } from '../lib/services.ts'
 import type { Reached } from '../runner.ts'
 
-/** What `.env` says of the Compose project: its name and store, and where its containers are reached from this machine. */
+/** The Compose project of `.env`: its name and store, and the addresses of its containers on this machine. */
 export interface Project extends Reached {
   name: string
   store: ComposeStore
@@ -72,7 +72,9 @@ function withSecrets(text: string): string {
   })
 }
 
-/** A certificate of Kafka's own, when there is none or it is about to end. Compose starts anew whatever has another one. */
+/**
+ * A certificate of Kafka's own, when there is none or it is about to end. Compose starts anew whatever has another one.
+ */
 async function withCertificate(text: string): Promise<string> {
   const { KAFKA_CERTIFICATE: known, KAFKA_KEY: knownKey } = parseEnv(text)
   if (known && knownKey && isLasting(pemOf('CERTIFICATE', known))) return text
@@ -91,7 +93,7 @@ function withVariables(text: string, variables: Record<string, string>): string 
   return `${others.trimEnd()}\n${lines.join('')}`
 }
 
-/** What Compose reads besides docker-compose.yml when the store is PostgreSQL. */
+/** The file that Compose also reads when the store is PostgreSQL. */
 export const postgresqlFile = 'docker-compose.postgresql.yml'
 
 /** Writes into `.env` which files Compose reads, so that `docker compose` by hand knows them, too. */
@@ -101,7 +103,7 @@ export function recordStore(store: ComposeStore, folder = repository): void {
   replaceFile(envFile(folder), `${others.trimEnd()}\n${line}`, 0o600)
 }
 
-/** What `recordObservers` wrote. */
+/** Matches the lines that `recordObservers` writes. */
 const observersPart = /^# from make observe\n(?:.*\n)*?# to here\n/m
 
 /**
@@ -159,14 +161,14 @@ export function readProject(folder = repository): Project | undefined {
   }
 }
 
-/** What `.env` and docker-compose.yml call something of a service: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */
+/** Returns the name of a service's variable in `.env` and docker-compose.yml: `ORDER_HTTP_PORT`, `ORDER_APP_TOKEN`. */
 export function variableOf({ role }: Pick<Service, 'role'>, what: ServiceVariable): string {
   return `${role.toUpperCase().replaceAll('-', '_')}_${what}`
 }
 
 type ServiceVariable = 'HTTP_PORT' | 'HTTPS_PORT' | 'APP_TOKEN' | 'DAPR_TOKEN' | 'DRY_RUN_TOKEN' | 'KAFKA_PASSWORD'
 
-/** Those of the passwords that a stack's users of Kafka have, by user. */
+/** The variable with the password of each Kafka user of the stack, by user. */
 export const kafkaPasswords: Readonly<Record<string, string>> = {
   [operatorUser]: 'KAFKA_OPERATOR_PASSWORD',
   [publishUser]: 'KAFKA_PUBLISHER_PASSWORD',

@@ -7,10 +7,10 @@ import { ofServices, type Service, serviceNamed, sidecarOf } from '../lib/servic
 import { docker } from './docker.ts'
 import { postgresqlFile, readProject } from './project.ts'
 
-/** How many of a service there are, by service. */
+/** The number of replicas of each service. */
 type ReplicaCounts = Record<string, number>
 
-/** What docker-compose.yml cannot say, because it depends on this machine or on `./orderflow scale`. */
+/** The Compose file for settings that depend on this machine or on `./orderflow scale`. */
 const additionsFile = join(localFolder, 'docker/additions.json')
 
 /** The containers that one replica of a service is: its pod, its sidecar, the service itself. */
@@ -72,7 +72,10 @@ export function ipv6Ports({ services }: ComposeModel): ComposeModel {
   return { services: Object.fromEntries(published) }
 }
 
-/** Writes the Compose file of further replicas and of ports on ::1, with the variables of docker-compose.yml still in it. */
+/**
+ * Writes the Compose file of further replicas and of ports on ::1, with the variables of docker-compose.yml still in
+ * it.
+ */
 export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   const model = await readModel(withoutAdditions())
   const { services } = replicaServices(model, counts)
@@ -80,14 +83,16 @@ export async function writeAdditions(counts: ReplicaCounts): Promise<void> {
   replaceFile(additionsFile, `${JSON.stringify({ services: { ...ports, ...services } }, null, 2)}\n`)
 }
 
-/** What Compose understands these files to say, variables still in it. */
+/** Returns the content of these files as Compose reads it, with variables not yet replaced. */
 async function readModel(files: string[]): Promise<ComposeModel> {
   const named = files.flatMap((file) => ['-f', file])
   // biome-ignore lint/plugin/no-spread-arguments: two or three files
   return JSON.parse(await docker('compose', ...named, 'config', '--no-interpolate', '--format', 'json')) as ComposeModel
 }
 
-/** The names in docker-compose.yml of all containers that `make up` starts, replicas and what `make observe` added, too. */
+/**
+ * The names in docker-compose.yml of all containers that `make up` starts, replicas and what `make observe` added, too.
+ */
 export async function expectedContainers(): Promise<string[]> {
   const model = await readModel(composeFiles())
   const active = readProject()?.profiles ?? []
@@ -97,7 +102,7 @@ export async function expectedContainers(): Promise<string[]> {
     .sort()
 }
 
-/** How many of each service there should be: those that `./orderflow scale` asked for last, else those of services.json. */
+/** Returns the number of replicas that `./orderflow scale` asked for last, else those of services.json. */
 export function readReplicaCounts(): ReplicaCounts {
   if (!existsSync(additionsFile)) return ofServices(({ replicas }) => replicas)
   const added = Object.keys((JSON.parse(readFileSync(additionsFile, 'utf8')) as ComposeModel).services)

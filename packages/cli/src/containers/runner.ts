@@ -95,7 +95,10 @@ async function down(): Promise<boolean> {
   return true
 }
 
-/** Removes the volumes of a project without containers, and the replicas and the store that were asked for. Returns the volumes. */
+/**
+ * Removes the volumes of a project without containers, and the replicas and the store that were asked for. Returns the
+ * volumes.
+ */
 async function clean({ name, store }: Project): Promise<string[]> {
   removeAdditions()
   if (store !== 'mongodb') recordStore('mongodb')

@@ -35,7 +35,9 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
   }
 }
 
-/** @throws {StackError} `not-running` naming the containers that are not as they should be; of these services, or of all */
+/**
+ * @throws {StackError} `not-running` naming the containers that are not as they should be; of these services, or of all
+ */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
   const names = unwell((await readRows(project)).filter(({ name }) => services?.includes(name) ?? true))
   if (names.length === 0) return
@@ -55,7 +57,7 @@ export function rowsOf(expected: string[], containers: Container[]): Row[] {
 }
 
 /**
- * Whether somebody stopped them all. How each one ended does not tell: a pod ends by a signal, in order. A container that fails does
+ * Returns whether all were stopped. Their exit codes do not tell: a pod ends by a signal, in order. A container that fails does
  * not end this either, for it is started again.
  */
 export function isStopped(rows: Row[]): boolean {

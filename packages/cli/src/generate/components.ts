@@ -4,7 +4,7 @@ import { repository } from '../lib/paths.ts'
 import { lanes, outsideTopics, publishingComponent, type Service, services, type Urgency } from '../lib/services.ts'
 import { generated } from './text.ts'
 
-/** What every Kafka component has but the first says why. */
+/** A setting of every Kafka component. The first one has the reasons as comments. */
 interface Setting {
   name: string
   /** A text, or where the sidecar's environment has it. */
@@ -152,7 +152,7 @@ spec:
 ${targets.join('')}`
 }
 
-/** How long a delivery of fewer than the most records waits for company, at most. */
+/** The longest time that a delivery waits for more records. */
 const awaitMs: Record<Urgency, number> = { prompt: 60, background: 200 }
 const mostRecords = 100
 

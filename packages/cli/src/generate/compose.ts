@@ -25,7 +25,7 @@ export function composeFile(text: string): string {
   )
 }
 
-/** Where the broker listens: inside the network, for programs on this machine, and on its own loopback. */
+/** The broker's listeners: inside the network, for programs on this machine, and on its own loopback. */
 const listeners = {
   clients: { INSIDE: ':19092', HOST: ':9092' },
   broker: 'localhost:9094',
@@ -128,7 +128,7 @@ ${sidecarCommand(service, 'mongodb')}
 `
 }
 
-/** Where people see what happens: from this machine, unless `.env` says where else. */
+/** Returns the address of the monitor's page on this machine, unless `.env` names another. */
 function monitorPage(): string {
   const watcher = services.find(({ watches }) => watches)
   const usual = watcher ? `http://localhost:\${${variableOf(watcher, 'HTTP_PORT')}:-${watcher.http}}/` : ''
@@ -136,7 +136,7 @@ function monitorPage(): string {
 }
 
 /**
- * Of a service that watches the others: where they are, what they know it by, a volume for what it saw (those of all services, and one more), and
+ * Settings of a service that watches the others: where they are, what they know it by, a volume for what it saw (those of all services, and one more), and
  * a quarter of what another container gets of the processor while both need it.
  */
 function watchPart(): string {
@@ -154,12 +154,14 @@ function watchPart(): string {
     volumes: ["certificates:/certificates:ro", "./.stack/auth:/auth:ro", "./components/trust:/app/components/trust:ro", "monitor:/data"]`
 }
 
-/** Whether it signs what it says, or asks others for it: who does neither has no keys to lose. */
+/** Returns whether a service signs events or checks signatures. Others get no keys. */
 function isKnownBySignature(service: Service): boolean {
   return service.watches || doesConsume(service) || Object.values(service.publishes).flat().length > 0
 }
 
-/** The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published. */
+/**
+ * The lines of a sidecar's command. Its metrics are for Prometheus, which is another container; they are not published.
+ */
 function sidecarCommand(service: Service, store: 'mongodb' | 'postgresql'): string {
   const { name } = service
   const resources = resourcesOf('/components', service, store)

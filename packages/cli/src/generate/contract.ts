@@ -8,7 +8,10 @@ import { appIdOf } from './components.ts'
 const contract = join(repository, 'envelope-schema')
 const write = (document: unknown) => `${JSON.stringify(document, null, 2)}\n`
 
-/** envelope-schema/asyncapi.json: the topics, from services.json, and their messages, from the schemas and the valid fixtures. */
+/**
+ * envelope-schema/asyncapi.json: the topics, from services.json, and their messages, from the schemas and the valid
+ * fixtures.
+ */
 export function asyncApiFile(): string {
   const { version } = JSON.parse(readFileSync(join(contract, 'package.json'), 'utf8')) as { version: string }
   const applications = services.map(({ name, publishes, consumes }) => ({
@@ -50,7 +53,7 @@ export function topicsFile(): string {
   return write(Object.fromEntries(topicsWithEvents().map(({ name, key, events }) => [name, { key, events }])))
 }
 
-/** Those of the valid fixtures that are nothing but full, by their names: what is odd about the others is no example. */
+/** Returns the valid fixtures with all fields, as examples. The others show special cases. */
 function examples(): { description: string; envelope: ReceivedEnvelope }[] {
   const folder = join(contract, 'fixtures/valid')
   return readdirSync(folder)

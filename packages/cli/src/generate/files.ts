@@ -26,7 +26,10 @@ export function generate(): void {
   if (changed.length === 0 && types === '') print('nothing has changed')
 }
 
-/** Generates the types of the events, in a process of its own: the generator is needed for nothing else. Returns what it printed. */
+/**
+ * Generates the types of the events, in a process of its own: the generator is needed for nothing else. Returns what it
+ * printed.
+ */
 function generateTypes(): string {
   const script = join(repository, 'packages/envelope/generate-types.ts')
   return execFileSync(process.execPath, [script], { cwd: repository, encoding: 'utf8' }).trim()
@@ -37,7 +40,10 @@ function read(path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/** What `make generate` writes, from services.json and of the contract from its schemas, by the path in the repository. Undefined is for a file that should be gone. */
+/**
+ * Returns the files that follow from services.json and the schemas, by their paths in the repository. Undefined stands
+ * for a file to remove.
+ */
 export function generatedFiles(): Map<string, string | undefined> {
   const changed = (path: string, change: (text: string) => string) =>
     [path, change(readFileSync(join(repository, path), 'utf8'))] as const
@@ -86,7 +92,10 @@ function devcontainerFile(text: string): string {
   return text.replace(/"forwardPorts": \[.*?\]/, `"forwardPorts": [${ports.join(', ')}]`)
 }
 
-/** A service's appsettings.json with all Kafka components to publish through, the next one after a failure (docs/adr/0012). */
+/**
+ * A service's appsettings.json with all Kafka components to publish through, the next one after a failure
+ * (docs/adr/0012).
+ */
 function settingsFile(text: string): string {
   return text.replace(/"PubSub": ".*"/, `"PubSub": "${[publishingComponent, ...lanes].join()}"`)
 }

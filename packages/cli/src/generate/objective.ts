@@ -1,7 +1,9 @@
 import { application } from '../lib/services.ts'
 import { replacePart } from './text.ts'
 
-/** packages/cli/observe/alerts.yml with the rules of the objective in services.json. All else in it is written by hand. */
+/**
+ * packages/cli/observe/alerts.yml with the rules of the objective in services.json. All else in it is written by hand.
+ */
 export function alertsFile(text: string): string {
   return replacePart(text, 'services.json', rules(), 'packages/cli/observe/alerts.yml')
 }

@@ -16,12 +16,15 @@ import { withAdmin } from './topics.ts'
 
 // Who may come to a Kafka that asks, and what he may do there.
 
-/** What Kafka calls SCRAM-SHA-512 in its requests. */
+/** The number of SCRAM-SHA-512 in Kafka's requests. */
 const scramSha512 = 2
-/** The fewest that Kafka takes. More would make up for passwords that somebody could guess: those of the stack are random. */
+/**
+ * The fewest that Kafka takes. More would make up for passwords that somebody could guess: those of the stack are
+ * random.
+ */
 const iterations = 4096
 
-/** What was changed, to be told. */
+/** The number of rights that were added and removed. */
 interface AccessChanges {
   added: number
   removed: number
@@ -81,7 +84,7 @@ async function alterUsers(admin: Admin, { set = {}, remove = [] }: UserChanges):
   await requestOf(admin, 'AlterUserScramCredentials', deletions, upserts)
 }
 
-/** What the broker keeps of a password (RFC 5802): no client can log in with it. */
+/** Returns the credential that the broker keeps of a password (RFC 5802). No client can log in with it. */
 async function credentialOf(name: string, password: string) {
   const salt = randomBytes(32)
   const saltedPassword = await promisify(pbkdf2)(password, salt, iterations, 64, 'sha512')
@@ -146,7 +149,10 @@ async function aclsOf(rights: readonly Right[]): Promise<Acl[]> {
 // Dapr's Kafka component reads the records of a transaction before it ends, and those of an aborted one as well. There is no setting for
 // it in Dapr 1.18. So Kafka refuses transactions (docs/adr/0033-refuse-kafka-transactions.md).
 
-/** Kafka's rule that refuses transactions to every user except its super users. A denial outranks whatever a rule allows. */
+/**
+ * Kafka's rule that refuses transactions to every user except its super users. A denial outranks whatever a rule
+ * allows.
+ */
 export async function transactionDenial(): Promise<Acl> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   return {
@@ -193,7 +199,10 @@ export async function transactionsWarning(kafka: KafkaConnection): Promise<strin
 const isSame = (rule: Acl, other: Acl) =>
   (Object.keys(other) as (keyof Acl)[]).every((field) => rule[field] === other[field])
 
-/** Reads the rules for transactions; `none` where Kafka has no authorizer, `unreadable` where this user may not see them. */
+/**
+ * Reads the rules for transactions; `none` where Kafka has no authorizer, `unreadable` where this user may not see
+ * them.
+ */
 async function readRules(admin: Admin): Promise<Acl[] | 'none' | 'unreadable'> {
   const { AclOperations, AclPermissionTypes, ResourcePatternTypes, ResourceTypes } = await import('@platformatic/kafka')
   const filter = {

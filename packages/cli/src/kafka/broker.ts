@@ -2,7 +2,7 @@ import { pemLine } from '../lib/credentials.ts'
 import { brokerUser, operatorUser } from './rights.ts'
 
 /**
- * What every broker of ours has, however it runs: as a process (processes/kafka.ts), in docker-compose.yml (make generate writes
+ * Settings of every broker, however it runs: as a process (processes/kafka.ts), in docker-compose.yml (make generate writes
  * it there) and, where a hosted broker would not differ, in a rehearsal of a release.
  */
 export const brokerSettings = {
@@ -23,7 +23,10 @@ export const brokerSettings = {
   'transaction.state.log.num.partitions': 1,
 } as const
 
-/** A broker that authenticates nobody and still applies rules: what no rule denies is allowed (kafka/access.ts has the one rule). */
+/**
+ * A broker that authenticates nobody and still applies rules: what no rule denies is allowed (kafka/access.ts has the
+ * one rule).
+ */
 export const brokerRules = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': true,
@@ -32,25 +35,28 @@ export const brokerRules = {
 /** The heap is Kafka's need at this size, measured; its own default is 1 GB. */
 export const brokerHeap = '-Xmx512m'
 
-/** A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has not. */
+/**
+ * A broker for one machine: what the second compiler and a parallel collector take in its first minutes, the rest has
+ * not.
+ */
 export const brokerMachine = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Djava.awt.headless=true']
 
-/** How Kafka's image takes a setting: as a variable, in which three underscores are a dash. */
+/** Returns the variable by which Kafka's image takes a setting. Three underscores stand for a dash. */
 export function brokerVariable(setting: string): string {
   return `KAFKA_${setting.toUpperCase().replaceAll('-', '___').replaceAll('.', '_')}`
 }
 
 /** Listeners by name. */
 interface BrokerListeners {
-  /** For clients: TLS, and a user with a password. Such as `{ HOST: ':9092' }`. */
+  /** Listeners for clients, with TLS and a user with a password, such as `{ HOST: ':9092' }`. */
   clients: Record<string, string>
-  /** For the broker itself, and for whoever makes the users: on its own loopback only, since there is no TLS. */
+  /** The listener for the broker itself and for setup, on its own loopback only, since it has no TLS. */
   broker: string
   controller: string
 }
 
 interface BrokerSecrets {
-  /** Of the user `broker`. */
+  /** The password of the user `broker`. */
   password: string
   /** Base64, as between the lines of a PEM file. */
   certificate: string

@@ -2,25 +2,25 @@ import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/
 import { StackError } from '../lib/error.ts'
 import { entryOf, services } from '../lib/services.ts'
 
-/** Where a service is reached from this machine. */
+/** The addresses of a service on this machine. */
 interface ServiceAddress {
   url: string
   httpsUrl: string
 }
 
-/** Where a stack is reached from this machine, however it was started. */
+/** The addresses of a stack on this machine. */
 export interface Addresses {
   /** By service. */
   services: Record<string, ServiceAddress>
   kafka: KafkaConnection
 }
 
-/** Where a service takes requests, without a trailing slash. */
+/** Returns the address of a service, without a trailing slash. */
 export function urlOf({ services }: Pick<Addresses, 'services'>, service: string): string {
   return entryOf(services, service).url
 }
 
-/** Where people see what happens: the page of the service that watches the others. */
+/** Returns the address of the service that watches the others, whose page shows all events. */
 export function watchUrl(addresses: Pick<Addresses, 'services'>): string {
   const { name = '' } = services.find(({ watches }) => watches) ?? {}
   return urlOf(addresses, name)
@@ -36,7 +36,7 @@ export function localKafka(port: number): KafkaConnection {
   return { bootstrapBrokers: [`127.0.0.1:${port}`] }
 }
 
-/** Who somebody is at a Kafka that asks everybody. */
+/** A user of a Kafka with authentication. */
 interface KafkaUser {
   username: string
   password: string
@@ -54,7 +54,10 @@ export function securedKafka(address: string, user: KafkaUser, certificate: stri
   }
 }
 
-/** The settings of section `Stream` that describe such a user's connection, as variables: the other way round than `kafkaConnection`. */
+/**
+ * The settings of section `Stream` that describe such a user's connection, as variables: the other way round than
+ * `kafkaConnection`.
+ */
 export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection): Record<string, string> {
   return {
     Stream__Brokers: bootstrapBrokers.join(),

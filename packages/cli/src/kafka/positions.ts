@@ -7,7 +7,10 @@ interface Partition {
   partition: number
 }
 
-/** The offsets of a partition: of the first record that is still there, and of the next one to come. Some in between may hold no record. */
+/**
+ * The offsets of a partition: of the first record that is still there, and of the next one to come. Some in between may
+ * hold no record.
+ */
 export interface Extent extends Partition {
   first: bigint
   end: bigint
@@ -20,7 +23,7 @@ export interface Position extends Partition {
   next: bigint
   /** The offset of the next record to come. */
   end: bigint
-  /** How many records it has still to handle: 0 only if there is none. An upper bound if they are many. */
+  /** The number of records left to handle: 0 only if none is left, an upper bound if they are many. */
   lag: number
   /** When the oldest of these reached the log, in milliseconds since 1970; undefined if there is none. */
   oldest: number | undefined

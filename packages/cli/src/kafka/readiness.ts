@@ -6,7 +6,7 @@ import { doesConsume, serviceNamed, services } from '../lib/services.ts'
 import { extentsOf } from './positions.ts'
 import { partitionCounts, withAdmin } from './topics.ts'
 
-/** What a probe found missing; undefined when it is ready. */
+/** The missing condition that a probe found; undefined if all is ready. */
 export type Missing = string | undefined
 
 /**
@@ -105,7 +105,7 @@ export async function untilAllConsume(kafka: KafkaConnection, onProgress: (line:
   }
 }
 
-/** As `groupMissing`, and the group has so many members: nobody is still to come, and nobody who is gone is still waited for. */
+/** Checks what `groupMissing` checks, and that the group has exactly this number of members. */
 export async function membersMissing(kafka: KafkaConnection, name: string, count: number): Promise<Missing> {
   // Until the first member ever asks for it, the broker has no coordinator to describe a group.
   const members = await groupMembers(kafka, [name]).catch(() => new Set())

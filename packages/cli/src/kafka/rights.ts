@@ -5,11 +5,14 @@ import { doesConsume, outsideTopics, type Service, services } from '../lib/servi
 
 /** The broker itself, on its own loopback, by which the others are made. */
 export const brokerUser = 'broker'
-/** Whoever administers the stack and looks after its dead letters: he may do everything. */
+/** The administrator of the stack and its dead letters, with all rights. */
 export const operatorUser = 'operator'
 /** The outside application that `./orderflow publish` is. */
 export const publishUser = 'publisher'
-/** The user of the exporter (packages/cli/src/observe/exporter.ts), which reports how far each group is behind. It reads what services consume. */
+/**
+ * The user of the exporter (packages/cli/src/observe/exporter.ts), which reports how far each group is behind. It reads
+ * what services consume.
+ */
 export const exporterUser = 'exporter'
 
 /** Users that the stack makes, and gives the rights that follow from services.json. */
@@ -20,18 +23,21 @@ export const stackUsers: readonly string[] = [
   ...services.map(({ name }) => name),
 ]
 
-/** The ending that services' names have, and no application's outside may: what has it and is no service (any more) has no rights. */
+/**
+ * The ending that services' names have, and no application's outside may: what has it and is no service (any more) has
+ * no rights.
+ */
 const serviceEnding = '-service'
 
 const serviceNames = new Set(services.map(({ name }) => name))
 
-/** Whether a user is a service's, also of one with the ending that services.json had once. */
+/** Returns whether a user belongs to a service, including one that services.json no longer has. */
 export const isServiceUser = (user: string): boolean => user.endsWith(serviceEnding) || serviceNames.has(user)
 
 const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/
 const maxLength = 40
 
-/** What keeps a name from being that of an outside application; undefined when nothing does. */
+/** Returns why a name cannot be that of an outside application; undefined if it can. */
 export function nameProblem(name: string): string | undefined {
   if (!form.test(name) || name.length > maxLength) {
     return `a name is at most ${maxLength} lower-case letters and digits, in words with hyphens between them`
@@ -40,7 +46,10 @@ export function nameProblem(name: string): string | undefined {
   return [brokerUser, ...stackUsers].includes(name) ? 'the stack has a user of that name itself' : undefined
 }
 
-/** What a user may do at a Kafka that asks. Who may read or write a topic may also see that it is there. */
+/**
+ * A right of a user at a Kafka with authentication. The rights to read and to write a topic include the right to see
+ * it.
+ */
 export interface Right {
   user: string
   resource: 'topic' | 'group'
@@ -49,7 +58,7 @@ export interface Right {
 }
 
 /**
- * What follows from a service's entry in services.json. It reads what it consumes, and what it produces: its store is rebuilt from its own
+ * Returns the rights that follow from a service's entry in services.json. It reads what it consumes, and what it produces: its store is rebuilt from its own
  * announcements. It writes what it produces, and dead letters of what it consumes; those that it wrote it reads, for a rebuild leaves
  * them aside. Its consumer group is its own. One that consumes nothing has nothing to rebuild, and only writes.
  */
@@ -69,13 +78,13 @@ export function serviceRights({
   ]
 }
 
-/** What an application outside the platform may do: write where outside applications write. */
+/** Returns the rights of an outside application: to write the topics that are open to it. */
 export function publisherRights(user: string): Right[] {
   return outsideTopics.map((name) => topicRight(user, name, 'write'))
 }
 
 /**
- * What the exporter may do: see how far each topic goes, and each service in it; and read what services consume. Only records say whether one
+ * Returns the rights of the exporter: it sees how far each topic goes, and each service in it; and read what services consume. Only records say whether one
  * is left to be handled, for offsets also count what is never delivered (packages/service-kit/src/operations/unread.ts).
  */
 export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {
@@ -95,7 +104,7 @@ export function exporterRights(all: readonly Pick<Service, 'name' | 'consumes' |
 }
 
 /**
- * What a service may do that watches the others: read all topics and their settings, see how far each service is, and write where events and
+ * Returns the rights of a service that watches the others: it may read all topics and their settings, see how far each service is, and write where events and
  * dead letters go back to.
  */
 export function watcherRights(user: string, all: readonly Pick<Service, 'name' | 'consumes' | 'produces'>[]): Right[] {

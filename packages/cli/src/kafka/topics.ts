@@ -124,7 +124,7 @@ export async function addPartitions(kafka: KafkaConnection, specs: TopicSpec[]):
 
 const namesOf = (specs: TopicSpec[]) => specs.map(({ name }) => name)
 
-/** How many partitions topics have. One that was just created is not known at once. */
+/** Returns the number of partitions of topics. A broker reports a new topic with a delay. */
 export function partitionCounts(admin: Admin, names: string[]): Promise<Map<string, number>> {
   const read = async () => {
     const { topics: found } = await admin.metadata({ topics: names, forceUpdate: true })

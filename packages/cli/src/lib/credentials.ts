@@ -36,7 +36,7 @@ function isUsable({ certificate, key }: CertificateFiles): boolean {
   return existsSync(certificate) && existsSync(key) && isLasting(readFileSync(certificate, 'utf8'))
 }
 
-/** Whether a certificate, PEM, is good for a week still. */
+/** Returns whether a certificate (PEM) is valid for at least another week. */
 export function isLasting(certificate: string): boolean {
   return Date.parse(new X509Certificate(certificate).validTo) > Date.now() + 7 * dayMs
 }
@@ -63,7 +63,7 @@ export async function makeCertificate(names: string[] = []): Promise<Certificate
 
 type Label = 'CERTIFICATE' | 'PRIVATE KEY'
 
-/** What a PEM text holds, in base64 and on one line, as a variable takes it. */
+/** Returns the body of a PEM text, in base64 and on one line, for a variable. */
 export function bodyOf(pem: string): string {
   return pem.replaceAll(/-----[^-]+-----|\s/g, '')
 }

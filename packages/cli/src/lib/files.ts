@@ -64,7 +64,7 @@ function isProcess(pid: number): boolean {
   }
 }
 
-/** Whether a call of the system failed because a disk, or the share of it that this user may use, is full. */
+/** Returns whether a call of the system failed because the disk or this user's quota is full. */
 export function isDiskFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | undefined)?.code ?? '')
 }
@@ -80,7 +80,7 @@ export function diskFullError(path: string, cause: unknown): StackError {
 /** Less than this is as good as nothing: Kafka and SQLite write more at a time. */
 const leastBytes = 256 * 1024
 
-/** Whether the disk of a path has no space now. False for a path that does not exist. */
+/** Returns whether the disk of a path has no space. False for a path that does not exist. */
 export function hasNoSpace(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(path)

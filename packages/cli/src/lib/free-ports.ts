@@ -41,7 +41,7 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 
 /** Below every system's ephemeral range: an outgoing connection could take a port of that range before we listen. */
 const range = { first: 20_000, blocks: 120, blockSize: 100 }
-/** Of this process, and not given yet. */
+/** Ports that this process has reserved and not yet given. */
 let reserved: number[] = []
 
 /** One such port. */
@@ -53,7 +53,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whoever listens on the first port of a block has the block: the system lets only one, and ends it with the process. */
+/** Reserves a block by listening on its first port: only one process can, and the reservation ends with it. */
 async function reserveBlock(): Promise<number[]> {
   const first = range.first + Math.floor(Math.random() * range.blocks) * range.blockSize
   const server = await listen(first)
@@ -63,7 +63,7 @@ async function reserveBlock(): Promise<number[]> {
 }
 
 /**
- * True when we can listen on each loopback address of this machine and nothing answers there. Listening alone does not tell: macOS
+ * Returns whether we can listen on each loopback address of this machine and nothing answers there. Listening alone does not tell: macOS
  * lets us bind beside a listener on all interfaces.
  */
 export async function isPortFree(port: number): Promise<boolean> {
@@ -100,11 +100,11 @@ function answers(host: string, port: number): Promise<boolean> {
 
 interface PortUse {
   port: number
-  /** Who wants it: `a-service http`. */
+  /** The process and use of the port: `a-service http`. */
   use: string
 }
 
-/** What a process listens on: `a-service http`. */
+/** Returns the ports of a process, with their uses: `a-service http`. */
 export const portUses = ({ name, ports }: { name: string; ports: Record<string, number> }): PortUse[] =>
   Object.entries(ports).map(([use, port]) => ({ port, use: `${name} ${use}` }))
 
@@ -147,7 +147,7 @@ interface PortOwner {
   listens: boolean
 }
 
-/** Who holds a TCP port, when the system lets us see it. */
+/** Returns the process that holds a TCP port, if the system shows it. */
 function portOwner(port: number): PortOwner | undefined {
   for (const listens of [true, false]) {
     const pid = process.platform === 'linux' ? fromProc(port, listens) : fromLsof(port, listens)
@@ -163,7 +163,9 @@ function fromProc(port: number, listens: boolean): number | undefined {
   return pids.map(Number).find((pid) => socketInodes(pid).some((inode) => inodes.has(inode)))
 }
 
-/** /proc/net/tcp: local address as HEX:PORT in the second column, state 0A is LISTEN, the socket's inode in the tenth. */
+/**
+ * /proc/net/tcp: local address as HEX:PORT in the second column, state 0A is LISTEN, the socket's inode in the tenth.
+ */
 function socketsOn(table: string, port: number, listens: boolean): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   try {

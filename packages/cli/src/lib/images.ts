@@ -8,7 +8,10 @@ export const kafkaImage = `apache/kafka:${versions.kafka}`
 export const mongoImage = 'mongo:8'
 export const postgresqlImage = 'postgres:17'
 export const daprdImage = `daprio/daprd:${versions.dapr}`
-/** Of the sources of `versions.jaeger`: the last that the Go module has are v1.76.0 and v2.13.0 at once (CHANGELOG.md of Jaeger). */
+/**
+ * Of the sources of `versions.jaeger`: the last that the Go module has are v1.76.0 and v2.13.0 at once (CHANGELOG.md of
+ * Jaeger).
+ */
 export const jaegerImage = 'jaegertracing/jaeger:2.13.0'
 export const prometheusImage = `prom/prometheus:v${versions.prometheus.replace(/^0\.(\d)(\d\d)\./, '$1.$2.')}`
 export const grafanaImage = `grafana/grafana:${versions.grafana}`
@@ -29,7 +32,10 @@ export type ComposeStore = keyof typeof storeImages
 
 const commonImages = [baseImage, nodeImage, kafkaImage, daprdImage]
 
-/** What Compose runs with a store, and what the services' images are made from; each after those that it is made from here. */
+/**
+ * Returns the images that Compose runs with a store, and those that the services are built from. Each follows those
+ * that it is built from.
+ */
 export function stackImages(store: ComposeStore = 'mongodb'): string[] {
   return [...commonImages, storeImages[store]]
 }
@@ -37,8 +43,8 @@ export function stackImages(store: ComposeStore = 'mongodb'): string[] {
 /** The same, with all stores. */
 export const everyStackImage = [...commonImages, ...Object.values(storeImages)]
 
-/** What `make observe` runs beside them. Grafana's cannot be built here. */
+/** The images of the observers. Grafana's cannot be built here. */
 export const observerImages = [jaegerImage, prometheusImage, grafanaImage]
 
-/** Those of the system, and what Testcontainers cleans up with. */
+/** The images of the system, and the one by which Testcontainers cleans up. */
 export const testImages = [...everyStackImage, reaperImage]

@@ -1,11 +1,11 @@
 import { sidecarTraceVariables } from '@orderflow/service-kit/trace-settings'
 import type { StackPorts } from './ports.ts'
 
-/** Where people look at traces, and programs ask for them (`/api/traces`). */
+/** Returns the address of Jaeger's page and API (`/api/traces`). */
 export const jaegerUrl = ({ jaeger }: Pick<StackPorts, 'jaeger'>): string => `http://localhost:${jaeger}`
 
 /**
- * What tells services and sidecars to send all of their traces to a Jaeger, and people where they are looked at.
+ * Returns the variables by which services and sidecars send all traces to a Jaeger, and link to its page.
  * @param host where it is, for services and sidecars
  */
 export function jaegerVariables(host: string, ports: Pick<StackPorts, 'otlp' | 'jaeger'>): Record<string, string> {

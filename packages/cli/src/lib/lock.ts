@@ -24,7 +24,7 @@ export function self(): Owner {
   return { pid: process.pid, startId: readProcessTable().get(process.pid)?.startId ?? '' }
 }
 
-/** True while the process that wrote `owner` lives; a later process with the same pid does not count. */
+/** Returns whether the process that wrote `owner` lives. A later process with the same pid is another one. */
 export function isAlive(owner: Owner): boolean {
   return readProcessTable().get(owner.pid)?.startId === owner.startId
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 /** The repository's folder, without a trailing slash. */
 export const repository = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '')
 
-/** Where `make up` keeps its state; git ignores it. */
+/** The state of `make up`; git ignores it. */
 export const localFolder = join(repository, '.stack')
 
 /** The API keys of this checkout's stacks: hashes, which services read. */
@@ -42,12 +42,15 @@ interface Versions {
 /** The pinned versions. `packages/cli/node` reads the same file with sed. */
 export const versions = JSON.parse(readFileSync(join(repository, 'packages/cli/versions.json'), 'utf8')) as Versions
 
-/** Where provisioned tools live: one folder per tool and version, shared by every checkout. `packages/cli/node` has the same rule. */
+/**
+ * Returns the folder of provisioned tools: one subfolder for each tool and version, shared by all checkouts.
+ * `packages/cli/node` has the same rule.
+ */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.ORDERFLOW_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'orderflow')
 }
 
-/** Where Node keeps the code that it has compiled, of this checkout alone, so that it goes with it. `packages/cli/node` has the same rule. */
+/** The folder of code that Node has compiled, which goes with this checkout. `packages/cli/node` has the same rule. */
 export const compileCacheFolder = join(localFolder, 'compile-cache')
 
 export function daprdFile(): string {

@@ -8,7 +8,7 @@ interface PollOptions {
   signal?: AbortSignal | undefined
 }
 
-/** How long anything of ours takes to start, at most. */
+/** The longest time that a part of the stack takes to start. */
 const startTimeoutMs = 60_000
 
 /** An answer is waited for as long, however little time there is. */
@@ -46,7 +46,7 @@ async function within<Answer>(ms: number, answer: Answer | Promise<Answer>): Pro
   }
 }
 
-/** As `poll`, but an error that says what did not come when it takes longer than `timeoutMs`. */
+/** Polls as `poll` does, and throws an error with `what` after `timeoutMs`. */
 export async function eventually<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
   what: string,

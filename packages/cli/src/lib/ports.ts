@@ -6,9 +6,9 @@ import { ofServices } from './services.ts'
 export interface ServicePorts {
   http: number
   https: number
-  /** Where the sidecar calls the service. */
+  /** The port at which the sidecar calls the service. */
   channel: number
-  /** Where its metrics are scraped. */
+  /** The port of its metrics. */
   metrics: number
   daprHttp: number
   daprGrpc: number
@@ -29,7 +29,9 @@ export interface StackPorts {
   services: Record<string, ServicePorts>
 }
 
-/** The ports of the sidecar of the service in this place of services.json, from 0 on, and of what only operators ask. */
+/**
+ * The ports of the sidecar of the service in this place of services.json, from 0 on, and of what only operators ask.
+ */
 export function innerPorts(place: number): Omit<ServicePorts, 'http' | 'https' | 'channel'> {
   return {
     daprHttp: 3500 + place,
@@ -84,7 +86,10 @@ function moved<Ports extends object>(ports: Ports, offset: number): Ports {
   return Object.fromEntries(pairs) as Ports
 }
 
-/** Returns the loopback addresses of this machine. A program may try either first for `localhost`; there is no ::1 where IPv6 is off. */
+/**
+ * Returns the loopback addresses of this machine. A program may try either first for `localhost`; there is no ::1 where
+ * IPv6 is off.
+ */
 export function loopbacks(): string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
   return ['127.0.0.1', ...(own.includes('::1') ? ['::1'] : [])]

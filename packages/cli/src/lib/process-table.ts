@@ -9,7 +9,9 @@ export interface ProcessEntry {
   startId: string
 }
 
-/** Every live process by pid. Zombies are left out: they are dead, and some containers' first process never reaps them. */
+/**
+ * Every live process by pid. Zombies are left out: they are dead, and some containers' first process never reaps them.
+ */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const entries = process.platform === 'linux' ? readProc() : readPs()
   return new Map(entries.map((entry) => [entry.pid, entry]))
@@ -67,7 +69,7 @@ function parseStat(pid: string, boot: string): ProcessEntry | undefined {
   }
 }
 
-/** Where there is no /proc, as on macOS. Reads what `ps` prints; zombies have Z as their state. */
+/** Reads the processes from `ps` where there is no /proc, as on macOS. Zombies have Z as their state. */
 export function readPs(printed = ps('-A', '-o', 'pid=,pgid=,stat=,lstart=')): ProcessEntry[] {
   return printed.split('\n').flatMap((line) => {
     const [pid, group, state, ...start] = line.trim().split(/\s+/)

@@ -5,7 +5,10 @@ import { repository } from './paths.ts'
 
 export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
 
-/** What `services.json` says of a service. Its name is its App.Name, its Dapr app-id and, if it consumes anything, its consumer group. */
+/**
+ * A service of `services.json`. Its name is its App.Name, its Dapr app-id and, if it consumes anything, its consumer
+ * group.
+ */
 export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'watches'> {
   name: string
   /** From the repository: the folder of the service's name, or the package that services.json names. */
@@ -16,7 +19,9 @@ export interface Service extends Omit<ServiceEntry, 'package' | 'produces' | 'wa
   produces: string[]
   /** Names of the events that it publishes as itself, by topic; none where it only hands on what others say. */
   publishes: Record<string, string[]>
-  /** Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none. */
+  /**
+   * Whether it has a state store. That is a view of what it consumes (docs/adr/0001), so who consumes nothing has none.
+   */
   hasStore: boolean
   /** Whether it reads all topics by itself, in no consumer group, and sends dead letters back. */
   watches: boolean
@@ -37,18 +42,21 @@ export const services: readonly Service[] = Object.entries(application.services)
   watches: service.watches ?? false,
 }))
 
-/** Whether a service has a subscription, and so a consumer group. */
+/** Returns whether a service has a subscription, and so a consumer group. */
 export function doesConsume({ consumes }: Pick<Service, 'consumes'>): boolean {
   return Object.keys(consumes).length > 0
 }
 
-/** Those that keep something. */
+/** The services that have a store. */
 export const storedServices: readonly Service[] = services.filter(({ hasStore }) => hasStore)
 
-/** How many partitions each topic of events has, and how many Kafka components of a sidecar share those of its replica. */
+/** The number of partitions of each topic, and of the Kafka components that share those of a replica. */
 export const { partitions, lanes: laneCount } = application
 
-/** Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our services' alone. */
+/**
+ * Topics that applications outside may write, too, as far as components/trust/trust.json lets them. All others are our
+ * services' alone.
+ */
 export const outsideTopics: readonly string[] = application.topics
   .filter(({ outside }) => outside)
   .map(({ name }) => name)
@@ -62,7 +70,7 @@ export function topicFor(event: unknown): Topic | undefined {
   return own ?? application.topics.find(({ outside }) => outside)
 }
 
-/** What a service's sidecar is called, as a process and as a container. */
+/** Returns the name of a service's sidecar, as a process and as a container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
 
 /** @throws {StackError} `usage` naming all services, when none is called so */
@@ -74,7 +82,7 @@ export function serviceNamed(name: string | undefined): Service {
   })
 }
 
-/** What a record that has an entry for each service (or process) has for one. */
+/** Returns the entry of one service or process in a record that has one for each. */
 export function entryOf<Entry>(record: Readonly<Record<string, Entry>>, name: string): Entry {
   const entry = record[name]
   if (entry === undefined) throw new Error(`there is nothing for ${name} among ${Object.keys(record).join(', ')}`)
@@ -95,7 +103,7 @@ export const lanes: readonly string[] = Array.from(
   (_, index) => `${publishingComponent}-${index + 1}`,
 )
 
-/** How many members of its consumer group a sidecar is: one for each of its components that subscribes to something. */
+/** Returns the number of group members of a sidecar: one for each of its components with a subscription. */
 export function membersOf({ consumes }: Pick<Service, 'consumes'>): number {
   const urgencies = Object.values(consumes)
   return (urgencies.includes('prompt') ? lanes.length : 0) + (urgencies.includes('background') ? 1 : 0)

@@ -23,7 +23,7 @@ export function timed(): (line: string) => void {
 }
 
 /**
- * Whether a variable, which may be left out, says yes.
+ * Returns whether a variable says yes. It may be left out.
  * @throws {StackError} `usage` when it says neither yes nor no
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
@@ -54,11 +54,11 @@ export function formatDuration(ms: number): string {
   return parts.filter(Boolean).join(' ')
 }
 
-/** How many of a log's last lines are shown. */
+/** The number of a log's last lines that are shown. */
 export const logLines = 40
 
 export interface LogOptions {
-  /** Whether to go on with what is added. */
+  /** Whether to show new lines as they come. */
   follow: boolean
   /** Ends that. */
   signal: AbortSignal

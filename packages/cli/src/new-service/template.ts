@@ -8,7 +8,7 @@ import { StackError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { application } from '../lib/services.ts'
 
-/** What a new service's settings name. */
+/** The ports in a new service's settings. */
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
@@ -109,7 +109,7 @@ interface HeardEvent {
   key: string
 }
 
-/** What the template names in place of the event. */
+/** The placeholders for the event in the template. */
 export const placeholder = JSON.parse(readFileSync(new URL('placeholders.json', import.meta.url), 'utf8')) as HeardEvent
 
 /** Fields of every document, which the field of the key must not be called. */

@@ -41,24 +41,29 @@ exporters:
 `
 }
 
-/** For a process of this machine. */
+/** Returns the configuration for a process of this machine. */
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** For a container, whose network is the other containers' alone, but for the page's port, which is published. */
+/** Returns the configuration for a container. Of its ports only that of the page is published. */
 export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, '/traces')
 
-/** What Prometheus scrapes: the services, their sidecars, and the exporter. */
+/** The groups of targets that Prometheus scrapes. */
 const jobs = ['services', 'sidecars', 'exporter'] as const
 type Job = (typeof jobs)[number]
 
-/** Where it finds what is of a job: a part of prometheus.yml. */
+/** The part of prometheus.yml that finds the targets of each job. */
 type Discovery = Record<Job, string>
 
-/** Seconds from one scrape to the next. The shortest window of packages/cli/observe/alerts.yml holds thirty; at five seconds it cost 0.8 %. */
+/**
+ * Seconds from one scrape to the next. The shortest window of packages/cli/observe/alerts.yml holds thirty; at five
+ * seconds it cost 0.8 %.
+ */
 const usualInterval = 10
 
-/** Of a sidecar's metrics those that the dashboard shows, and how it is itself: all of them are several times as many. */
+/**
+ * Of a sidecar's metrics those that the dashboard shows, and how it is itself: all of them are several times as many.
+ */
 const keptOfSidecars = 'dapr_component_.+|go_goroutines|process_(cpu|resident|start).+'
 
 /**
@@ -88,7 +93,7 @@ const extraOf = (job: Job) =>
 const ofEach = (lineOf: (service: Service) => string) =>
   services.map((service) => `      - ${lineOf(service)}\n`).join('')
 
-/** For processes of this machine. */
+/** Returns the configuration for processes of this machine. */
 export function localConfig(ports: StackPorts, rules: string, seconds = usualInterval): string {
   const at = (portOf: (service: Service) => number) =>
     `    static_configs:\n${ofEach(
@@ -108,7 +113,7 @@ export function localConfig(ports: StackPorts, rules: string, seconds = usualInt
 /** The name by which all pods of a service are found in the containers' network. */
 export const podsOf = ({ role }: Pick<Service, 'role'>): string => `${role}-pods`
 
-/** For containers, where a service has as many pods as there are replicas now. */
+/** Returns the configuration for containers, where a service has one pod for each replica. */
 export function containersConfig(): string {
   const names = ofEach((service) => {
     return `{ source_labels: [__meta_dns_name], regex: ${podsOf(service)}, target_label: service, replacement: ${service.name} }`

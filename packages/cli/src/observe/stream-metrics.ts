@@ -17,12 +17,12 @@ const deadlineMs = 3_000
 interface Seen {
   at: number
   positions: Position[]
-  /** Of the topics of dead letters. */
+  /** The extents of the dead-letter topics. */
   extents: Extent[]
 }
 
 /**
- * What neither services nor sidecars tell: how far each consumer group is behind, for how long its oldest event has waited, and how many
+ * Serves what neither services nor sidecars report: how far each consumer group is behind, for how long its oldest event has waited, and how many
  * records the topics of dead letters have. Kafka is asked at each scrape; of events, their places and times are used.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {

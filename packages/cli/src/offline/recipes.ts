@@ -28,7 +28,7 @@ import {
 import { provisionTools } from '../provision/provision.ts'
 import { aptGetInstall, npm, type Tool } from '../provision/tools.ts'
 
-/** How an image of the same name and contract is built where the real one cannot be pulled. */
+/** Describes how an image of the same name and contract is built where the real one cannot be pulled. */
 export interface Recipe {
   /** Its files: a Dockerfile, or a script `build NAME LABEL...`, and what these use. */
   folder: string
@@ -36,12 +36,12 @@ export interface Recipe {
   from: string[]
   /** Arguments of its Dockerfile. */
   args: Record<string, string>
-  /** What else decides what is in the image. */
+  /** Other content that the image depends on. */
   content: string[]
-  /** What it is when it is not the real thing: shown wherever it is used. */
+  /** The substitute for the real program, shown wherever the image is used. */
   standIn?: string
   needs: Tool[]
-  /** What it takes from the cache. */
+  /** Tools of the cache that it copies. */
   parts: Provisioned[]
   /** Puts what the Dockerfile copies beside it. */
   addParts?: (context: string, options: ProvisionOptions) => Promise<void> | void
@@ -51,7 +51,7 @@ const recipesFolder = join(repository, 'packages/cli/src/offline/images')
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 const plain = { args: {}, content: [], needs: [], parts: [] }
 
-/** What this machine trusts, which the base image does then too; nothing where an image cannot be built anyway. */
+/** Returns the certificates that this machine trusts, for the base image; empty if there are none. */
 function trusted(): string {
   const file = '/etc/ssl/certs/ca-certificates.crt'
   return existsSync(file) ? read(file) : ''
@@ -59,7 +59,7 @@ function trusted(): string {
 
 const folder = (name: string) => join(recipesFolder, name)
 
-/** Of what the cache has of a tool, a file or a folder, which its Dockerfile copies by the tool's name. */
+/** Returns the recipe for an image with a tool of the cache, which its Dockerfile copies by the tool's name. */
 function recipeOfTool(name: string, version: string, tool: Provisioned, cached: string): Recipe {
   const addParts = (context: string) => cpSync(cached, join(context, name), { recursive: true })
   return { ...plain, folder: folder(name), from: [baseImage], content: [version], parts: [tool], addParts }
@@ -141,7 +141,10 @@ function filesOf(folder: string): string[] {
     .sort()
 }
 
-/** Builds an image from its recipe in a folder of its own, with these labels. Layers that did not change are not built again. */
+/**
+ * Builds an image from its recipe in a folder of its own, with these labels. Layers that did not change are not built
+ * again.
+ */
 export async function buildImage(
   image: string,
   recipe: Recipe,

@@ -53,7 +53,7 @@ export async function ensureRunning(plan: Plan, names: readonly ProcessName[], o
   requireAlive({ folder: plan.folder, processes: names })
 }
 
-/** What the others need before they start. */
+/** Returns the servers that the other processes need. */
 function serversOf(plan: Plan, options: EnsureOptions) {
   const { folder, ports } = plan
   return [
@@ -76,7 +76,9 @@ async function kafkaAnswers(plan: Plan, { onProgress, signal }: EnsureOptions): 
   for (const warning of await ensureTopics(kafkaOf(plan), topics.processes)) onProgress(`warning: ${warning}`)
 }
 
-/** Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them. */
+/**
+ * Members of a sidecar that was killed hold its partitions for a while; a sidecar we start is ready only without them.
+ */
 async function staleMembers(plan: Plan, starting: ProcessName[], { signal }: EnsureOptions): Promise<Set<string>> {
   const groups = starting.flatMap((name) => consumerBehind(name)?.name ?? [])
   let members = new Set<string>()

@@ -40,7 +40,10 @@ function propertiesFile(folder: string): string {
   return join(dataFolder(folder), 'kafka.properties')
 }
 
-/** Writes the broker's properties and, once, formats its log folder (in a temporary place: half a format must not count). */
+/**
+ * Writes the broker's properties and, once, formats its log folder (in a temporary place: half a format must not
+ * count).
+ */
 export async function prepareKafka(plan: Plan): Promise<void> {
   const logs = join(dataFolder(plan.folder), 'kafka')
   mkdirSync(dataFolder(plan.folder), { recursive: true })

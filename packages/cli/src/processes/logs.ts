@@ -26,7 +26,10 @@ export function logTail(folder: string, name: string, lines: number): string {
   }
 }
 
-/** Shows the end of these processes' logs, each line after the process's name, and what follows until `signal` or nobody reads on. */
+/**
+ * Shows the end of these processes' logs, each line after the process's name, and what follows until `signal` or nobody
+ * reads on.
+ */
 export async function showLogs(
   folder: string,
   names: readonly string[],
@@ -55,7 +58,10 @@ const colours = [
   'magentaBright',
 ] as const
 
-/** By name with -F, since `./orderflow clean` removes the file and `make up` makes another; there may be none yet. */
+/**
+ * Follows a file by its name (-F), since `./orderflow clean` removes it and `make up` makes another. It need not exist
+ * yet.
+ */
 async function printTail(file: string, { follow, signal, prefix }: LogOptions & { prefix: string }): Promise<void> {
   if (!existsSync(file)) print(`${prefix} (no log yet)`)
   const args = ['-n', String(logLines), ...(follow ? ['-F'] : []), file]

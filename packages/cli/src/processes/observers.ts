@@ -34,7 +34,7 @@ export async function startJaeger(folder: string, ports: StackPorts, options: Pr
   await startBeside(folder, [{ spec, url: `http://127.0.0.1:${ports.jaeger}/api/services` }], options)
 }
 
-/** What is written down for Prometheus: seconds between scrapes, and rule files, when they are not the usual ones. */
+/** Settings of Prometheus that differ from the defaults: seconds between scrapes, and rule files. */
 interface PrometheusOptions extends ProvisionOptions {
   seconds?: number
   rules?: string
@@ -117,7 +117,7 @@ async function startBeside(
   await Promise.all(ready)
 }
 
-/** Why nobody answers there; undefined when somebody does, if only that there is nothing at this path. */
+/** Returns why a server does not answer; undefined if it answers, even with 404. */
 async function silence(url: string): Promise<string | undefined> {
   const answer = await fetch(url).catch((error: Error) => error)
   return answer instanceof Error || answer.status >= 500 ? `${url} does not answer yet` : undefined

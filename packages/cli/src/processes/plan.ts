@@ -11,21 +11,24 @@ export type ProcessName = string
 /** The process that takes traces, beside the stack's own. */
 export const jaeger = 'jaeger'
 
-/** What a stack of processes keeps its documents in: a file of each service, or a server. */
+/** The stores of a stack of processes: a file of each service, or a server. */
 export type LocalStore = 'sqlite' | 'postgresql'
 
-/** Those of every stack, in the order they start. */
+/** The processes of every stack, in the order in which they start. */
 export const processNames: readonly ProcessName[] = [
   'kafka',
   ...services.flatMap((service) => [service.name, sidecarOf(service)]),
 ]
 
-/** Those of a stack with this store. */
+/** Returns the processes of a stack with this store. */
 export function processNamesWith(store: LocalStore): readonly ProcessName[] {
   return store === 'postgresql' ? ['postgresql', ...processNames] : processNames
 }
 
-/** Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens, certificate. */
+/**
+ * Everything one stack is made of: its folder (run/, logs/, data/, certificates/, secrets.json), store, ports, tokens,
+ * certificate.
+ */
 export interface Plan {
   folder: string
   store: LocalStore
@@ -34,7 +37,10 @@ export interface Plan {
   certificate: CertificateFiles
 }
 
-/** Makes what is missing of a stack's secrets and reads the rest. The store is that of the last start when it is left out. */
+/**
+ * Makes what is missing of a stack's secrets and reads the rest. The store is that of the last start when it is left
+ * out.
+ */
 export async function createPlan(folder: string, ports: StackPorts, store = storeOf(folder)): Promise<Plan> {
   const tokens = stackTokens(folder)
   return { folder, store, ports, tokens, certificate: await localCertificate(join(folder, 'certificates')) }
@@ -83,7 +89,10 @@ export interface ServiceTokens {
 /** By service. */
 export type StackTokens = Record<string, ServiceTokens>
 
-/** The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in arguments. */
+/**
+ * The stack's tokens, made once per service and kept readable by its owner only. They travel by environment, never in
+ * arguments.
+ */
 export function stackTokens(folder: string): StackTokens {
   removeUnfinished(folder)
   const file = join(folder, 'secrets.json')

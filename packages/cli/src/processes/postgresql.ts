@@ -39,7 +39,7 @@ function asServerUser(data: string, command: [string, ...string[]]): [string, ..
   return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...pass, ...command]
 }
 
-/** Whether there is a folder above a path that others than its owner may not enter. */
+/** Returns whether a folder above a path is closed to other users. */
 function isClosed(path: string): boolean {
   const above = dirname(path)
   return above !== path && ((existsSync(above) && (statSync(above).mode & 0o001) === 0) || isClosed(above))
@@ -58,7 +58,7 @@ export async function preparePostgresql(folder: string): Promise<void> {
 /** The first process of a machine takes this long at most to see that a child's child has ended. */
 const dyingTimeoutMs = 30_000
 
-/** Whether the last server is dead and still has its number, by which the next one would take it for alive. */
+/** Returns whether the last server is dead and its pid still listed: the next server would take it for alive. */
 function isDying(data: string): boolean {
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return false
@@ -66,7 +66,7 @@ function isDying(data: string): boolean {
   return existsSync(`/proc/${pid}`) && !readProcessTable().has(pid)
 }
 
-/** In a temporary place: half of them must not count. */
+/** Makes the databases in a temporary folder, so that an interrupted run leaves nothing behind. */
 async function makeDatabases(folder: string, data: string): Promise<void> {
   const temporary = `${data}.new`
   rmSync(temporary, { recursive: true, force: true })
@@ -97,7 +97,10 @@ async function initialize(data: string, secret: string): Promise<void> {
   }
 }
 
-/** Gives this part of a folder to the server's user, who may pass through what is above it in the folder, and not look around there. */
+/**
+ * Gives this part of a folder to the server's user, who may pass through what is above it in the folder, and not look
+ * around there.
+ */
 function letServerUserIn(folder: string, path: string): void {
   const id = (flag: string) => Number(execFileSync('id', [flag, serverUser], { encoding: 'utf8' }))
   chownSync(path, id('-u'), id('-g'))
@@ -153,7 +156,7 @@ export async function postgresqlAnswers(
   )
 }
 
-/** How the PostgreSQL server of a folder is started. */
+/** Returns how the PostgreSQL server of a folder is started. */
 export function postgresqlSpec(folder: string, port: number): ProcessSpec {
   const [command, ...args] = postgresqlCommand(folder, port)
   return { name: 'postgresql', command, args, env: {}, ports: { server: port } }

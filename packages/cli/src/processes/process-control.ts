@@ -9,14 +9,14 @@ import { type ProcessEntry, readProcessTable } from '../lib/process-table.ts'
 import type { ProcessName } from './plan.ts'
 import { jaeger, logFile } from './plan.ts'
 
-/** How a process is started. */
+/** The command, variables and ports of a process. */
 export interface ProcessSpec {
   name: ProcessName
   command: string
   args: string[]
   /** Laid over what it inherits (`inheritedEnvironment`). */
   env: Record<string, string>
-  /** What it listens on, by use. */
+  /** Its ports, by use. */
   ports: Record<string, number>
 }
 
@@ -35,7 +35,7 @@ type ProcessState =
 
 const recordFile = (folder: string, name: string) => join(folder, 'run', `${name}.json`)
 
-/** Where `packages/cli/launch` leaves the exit status. */
+/** Returns the file in which `packages/cli/launch` leaves the exit status. */
 const exitFile = (folder: string, name: string) => join(folder, 'run', `${name}.exit`)
 
 function writeRecord(folder: string, name: string, pid: number): void {
@@ -55,7 +55,7 @@ export function recordedNames(folder: string): string[] {
   return records.map((file) => file.slice(0, -'.json'.length))
 }
 
-/** What became of a process we started. A process that merely got a recorded pid later is not ours. */
+/** Returns the state of a process that the stack started. A later process with the same pid is not ours. */
 export function processState(folder: string, name: string, table = readProcessTable()): ProcessState {
   const record = readText(recordFile(folder, name))
   if (!record) return { state: 'stopped' }
@@ -78,7 +78,7 @@ function groupMembers(group: number, startId: string, table: Map<number, Process
   return [...table.values()].filter((entry) => entry.group === group)
 }
 
-/** True while the group has a live member. */
+/** Returns whether the group has a live member. */
 function isGroupAlive(group: number): boolean {
   return [...readProcessTable().values()].some((entry) => entry.group === group)
 }
@@ -124,7 +124,10 @@ export function startProcess(folder: string, spec: ProcessSpec): number {
   return child.pid
 }
 
-/** To PostgreSQL SIGTERM means to wait until its last client has gone. Jaeger keeps nothing, and takes 18 seconds to end in order. */
+/**
+ * To PostgreSQL SIGTERM means to wait until its last client has gone. Jaeger keeps nothing, and takes 18 seconds to end
+ * in order.
+ */
 const stopSignals: Record<string, NodeJS.Signals> = { postgresql: 'SIGINT', jaeger: 'SIGKILL' }
 const stopSignalOf = (name: string) => stopSignals[name] ?? 'SIGTERM'
 
@@ -160,7 +163,7 @@ export async function groupEnds(group: number, timeoutMs: number): Promise<boole
 }
 
 /**
- * What of the shell's environment a process of the stack gets: how programs find what they need on this machine, and the settings
+ * The variables of the shell that a process of the stack inherits: how programs find what they need on this machine, and the settings
  * that are documented for it. Nothing else, for another variable may mean something to a program by chance: `PORT`, to a service.
  */
 const inherited = [
@@ -202,7 +205,7 @@ export async function stopStack(folder: string, onProgress: (line: string) => vo
   return await withStackLock(folder, onProgress, () => stopProcesses(folder, recordedNames(folder), onProgress))
 }
 
-/** As `stopStack`, for some of its processes and by one who holds the lock. */
+/** Stops some processes as `stopStack` does. The caller holds the lock. */
 export async function stopProcesses(
   folder: string,
   names: readonly string[],

@@ -20,7 +20,7 @@ import { localPostgresql, postgresqlSpec } from './postgresql.ts'
 import type { ProcessSpec } from './process-control.ts'
 import { processState } from './process-control.ts'
 
-/** How each process of the stack is started, by its name. */
+/** Returns how each process of the stack is started, by its name. */
 export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
   const { kafka, kafkaController } = plan.ports
   const broker: ProcessSpec = {
@@ -42,7 +42,10 @@ export function processSpecs(plan: Plan): Record<ProcessName, ProcessSpec> {
  */
 const heapLimits = ['--max-semi-space-size=16', '--initial-heap-size=128', '--max-old-space-size=1024']
 
-/** Of a service that watches the others: most of what it remembers is in its threads, which have limits of their own (packages/event-monitor/src/index/monitor-index.ts). */
+/**
+ * Limits of a service that watches the others: most of what it remembers is in its threads, which have limits of their
+ * own (packages/event-monitor/src/index/monitor-index.ts).
+ */
 export const watcherLimits = ['--max-semi-space-size=2', '--initial-heap-size=24', '--max-old-space-size=512']
 
 /**
@@ -82,14 +85,16 @@ function serviceSpec(plan: Plan, { name, folder, hasStore, watches }: Service): 
   }
 }
 
-/** Where people see what happens, unless the environment says where else: each service's page links there. */
+/**
+ * Returns the address of the monitor's page, to which each service's page links, unless the environment names another.
+ */
 function monitorPage({ ports }: Plan, env: NodeJS.ProcessEnv): Record<string, string> {
   if (env.Telemetry__MonitorPage !== undefined) return {}
   const watcher = services.find(({ watches }) => watches)
   return watcher ? { Telemetry__MonitorPage: `http://localhost:${entryOf(ports.services, watcher.name).http}/` } : {}
 }
 
-/** Where a service that watches the others keeps what it saw, and where it asks them. */
+/** Returns the variables of a service that watches the others: its folder, and the addresses of the others. */
 function watchVariables({ folder, ports, tokens }: Plan): Record<string, string> {
   const each = (asked: readonly Service[], textOf: (service: Service) => string) =>
     asked.map((one) => `${one.name}=${textOf(one)}`).join()
@@ -137,7 +142,10 @@ function connectionString({ folder, store, ports }: Plan, service: Service): str
   return store === 'postgresql' ? localPostgresql(folder, ports.postgresql) : databaseFile(folder, service)
 }
 
-/** How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is its sidecar's alone. */
+/**
+ * How to reach Kafka, which a service asks whether it is ready; with a password, the user's. What is for the store is
+ * its sidecar's alone.
+ */
 function streamVariables(plan: Plan, folder: string): Record<string, string> {
   const settings = componentSettings(join(repository, folder), process.env)
   const stream = Object.entries(settings).filter(([name]) => name.startsWith('Stream__'))
@@ -159,7 +167,7 @@ export function daprdArguments(
   return daprdFlags(service.name, ports, resources, { api }).flatMap(([flag, value]) => [`--${flag}`, value])
 }
 
-/** Where a sidecar finds its resources. daprd does not look into the folders of a folder. */
+/** The resources of a sidecar. daprd does not read subfolders. */
 interface Resources {
   folders: string[]
   configuration: string
@@ -181,7 +189,7 @@ export function resourcesOf(
 }
 
 /**
- * How every sidecar is started: here, in docker-compose.yml and (a test compares) in packages/cli/release-image/start. Without the three listen
+ * Returns the flags of every sidecar: here, in docker-compose.yml and (a test compares) in packages/cli/release-image/start. Without the three listen
  * addresses daprd opens its metrics and internal gRPC ports on every interface.
  * @param addresses `api`: where it takes requests, separated by commas; `metrics`: that of a pod, where whoever scrapes is another one
  */
@@ -212,7 +220,7 @@ export function daprdFlags(
 type SettingSections = Record<string, Record<string, unknown>>
 
 /**
- * What a service's sidecar needs from its settings, as the variables that `components/` reads: every key of the sections
+ * Returns the settings that a service's sidecar needs, as the variables that `components/` reads: every key of the sections
  * `Stream` and `State` of `appsettings.json` as `Section__Key`, the environment over the file.
  */
 export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv): Record<string, string> {
@@ -228,7 +236,7 @@ export function componentSettings(serviceFolder: string, env: NodeJS.ProcessEnv)
 }
 
 /**
- * What tells a service or a sidecar where its traces go, under its name: where the environment says, or else to the Jaeger that runs beside
+ * Returns the variables for the traces of a service or a sidecar, under its name: they go where the environment says, or else to the Jaeger that runs beside
  * the stack, which gets all of them unless the environment says how many.
  */
 function traceVariables({ folder, ports }: Plan, name: string, env: NodeJS.ProcessEnv): Record<string, string> {

@@ -87,7 +87,9 @@ function reach(): Reached {
   }
 }
 
-/** Starts the observers, and stops services and sidecars that run without traces, so that they start again with them. */
+/**
+ * Starts the observers, and stops services and sidecars that run without traces, so that they start again with them.
+ */
 async function startObservers(options: ProgressOptions): Promise<void> {
   const { onProgress } = options
   const ports = localPorts()

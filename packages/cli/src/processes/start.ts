@@ -31,9 +31,9 @@ import { claimFolder, releaseFolder } from './test-owner.ts'
 interface StartOptions {
   /** The stack's own folder; that of `make up` when left out. Not detached: emptied first. */
   folder?: string
-  /** Those of `make up` when left out; `await freePorts()` for a stack beside it. */
+  /** Defaults to the ports of `make up`; use `await freePorts()` for another stack beside it. */
   ports?: StackPorts
-  /** That of the folder's last start when left out; SQLite for the first. */
+  /** Defaults to the store of the folder's last start, and to SQLite for the first. */
   store?: LocalStore | undefined
   /** True (as for `make up`): the processes go on when this one ends. False (tests): they end with it. */
   detached?: boolean
@@ -83,7 +83,10 @@ function reportState({ folder, store }: Plan, onProgress: (line: string) => void
   }
 }
 
-/** The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and back. */
+/**
+ * The listeners of a service and its sidecar that nobody outside can reach: where the sidecar calls the service, and
+ * back.
+ */
 type InnerListener = 'channel' | 'sidecar'
 
 /** A request as text; GET when nothing is said. */
@@ -95,11 +98,11 @@ export interface InnerRequest {
 
 /** A started stack, however it runs: its addresses, and control over its parts for tests. */
 export interface RunningStack extends Addresses {
-  /** What clients of the https addresses trust, as PEM. */
+  /** The certificate that clients of the https addresses trust, as PEM. */
   certificate: string
   /** Tokens between each service and its sidecar. */
   tokens: StackTokens
-  /** By which its services sign what they publish, as they have them; empty when they do not. */
+  /** The keys with which its services sign events; empty if they do not sign. */
   signingKeys: string
   /** Sends a request from where a service and its sidecar are. */
   askInside: (

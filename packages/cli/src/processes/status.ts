@@ -33,7 +33,7 @@ function mainPorts(ports: StackPorts): Record<ProcessName, number> {
   return { kafka, postgresql, jaeger, exporter, prometheus, ...Object.fromEntries(others) }
 }
 
-/** How each of these processes is doing; those of the stack of `make up`, when left out. */
+/** Returns the state of each of these processes; of those of `make up` if none are named. */
 export function stackStatus(folder: string, names = processNamesWith(storeOf(folder))): StatusRow[] {
   const table = readProcessTable()
   const ports = mainPorts(localPorts())

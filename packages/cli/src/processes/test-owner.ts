@@ -47,7 +47,7 @@ async function emptyFolder(folder: string): Promise<void> {
   for (const name of ['run', 'data', 'logs']) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** True when the process that claimed the folder has ended without giving it back. */
+/** Returns whether the process that claimed the folder has ended without releasing it. */
 export function hasDeadOwner(folder: string): boolean {
   try {
     return !isAlive(JSON.parse(readFileSync(ownerFile(folder), 'utf8')))
@@ -56,7 +56,9 @@ export function hasDeadOwner(folder: string): boolean {
   }
 }
 
-/** Ctrl-C reaches us only: our processes have groups of their own. Mocha's own handler may end us before, hence `exit`. */
+/**
+ * Ctrl-C reaches us only: our processes have groups of their own. Mocha's own handler may end us before, hence `exit`.
+ */
 function installHooks(): void {
   hooked = true
   process.on('exit', killOwned)

@@ -16,9 +16,9 @@ export interface ProvisionOptions {
 export interface Provisioned {
   /** The folder in the cache; it exists only when complete. */
   folder: string
-  /** What is made, why here, and how long that takes: told before the work begins. */
+  /** A line printed before the work begins: what is made, why here, and how long that takes. */
   about: string
-  /** What making it needs. */
+  /** Tools that are needed to make it. */
   needs: Tool[]
   /** Makes it in an empty folder, which then takes its final name. */
   make: (folder: string, options: ProvisionOptions) => Promise<void>
@@ -27,7 +27,7 @@ export interface Provisioned {
 export const hashesFile = join(repository, 'packages/cli/hashes.json')
 
 /**
- * What each download must be, by its name: a Go module's `h1:` (which covers its go.sum, and so all it needs), and of a file of npm's or
+ * The hash of each download, by its name: a Go module's `h1:` (which covers its go.sum, and so all it needs), and of a file of npm's or
  * Maven's its `sha512-`, in base64. `make -C tools hashes` writes it.
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
@@ -47,14 +47,14 @@ export function checkHash(name: string, found: string): void {
   )
 }
 
-/** As npm writes it: `sha512-` and base64. */
+/** Returns the hash of a file as npm writes it: `sha512-` and base64. */
 export function hashOf(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`
 }
 
 /** A program that its Go module holds. */
 interface GoProgram {
-  /** What progress lines call it. */
+  /** Its name in progress lines. */
   name: string
   /** `path@version` */
   module: string
@@ -84,7 +84,7 @@ export function goTool(
   }
 }
 
-/** How long a build takes here that takes so many minutes of one core. */
+/** Returns the time that a build takes on this machine. */
 export function buildTime(processorMinutes: number): string {
   const cores = availableParallelism()
   return `about ${Math.ceil(processorMinutes / cores)} minutes on ${cores} cores, once`
@@ -128,7 +128,7 @@ export async function goBuild(file: string, program: GoProgram, options: Provisi
 }
 
 /**
- * What a list of PyPI packages with hashes names, in a folder of the cache: programs in `bin`, which find their modules with this folder as
+ * Returns a tool of PyPI packages, which a list with hashes names, in a folder of the cache: programs in `bin`, which find their modules with this folder as
  * `PYTHONPATH`.
  * @param about what is fetched, and how much
  */

@@ -67,28 +67,30 @@ export async function copyJars(folder: string, { onProgress, signal }: Provision
   return readdirSync(libs).map((file) => join(libs, file))
 }
 
-/** The module that holds Jaeger 2: its versions are numbered on from those of Jaeger 1, of which v1.76.0 is the last. */
+/**
+ * The module that holds Jaeger 2: its versions are numbered on from those of Jaeger 1, of which v1.76.0 is the last.
+ */
 export const jaegerModule = `github.com/jaegertracing/jaeger@v${versions.jaeger}`
 
 /** A collector of traces. Its page is in no module: packages/cli/traces has ours. */
 export const jaegerTool = (): Provisioned =>
   goTool('jaeger', versions.jaeger, 9, { module: jaegerModule, package: './cmd/jaeger', variables: {} })
 
-/** In the cache. */
+/** Returns the program in the cache. */
 export const jaegerFile = (): string => join(jaegerTool().folder, 'jaeger')
 
 /** The module that holds Prometheus and promtool; 0.315.0 is Prometheus 3.15.0. */
 export const prometheusModule = `github.com/prometheus/prometheus@v${versions.prometheus}`
-/** What its pages are built with; the module holds its lock file. */
+/** The package manager that builds its pages; the module has its lock file. */
 export const pnpmPackage = `pnpm@${versions.pnpm}`
 
 const folderOf = (program: string) => join(cacheFolder(), `${program}-${versions.prometheus}`)
 
-/** Where Prometheus is started, for it finds its pages from there. */
+/** Returns the folder in which Prometheus starts, since it finds its pages from there. */
 export const prometheusFolder = (): string => folderOf('prometheus')
 export const promtoolFile = (): string => join(folderOf('promtool'), 'promtool')
 
-/** What scrapes, stores and alerts, with its pages. */
+/** Returns Prometheus, with its pages. */
 export function prometheusTool(): Provisioned {
   const name = `prometheus ${versions.prometheus}`
   return {
@@ -105,7 +107,7 @@ export function prometheusTool(): Provisioned {
   }
 }
 
-/** What checks rules, and tests them. */
+/** Returns promtool, which checks and tests rules. */
 export const promtool = (): Provisioned => goTool('promtool', versions.prometheus, 5, programOf('promtool'))
 
 /** Without all that finds targets in clouds, which is most of it. */

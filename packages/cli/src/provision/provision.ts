@@ -10,14 +10,14 @@ import { browser, describeMissing, findTools, howToBring, java, postgresql, type
 /** A build of daprd takes minutes; whoever waits for another's must not give up first. */
 const lockTimeoutMs = 45 * 60 * 1000
 
-/** What a stack of processes needs on this machine: less once the cache holds daprd and Kafka. */
+/** Returns the tools that a stack of processes needs: fewer once the cache holds daprd and Kafka. */
 export function toolsOfProcesses(): Tool[] {
   return [...new Set([java, ...needsOf(parts())])]
 }
 
 const parts = () => [daprdTool(), kafkaTool()]
 
-/** What only tests need, by the name that `provision` is asked for it: the machine has it, or the cache gets it. */
+/** Tools that only tests need, by the names that `provision` takes. */
 const ofTests = { browser: () => browser, testssl: () => testssl, jaeger: jaegerTool, prometheus: prometheusTool }
 type TestTool = keyof typeof ofTests
 
@@ -37,7 +37,7 @@ export async function provision(
   await provisionTools(made, options)
 }
 
-/** What making the tools takes that tests ask for by these names. */
+/** Returns the tools that are needed to make these tools of the tests. */
 export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   return names.flatMap((name) => {
     const tool = ofTests[name]()
@@ -63,7 +63,7 @@ export async function provisionTools(tools: Provisioned[], options: ProvisionOpt
   await allOrNothing(absent, options)
 }
 
-/** What making those of the tools takes that the cache does not hold. */
+/** Returns the tools that are needed to make those that the cache lacks. */
 export function needsOf(tools: Provisioned[]): Tool[] {
   return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
 }
@@ -76,7 +76,10 @@ export async function requireTools(tools: Tool[]): Promise<void> {
   throw new StackError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
-/** In parallel. When one fails the other is stopped, so that the failure is told at once; the next run goes on from there. */
+/**
+ * Installs tools in parallel. If one fails, the others stop, so that the failure is reported at once. The next run
+ * continues.
+ */
 async function allOrNothing(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])

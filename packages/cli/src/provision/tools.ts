@@ -6,7 +6,10 @@ import { javaCommand, runTool } from '../lib/run-tool.ts'
 /** Debian and Homebrew keep each version in a folder of its own, which is not on PATH. */
 const postgresqlParents = ['/usr/lib/postgresql', '/opt/homebrew/opt']
 
-/** The folder of PostgreSQL's server programs (`postgres`, `initdb`): one of PATH, else the newest version's; undefined without. */
+/**
+ * The folder of PostgreSQL's server programs (`postgres`, `initdb`): one of PATH, else the newest version's; undefined
+ * without.
+ */
 export function findPostgresql(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const ofPath = (env.PATH ?? '').split(delimiter).filter(Boolean)
   return [...ofPath, ...ofVersions()].find((folder) => existsSync(join(folder, 'initdb')))
@@ -23,7 +26,10 @@ function ofVersions(): string[] {
   )
 }
 
-/** Commands of Chromium and Chrome. The first is Chromium without its windows, a package of Debian's: for the same pages it takes less than half the processor time. */
+/**
+ * Commands of Chromium and Chrome. The first is Chromium without its windows, a package of Debian's: for the same pages
+ * it takes less than half the processor time.
+ */
 const browserNames = [
   'chromium-headless-shell',
   'chromium',
@@ -65,7 +71,7 @@ export interface Tool {
   /** Packages of Debian and Ubuntu, and of Homebrew, that are new enough. */
   apt?: string
   brew?: string
-  /** What to do where there is no such package. */
+  /** The way to get it where there is no such package. */
   otherwise: string
 }
 
@@ -212,7 +218,7 @@ export const pip: Tool = {
   otherwise: 'install Python with pip from https://www.python.org/',
 }
 
-/** What of a tool is on this machine. */
+/** The version of a tool on this machine. */
 export interface FoundTool {
   tool: Tool
   /** Such as `1.26`; undefined when it is not there, or does not answer. */
@@ -266,7 +272,7 @@ function printVersion({ command, args }: Tool): Promise<string | undefined> {
   })
 }
 
-/** Whether we may install Debian's packages: as root where apt-get is. */
+/** Returns whether this process may install Debian's packages: as root, where apt-get is. */
 export function canAptGet(): boolean {
   return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }

@@ -8,7 +8,9 @@ import type { Service } from '../lib/services.ts'
 /** The environment of an app on the platform, as its API takes it. */
 export type ConfigVars = Record<string, string>
 
-/** The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL. */
+/**
+ * The values of an app's config vars that must not be shown; also of those that are not ours, such as an add-on's URL.
+ */
 export function secretsOf(vars: Record<string, string | null>): string[] {
   const secrets = Object.entries(vars).flatMap(([name, value]) =>
     value && (isSecretName(name) || hasCredentials(value)) ? [value, ...listedSecrets(value)] : [],
@@ -35,7 +37,7 @@ function hasCredentials(value: string): boolean {
 const insideTheImage = ['Web', 'AppChannel', 'Metrics', 'Sidecar']
 
 /**
- * Where a hosted service differs from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses
+ * Settings of a hosted service that differ from a local one: strangers reach it; and its broker is elsewhere, asks who you are, and mostly refuses
  * sessions under 6 s.
  */
 const hostedDefaults: ConfigVars = {
@@ -45,7 +47,7 @@ const hostedDefaults: ConfigVars = {
   Auth__Mode: 'closed',
 }
 
-/** Where a hosted service's traces go, how to get in there, and how many of them (docs/observability.md). */
+/** Variables for the traces of a hosted service (docs/observability.md). */
 const traceVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -82,7 +84,7 @@ export async function resolveConfigVars(
   }
 }
 
-/** What a person may have written into config-vars.json. */
+/** Returns the faults of a config-vars.json that was edited by hand. */
 function earlierProblems(earlier: Record<string, unknown>): string[] {
   return Object.entries(earlier).flatMap(([name, value]) => {
     if (!/^\w+$/.test(name)) return [`${name}: a name has letters, digits and underscores only`]
@@ -106,7 +108,9 @@ function flatten(service: Service): ConfigVars {
 const sectionOf = (name: string) => name.split('__')[0] ?? ''
 const isSetting = (name: string, sections: Set<string>) => name.includes('__') && sections.has(sectionOf(name))
 
-/** A line for each config var that is missing or wrong: the service's own rules, and those of a hosted stream and store. */
+/**
+ * A line for each config var that is missing or wrong: the service's own rules, and those of a hosted stream and store.
+ */
 async function configProblems(serviceFolder: string, vars: ConfigVars): Promise<string[]> {
   // Only who asks this needs what a service is made of, which takes a while to load.
   const { serviceProblems } = await import('../../release-image/service-settings.ts')
@@ -127,7 +131,7 @@ export interface Change {
   after: string | undefined
 }
 
-/** What differs for the names of `wanted`. Other config vars of the app are not ours, and stay. */
+/** Returns the changes to the names of `wanted`. Other config vars of the app stay as they are. */
 export function changesBetween(current: ConfigVars, wanted: Record<string, string | undefined>): Change[] {
   return Object.entries(wanted)
     .map(([name, after]) => ({ name, before: current[name], after }))

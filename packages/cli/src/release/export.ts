@@ -6,7 +6,10 @@ import { readTarget, type Target } from './operator.ts'
 import type { Output } from './output.ts'
 import { releaseFolder, shown, writePrivate } from './record.ts'
 
-/** `./orderflow export order`: writes the config vars and the manual steps of a release, and says what is to be filled in. */
+/**
+ * `./orderflow export order`: writes the config vars and the manual steps of a release, and says what is to be filled
+ * in.
+ */
 export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const target = readTarget(env)
   const { vars, problems } = await gatherConfigVars(service, env, out)

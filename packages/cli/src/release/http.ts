@@ -81,7 +81,7 @@ function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): b
   return answer.status === 429 || (answer.status >= 500 && idempotent)
 }
 
-/** What `Retry-After` says, in seconds or as a date, else twice as long each time. */
+/** Returns the delay of `Retry-After`, in seconds or as a date, else twice the last one. */
 function waitBefore(answer: Answer | Error, attempt: number): number {
   const backOff = firstDelayMs * 2 ** (attempt - 1)
   const header = answer instanceof Error ? null : answer.headers.get('retry-after')
@@ -97,7 +97,7 @@ interface Attempt {
   timeoutMs: number
 }
 
-/** Why a request got no answer, in the operator's words. Code `usage` means that trying again is of no use. */
+/** Returns the error of a request without an answer. Code `usage` means that trying again is of no use. */
 export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): ReleaseError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause

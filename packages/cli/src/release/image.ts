@@ -12,7 +12,7 @@ interface ImageFacts {
   Architecture: string
   Size: number
   Config: { User?: string }
-  /** Of engines with the containerd image store. */
+  /** Only engines with the containerd image store have it. */
   Descriptor?: { mediaType: string }
 }
 

@@ -5,11 +5,14 @@ import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
 const firstLines = 100
-/** How much is asked for after a break: more than is written in a second. */
+/** Lines to read again after a break: more than are written in a second. */
 const overlap = 500
 const reconnectMs = 1_000
 
-/** `./orderflow app-logs order`: shows the log as it grows. When a session ends it opens another and goes on after the last line. */
+/**
+ * `./orderflow app-logs order`: shows the log as it grows. When a session ends it opens another and goes on after the
+ * last line.
+ */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {
   out.hide(secretsOf(await platform.configVars()))
   const shown = createMemory()

@@ -5,13 +5,13 @@ import { ReleaseError } from './error.ts'
 export interface Target {
   /** Without a slash at its end. */
   apiUrl: string
-  /** Of its media type: application/vnd.<platform>+json. */
+  /** The name in its media type: application/vnd.<platform>+json. */
   platform: string
   /** Host, and port if any, of its container registry. */
   registry: string
 }
 
-/** What the operator chooses for one command. */
+/** The choices of the operator for one command. */
 export interface Operator extends Target {
   app: string
   token: string
@@ -80,7 +80,7 @@ export function secureUrl(name: string, value: string): string {
 }
 
 /**
- * Whether a command shall only show what it would do: `DRY_RUN`, which may be left out.
+ * Returns whether a command only shows what it would do: `DRY_RUN`, which may be left out.
  * @throws {ReleaseError} `usage` when it is neither a yes nor a no, since a guess could change what was not to be changed
  */
 export function readDryRun({ DRY_RUN: value = '' }: NodeJS.ProcessEnv): boolean {

@@ -1,4 +1,4 @@
-/** Where the words of a command go. Nothing that was declared secret is ever among them. */
+/** The output of a command. It never contains a value that was declared secret. */
 export interface Output {
   /** From now on these values are replaced by `***`, however they are escaped. */
   hide: (secrets: readonly string[]) => void

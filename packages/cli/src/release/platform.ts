@@ -3,7 +3,7 @@ import { ReleaseError } from './error.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
-/** What we read of the platform's objects. All have more fields. */
+/** The fields that we read of the platform's objects. All have more. */
 export interface App {
   name: string
   web_url: string | null
@@ -132,7 +132,7 @@ export function createPlatform(operator: Operator, send: Send): Platform {
 
 const token = 'make a token with the platform’s own tool (heroku authorizations:create) and set ACCESS_TOKEN'
 
-/** What an answer other than success means for the operator. */
+/** Returns the error for an answer other than success. */
 function platformFailure(answer: Answer, operator: Operator, request: string): ReleaseError {
   const { status } = answer
   const { apiUrl, app } = operator

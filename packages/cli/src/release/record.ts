@@ -6,11 +6,11 @@ import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
 import { ReleaseError } from './error.ts'
 
-/** How an app was before a release, so that a rollback can bring it back. It holds secrets, and its file is private. */
+/** The state of an app before a release, for a rollback. It holds secrets, and its file is private. */
 export interface Before {
   /** The newest release then; none for an app that never had one. */
   release?: { id: string; version: number }
-  /** How many web processes were wanted; none before the first image. */
+  /** The number of web processes that were wanted; undefined before the first image. */
   quantity?: number
   /** The config vars that the release is about; null where there was none. */
   configVars: Record<string, string | null>
@@ -70,7 +70,7 @@ export function openJournal(app: string, env: NodeJS.ProcessEnv): JournalFile {
   }
 }
 
-/** Where exports and journals are kept, git-ignored: `RELEASE_FOLDER`, else `.release` of this checkout. */
+/** Returns the folder of exports and journals, git-ignored: `RELEASE_FOLDER`, else `.release` of this checkout. */
 export function releaseFolder(env: NodeJS.ProcessEnv): string {
   return env.RELEASE_FOLDER || join(repository, '.release')
 }
@@ -114,7 +114,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
 interface LockOptions {
   app: string
   env: NodeJS.ProcessEnv
-  /** Told which process it waits for. */
+  /** Called with the process that holds the lock. */
   onWait: (pid: number) => void
 }
 

@@ -4,7 +4,7 @@ import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
 const dockerManifest = 'application/vnd.docker.distribution.manifest.v2+json'
-/** What newer builders push, and the platform refuses. We take it in order to say so. */
+/** Kinds of manifests that newer builders push and the platform refuses. We accept them to report that. */
 const others = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
   'application/vnd.oci.image.index.v1+json',

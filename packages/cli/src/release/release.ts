@@ -76,7 +76,7 @@ function withWayBack(error: unknown, { service, operator }: Context, changed: st
   })
 }
 
-/** What a release will do, once everything that can be checked beforehand was found in order. */
+/** The steps of a release whose preconditions have been checked. */
 interface Plan {
   app: App
   /** The name under which the image is pushed. */
@@ -164,7 +164,7 @@ function startNote({ quantity }: Before, replicas: number): string {
   return quantity === 0 ? ', and start it: it is stopped now' : ''
 }
 
-/** Of the classic builder, and of BuildKit. */
+/** Matches the steps of the classic builder and of BuildKit. */
 const isBuildStep = (line: string) => /^(Step \d+\/|#\d+ \[)/.test(line)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`

@@ -18,7 +18,10 @@ export function createStore(documentsOf: DocumentsOf) {
   }
 
   return {
-    /** Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it changed. */
+    /**
+     * Stores what `choose` makes of what is known. Answers what is stored then, whoever stored it, and whether it
+     * changed.
+     */
     save: (tenant: string, id: string, choose: (known: SparePart | undefined) => SparePart) =>
       documentsOf(tenant).change({
         key: keyOf(id),

@@ -87,7 +87,9 @@ async function resources(filter: Filter): Promise<string[]> {
   ]
 }
 
-/** One call of the engine's API over its socket. @throws {Error} what the engine answered, unless it is success or gone */
+/**
+ * One call of the engine's API over its socket. @throws {Error} what the engine answered, unless it is success or gone
+ */
 function docker<Body>(method: string, path: string): Promise<Body> {
   return new Promise((resolve, reject) => {
     const call = request({ socketPath: '/var/run/docker.sock', method, path, timeout: requestMs }, async (response) => {

@@ -28,7 +28,9 @@ export function sparePartOf(event: FullEvent<'PaymentApproved'>): SparePart {
   }
 }
 
-/** Which of two to keep: the earlier one, whichever came first, since events arrive in any order, and more than once. */
+/**
+ * Which of two to keep: the earlier one, whichever came first, since events arrive in any order, and more than once.
+ */
 export function earlier(known: SparePart | undefined, other: SparePart): SparePart {
   return known && rankOf(known) <= rankOf(other) ? known : other
 }
