@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
@@ -57,7 +57,8 @@ async function envelopeTypes(): Promise<string> {
  * the newest version of each name.
  */
 async function eventTypes(): Promise<string> {
-  const files = readdirSync(new URL('events/', schemas)).sort()
+  const folder = new URL('events/', schemas)
+  const files = existsSync(folder) ? readdirSync(folder).sort() : []
   const events = files.map((file) => {
     const [name, version] = file.split('.')
     return {

@@ -1,3 +1,4 @@
+import { ApplicationError } from '@orderflow/service-kit/application'
 import { commandGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
 import { StackError } from './lib/error.ts'
@@ -12,6 +13,16 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
+/** Returns the error to print for a failure that the user can correct; any other failure as it is. */
+function commandError(failure: unknown): unknown {
+  if (failure instanceof ApplicationError) {
+    const nextStep = 'correct the file (packages/service-kit/src/application/application.schema.json describes it)'
+    return new StackError('usage', failure.message, { nextStep, cause: failure })
+  }
+  if (isDiskFull(failure)) return diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
+  return failure
+}
+
 // A reader that leaves early (make up | head) must not end the command in the middle of its work.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
@@ -21,9 +32,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print)
 } catch (failure) {
-  const error = isDiskFull(failure)
-    ? diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
-    : failure
+  const error = commandError(failure)
   if (!(error instanceof StackError)) throw error
   process.stderr.write(`error: ${error.message}\n`)
   if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
 import { repository } from '../lib/paths.ts'
@@ -56,7 +56,7 @@ export function topicsFile(): string {
 /** Returns the valid fixtures with all fields, as examples. The others show special cases. */
 function examples(): { description: string; envelope: ReceivedEnvelope }[] {
   const folder = join(contract, 'fixtures/valid')
-  return readdirSync(folder)
+  return filesIn(folder)
     .filter((file) => file.startsWith('full-'))
     .map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')))
     .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
@@ -71,12 +71,15 @@ function publisherOf(event: string): { AppId: string; AppName: string } {
     : { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 }
 
-/** The schemas without references, by their paths. Found files that no schema has any more are undefined. */
+/** Returns the schemas without references by their paths. A file in the folder whose schema is gone is undefined. */
 export function bundledSchemas(): [string, string | undefined][] {
   const folder = 'envelope-schema/bundled'
   const wanted = [...schemaDocuments()].filter(([path]) => path.startsWith('bundled/'))
   return [
-    ...readdirSync(join(repository, folder)).map((file): [string, undefined] => [`${folder}/${file}`, undefined]),
+    ...filesIn(join(repository, folder)).map((file): [string, undefined] => [`${folder}/${file}`, undefined]),
     ...wanted.map(([path, document]): [string, string] => [`envelope-schema/${path}`, write(document)]),
   ]
 }
+
+/** Returns the names in a folder; none if it does not exist, as in a new application. */
+const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])

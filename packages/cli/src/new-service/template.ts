@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type EventName, eventTypes, isGuidField } from '@orderflow/envelope'
+import { type EventName, eventTypes, isGuidField, payloadFields } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
@@ -12,8 +12,8 @@ import { application } from '../lib/services.ts'
 export type NewPorts = Pick<ServicePorts, 'http' | 'https' | 'channel' | 'metrics' | 'daprHttp' | 'daprGrpc'>
 
 /**
- * A whole service, which is checked and linted as it stands: of spare parts, so that no word in it means anything else. It names an event only
- * where the event of the new service takes its place (placeholders.json).
+ * A whole service, of spare parts, so that no word in it means anything else. It is linted as it is. Types are checked in services that are made
+ * from it, because its event has no schema.
  */
 const folder = fileURLToPath(new URL('template', import.meta.url))
 
@@ -105,51 +105,57 @@ interface HeardEvent {
   name: string
   /** Name of its topic in generated types. */
   constant: string
-  /** Field of the Payload that is the topic's key. */
+  /** Field of the Payload, a GUID, of which the service keeps a document each. */
   key: string
 }
 
 /** The placeholders for the event in the template. */
-export const placeholder = JSON.parse(readFileSync(new URL('placeholders.json', import.meta.url), 'utf8')) as HeardEvent
+export const placeholder: HeardEvent = { name: 'SomethingHappened', constant: 'someEvents', key: 'ThingId' }
 
 /** Fields of every document, which the field of the key must not be called. */
 const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
- * Returns the event that a new service reacts to.
- * @param name without one, the first answer of the first reaction in services.json
- * @throws {StackError} `usage` for an event that no service publishes, or whose key is not one GUID
+ * Returns the event that a new service reacts to. Its key is the topic's key if that is one GUID, otherwise the first GUID of the Payload.
+ * @param name without one, the first answer of the first reaction in services.json, or the first event with a schema
+ * @throws {StackError} `usage` for an event without a schema, a topic or a GUID
  */
 export function heardEvent(name: string | undefined): HeardEvent & { topic: string } {
+  const names = [...new Set(eventTypes.map((type) => type.slice(0, type.lastIndexOf('@')) as EventName))]
   const published = Object.values(application.services).flatMap(({ produces }) => Object.values(produces).flat())
-  const event = name || application.reactions[0]?.answers[0] || published[0] || ''
-  const topic = topicOfEvent(application, event)
-  const isKnown = eventTypes.some((type) => type.startsWith(`${event}@`))
-  if (!topic || !isKnown) {
-    throw new StackError('usage', event ? `no service publishes ${event}` : 'no service publishes an event', {
-      nextStep: `EVENT is one of ${published.join(', ')}`,
+  const wanted = name || application.reactions[0]?.answers[0] || published[0] || names[0]
+  const event = names.find((known) => known === wanted)
+  if (event === undefined) {
+    throw new StackError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
+      nextStep:
+        names.length > 0 ? `EVENT is one of ${names.join(', ')}` : 'write the schema of one (docs/own-domain.md)',
     })
   }
-  const [key = '', ...others] = topic.key
-  if (others.length > 0 || !isGuid(event as EventName, key)) {
-    throw new StackError(
-      'usage',
-      `the key of ${topic.name} is ${topic.key.join(', ')}, which is not one GUID of ${event}`,
-      {
-        nextStep: 'take an EVENT of another topic',
-      },
-    )
+  const topic = topicOfEvent(application, event) ?? outsideTopic()
+  if (topic === undefined) {
+    throw new StackError('usage', `no service publishes ${event}, and outside applications have no topic or several`, {
+      nextStep: 'add it to `produces` of a service in services.json',
+    })
+  }
+  const key = [...(topic.key.length === 1 ? topic.key : []), ...payloadFields(event)].find((field) =>
+    isGuid(event, field),
+  )
+  if (key === undefined) {
+    throw new StackError('usage', `no field of ${event} is a GUID, of which the service could keep a document each`, {
+      nextStep: 'take another EVENT, or add such a field to its schema',
+    })
   }
   return { name: event, constant: topic.constant, key, topic: topic.name }
 }
 
-function isGuid(name: EventName, field: string): boolean {
-  try {
-    return isGuidField(name, field)
-  } catch {
-    return false
-  }
+/** Returns the topic of events that no service publishes; undefined without exactly one for outside applications. */
+function outsideTopic() {
+  const [topic, ...others] = application.topics.filter(({ outside }) => outside)
+  return others.length > 0 ? undefined : topic
 }
+
+/** A topic's key may be a field that this event does not have. */
+const isGuid = (event: EventName, field: string) => payloadFields(event).includes(field) && isGuidField(event, field)
 
 /** Returns what replaces each placeholder of the template. */
 function heardNames({ name, constant, key }: HeardEvent): ReadonlyMap<string, string> {

@@ -20,7 +20,12 @@ describe('the template of a service', () => {
   })
 
   it('is filled with the first expected answer, unless another event is named', () => {
-    expect(heardEvent('')).to.deep.equal({ ...omitComment(placeholder), topic: 'paymentevents' })
+    expect(heardEvent('')).to.deep.equal({
+      name: 'PaymentApproved',
+      constant: 'paymentEvents',
+      key: 'OrderId',
+      topic: 'paymentevents',
+    })
     expect(heardEvent('OrderCancelled')).to.deep.equal({
       name: 'OrderCancelled',
       constant: 'orderEvents',
@@ -30,8 +35,6 @@ describe('the template of a service', () => {
     expect(() => heardEvent('OrderLost'))
       .to.throw(StackError)
       .with.property('nextStep')
-      .that.matches(/^EVENT is one of OrderCreated, /)
+      .that.matches(/^EVENT is one of OrderCancelled, OrderCreated, /)
   })
 })
-
-const omitComment = ({ name, constant, key }: typeof placeholder) => ({ name, constant, key })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { contractFolder } from './contract-folder.ts'
 import { versionsByName } from './event-type.ts'
@@ -17,14 +17,12 @@ export const envelopeSchemas = {
   received: read('envelope.received.json', ownFolder),
 } as const
 
-/** The schema of each Payload, by event type, from the contract's files `events/<Name>.<Version>.json`. */
+/** The schema of each Payload, by event type, from the contract's files `events/<Name>.<Version>.json`. A new application has none. */
 export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
-  readdirSync(eventsFolder)
-    .sort()
-    .map((file) => {
-      const [name, version] = file.split('.')
-      return [`${name}@${version}`, read(file, eventsFolder)]
-    }),
+  (existsSync(eventsFolder) ? readdirSync(eventsFolder) : []).sort().map((file) => {
+    const [name, version] = file.split('.')
+    return [`${name}@${version}`, read(file, eventsFolder)]
+  }),
 )
 
 /** Rules of common.json by name. */

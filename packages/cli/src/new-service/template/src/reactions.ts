@@ -1,4 +1,4 @@
-import { type FullEvent, paymentEvents, tenantOf } from '@orderflow/envelope-schema'
+import { type FullEvent, someEvents, tenantOf } from '@orderflow/envelope-schema'
 import type { Reactions } from '@orderflow/service-kit'
 import { earlier, sparePartOf } from './domain/spare-part.ts'
 import type { SparePartStore } from './store.ts'
@@ -8,11 +8,11 @@ import type { SparePartStore } from './store.ts'
  * in the same way.
  */
 export function createReactions({ save }: Pick<SparePartStore, 'save'>): Reactions<boolean> {
-  async function keep(event: FullEvent<'PaymentApproved'>): Promise<boolean> {
+  async function keep(event: FullEvent<'SomethingHappened'>): Promise<boolean> {
     const told = sparePartOf(event)
     const { changed } = await save(tenantOf(event).id, told.id, (known) => earlier(known, told))
     return changed
   }
 
-  return { [paymentEvents]: { PaymentApproved: keep } }
+  return { [someEvents]: { SomethingHappened: keep } }
 }

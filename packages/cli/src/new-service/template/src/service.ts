@@ -5,7 +5,7 @@ import { createStore } from './store.ts'
 
 export const service = defineService({
   root: new URL('..', import.meta.url),
-  description: 'Spare parts: one for each PaymentApproved.',
+  description: 'Spare parts: one for each SomethingHappened.',
   produces: [],
   refusals: { 'not-found': { status: 404, title: 'Spare part not found' } },
   create({ documents }) {

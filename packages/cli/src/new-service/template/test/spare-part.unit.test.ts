@@ -3,20 +3,20 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { earlier, type SparePart, sparePartOf } from '../src/domain/spare-part.ts'
 
-const orderId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
+const thingId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 
 const approved = (at: string) =>
   createEnvelope({
-    app: { id: orderId, name: 'a-service' },
-    type: 'PaymentApproved',
+    app: { id: thingId, name: 'a-service' },
+    type: 'SomethingHappened',
     creationDate: new Date(at),
-    payload: { ...examplePayload('PaymentApproved'), OrderId: orderId },
-  }) as FullEvent<'PaymentApproved'>
+    payload: { ...examplePayload('SomethingHappened'), ThingId: thingId },
+  }) as FullEvent<'SomethingHappened'>
 
-describe('what spare-part-service keeps of an OrderId', () => {
+describe('what spare-part-service keeps of an ThingId', () => {
   it('is made of the event alone', () => {
     const event = approved('2026-11-21T10:00:00Z')
-    expect(sparePartOf(event)).to.deep.equal(sparePartOf(event)).and.to.include({ orderId, causationId: event.Id })
+    expect(sparePartOf(event)).to.deep.equal(sparePartOf(event)).and.to.include({ thingId, causationId: event.Id })
   })
 
   it('comes to the same however the events are sorted, and however many there are', () => {

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, examplePayload, paymentEvents } from '@orderflow/envelope-schema'
+import { createEnvelope, examplePayload, someEvents } from '@orderflow/envelope-schema'
 import { publisherOf, type Subject } from '@orderflow/service-kit/testing'
 
 /** What the specs of every service (packages/test-kit) need to know of this one. */
 export const subject: Subject = {
   event() {
-    const OrderId = randomUUID()
+    const ThingId = randomUUID()
     const envelope = createEnvelope({
-      app: publisherOf(paymentEvents),
-      type: 'PaymentApproved',
+      app: publisherOf(someEvents),
+      type: 'SomethingHappened',
       creationDate: new Date(),
-      payload: { ...examplePayload('PaymentApproved'), OrderId },
+      payload: { ...examplePayload('SomethingHappened'), ThingId },
     })
-    return { topic: paymentEvents, key: OrderId, envelope }
+    return { topic: someEvents, key: ThingId, envelope }
   },
 
   async effectOf(url, { key }) {
-    const response = await fetch(`${url}/v1/spare-parts?orderId=${key}`)
+    const response = await fetch(`${url}/v1/spare-parts?thingId=${key}`)
     const { items } = (await response.json()) as { items: unknown[] }
     return items[0]
   },

@@ -3,7 +3,7 @@ import { deterministicId, type FullEvent } from '@orderflow/envelope-schema'
 /** What is kept, and what the API shows. */
 export interface SparePart {
   id: string
-  orderId: string
+  thingId: string
   /** ISO 8601. */
   createdAt: string
   /** Id of the event that it came of, and the conversation and trace that the event belongs to. */
@@ -12,15 +12,15 @@ export interface SparePart {
   traceId: string
 }
 
-/** There is one for each OrderId, so the one id follows from the other. */
-export const sparePartIdOf = (orderId: string): string => deterministicId('spare-part', orderId)
+/** There is one for each ThingId, so the one id follows from the other. */
+export const sparePartIdOf = (thingId: string): string => deterministicId('spare-part', thingId)
 
-/** Returns what a PaymentApproved comes to. */
-export function sparePartOf(event: FullEvent<'PaymentApproved'>): SparePart {
-  const { OrderId: orderId } = event.Payload
+/** Returns what a SomethingHappened comes to. */
+export function sparePartOf(event: FullEvent<'SomethingHappened'>): SparePart {
+  const { ThingId: thingId } = event.Payload
   return {
-    id: sparePartIdOf(orderId),
-    orderId,
+    id: sparePartIdOf(thingId),
+    thingId,
     createdAt: event.CreationDate,
     causationId: event.Id,
     correlationId: event.CorrelationId,

@@ -14,7 +14,7 @@ import type { SparePartStore } from '../store.ts'
 
 const sparePartModel = model<SparePart>('SparePart', {
   id: guidText,
-  orderId: guidText,
+  thingId: guidText,
   createdAt: dateTime,
   causationId: guidText,
   correlationId: guidText,
@@ -27,13 +27,13 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts',
       scope: 'spare-parts:read',
-      summary: 'List all, newest arrival first; or the one of an OrderId',
-      input: { page: pageOptions, orderId: queryId('orderId', { description: 'Only what is of this OrderId.' }) },
+      summary: 'List all, newest arrival first; or the one of an ThingId',
+      input: { page: pageOptions, thingId: queryId('thingId', { description: 'Only what is of this ThingId.' }) },
       answers: { 200: 'A page of the list; `next` is null on the last one.' },
       body: pageOf(sparePartModel),
-      async handle({ page, orderId }, { tenant }) {
-        if (orderId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
-        const found = await store.find(tenant.id, sparePartIdOf(orderId))
+      async handle({ page, thingId }, { tenant }) {
+        if (thingId === undefined) return { status: 200, body: await store.page(tenant.id, page) }
+        const found = await store.find(tenant.id, sparePartIdOf(thingId))
         return { status: 200, body: { items: found ? [found] : [], next: null } }
       },
     }),
