@@ -11,7 +11,6 @@ export {
   toCloudEvent,
 } from './envelope/cloud-events.ts'
 export { createEnvelope, type NewEvent, noTenant, type Tenant, tenantOf } from './envelope/create.ts'
-export { inexactFields, inexactNumber, requireExactFields } from './envelope/exact.ts'
 export {
   completeEnvelope,
   deterministicId,
@@ -20,38 +19,48 @@ export {
   type RecordContent,
   recordId,
 } from './envelope/ids.ts'
-export { checkPayload, parseEnvelope, parseEvent, parseFullEnvelope, selectEvent } from './envelope/parse.ts'
+export {
+  checkPayload,
+  inexactFields,
+  inexactNumber,
+  parseEnvelope,
+  parseEvent,
+  parseFullEnvelope,
+  requireExactFields,
+  selectEvent,
+} from './envelope/parse.ts'
 export { maskedEvent, mayShow, meansOneOf, openFields, personalFields, personalNames } from './envelope/personal.ts'
 export { upcast } from './envelope/upcast.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
 export { deadLetterTopic } from './kafka/record.ts'
 export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'
 export { contractFolder } from './schemas/contract-folder.ts'
-export { typeOf } from './schemas/event-type.ts'
-export { type CamelCase, camelCase, camelCaseName, type PascalCase, pascalCase } from './schemas/field-names.ts'
 export {
+  type CamelCase,
+  camelCase,
+  camelCaseName,
   eventTypes,
   exampleOfField,
   examplePayload,
   fieldSchema,
   isRequiredField,
   isSamePayload,
+  type PascalCase,
+  pascalCase,
   payloadFields,
 } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
-export { guidPattern, notBlankPattern } from './schemas/schemas.ts'
+export { guidPattern, notBlankPattern, typeOf } from './schemas/schemas.ts'
 // Not by name: the contract's types extend EventPayloads, and a declaration merges only through `*`.
 export type * from './schemas/types.ts'
-export { isForeignName } from './validation/check.ts'
+export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'
+export { hiddenByParsing, scanJson } from './validation/json-text.ts'
+export { momentProblem, parseMoment } from './validation/moment.ts'
 export {
   describeProblem,
   EnvelopeError,
   type EnvelopeErrorCode,
   envelopeErrorCodes,
   type Problem,
-} from './validation/error.ts'
-export { fieldValidator, isGuidField } from './validation/field-validator.ts'
-export { hiddenByParsing, scanJson } from './validation/json-text.ts'
-export { isPlainKey, nestsTooDeep, pointerOf } from './validation/limits.ts'
-export { momentProblem, parseMoment } from './validation/moment.ts'
+} from './validation/problems.ts'

@@ -1,6 +1,5 @@
-import { partsOf, typeOf } from '../schemas/event-type.ts'
 import { bundle } from '../schemas/schema-documents.ts'
-import { payloadSchemas, type Variant, variants } from '../schemas/schemas.ts'
+import { partsOf, payloadSchemas, typeOf, type Variant, variants } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
 import type { AsyncApiChannel, AsyncApiDocument, AsyncApiMessage, AsyncApiOperation, JsonSchema } from './types.ts'
 

@@ -1,4 +1,4 @@
-import { decode } from '../envelope/decode.ts'
+import { decode } from '../envelope/parse.ts'
 import { modes, validateBytes } from '../envelope/verdict.ts'
 import { reasonOf } from '../kafka/address.ts'
 import { openPublisher, type Place } from '../kafka/publisher.ts'

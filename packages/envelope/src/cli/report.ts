@@ -1,5 +1,5 @@
 import type { Verdict } from '../envelope/verdict.ts'
-import type { Problem } from '../validation/error.ts'
+import type { Problem } from '../validation/problems.ts'
 
 /** Returns a problem as a line that editors can follow: `file:line: pointer problem; correction`. */
 export function problemLine(source: string, { pointer, message, hint }: Problem, kind = ''): string {

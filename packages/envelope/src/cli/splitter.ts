@@ -1,4 +1,4 @@
-import type { Problem } from '../validation/error.ts'
+import type { Problem } from '../validation/problems.ts'
 
 /**
  * The most that is read as one document. A Kafka broker takes no larger record unless it is told to (`message.max.bytes`), and

@@ -1,12 +1,11 @@
-import { partsOf, typeOf } from '../schemas/event-type.ts'
 import { isGuid } from '../schemas/guid.ts'
 import { bundleOf, schemaBase } from '../schemas/schema-documents.ts'
-import { payloadSchemas } from '../schemas/schemas.ts'
+import { partsOf, payloadSchemas, typeOf } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
-import { EnvelopeError } from '../validation/error.ts'
-import { isObject } from '../validation/limits.ts'
-import { decode } from './decode.ts'
+import { isObject } from '../validation/check.ts'
+import { EnvelopeError } from '../validation/problems.ts'
 import { completeEnvelope, deterministicId, type IdSource } from './ids.ts'
+import { decode } from './parse.ts'
 
 /**
  * A CloudEvent (CloudEvents 1.0.2) as an object, which is what the structured mode writes as JSON. Names of attributes are lower-case

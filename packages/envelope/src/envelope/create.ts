@@ -1,9 +1,8 @@
 import { v4 } from 'uuid'
-import { partsOf } from '../schemas/event-type.ts'
-import { newestType } from '../schemas/schemas.ts'
+import { newestType, partsOf } from '../schemas/schemas.ts'
 import type { Envelope, EventName, EventOf, EventType, PayloadOf, ReceivedEnvelope } from '../schemas/types.ts'
 import { eventFault, limitFault, together } from '../validation/check.ts'
-import { refuse } from '../validation/error.ts'
+import { refuse } from '../validation/problems.ts'
 import { withLowerCaseIds, withLowerCasePayload } from './parse.ts'
 
 /** Input for a new event. The type of `payload` follows from `type`. All ids are GUIDs. */
@@ -29,7 +28,7 @@ export interface NewEvent<T extends EventType | EventName> {
 /**
  * Returns a full envelope. Its fields are always in the same order, so that the same event is the same bytes. GUIDs are in lower
  * case, as every receiver sees them.
- * @throws {EnvelopeError} if it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, limits.ts)
+ * @throws {EnvelopeError} if it breaks the rules of a publisher (schemas/envelope.full.json, schemas/events/, check.ts)
  */
 export function createEnvelope<T extends EventType | EventName>(event: NewEvent<T>): Envelope & EventOf<T> {
   const { Name, Version } = partsOf(newestType(event.type))

@@ -1,18 +1,19 @@
-import { typeOf, versionsByName } from '../schemas/event-type.ts'
-import { knownVersions, schemaOf, type Variant } from '../schemas/schemas.ts'
+import { payloadFields } from '../schemas/field-schema.ts'
+import { knownVersions, schemaOf, typeOf, type Variant, versionsByName } from '../schemas/schemas.ts'
 import type { Envelope, EventOf, EventType, KnownEvent, ReceivedEnvelope } from '../schemas/types.ts'
 import {
   envelopeFault,
   eventFault,
   limitFault,
   payloadFault,
+  pointerOf,
   together,
   unknownEvent,
   unknownVersion,
 } from '../validation/check.ts'
-import { refuse } from '../validation/error.ts'
+import { hiddenByParsing } from '../validation/json-text.ts'
 import { nearMissIn } from '../validation/near-miss.ts'
-import { decode, isPlain } from './decode.ts'
+import { EnvelopeError, type Problem, refuse } from '../validation/problems.ts'
 
 /**
  * Returns the envelope in a Kafka value, by the tolerant rules of a receiver (schemas/envelope.received.json). Its own GUIDs are
@@ -120,4 +121,89 @@ export function withLowerCasePayload<E extends ReceivedEnvelope>(envelope: E): E
     if (typeof guid === 'string') payload[field] = guid.toLowerCase()
   }
   return { ...envelope, Payload: payload }
+}
+
+// A byte order mark is dropped, as its default says.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The JSON value in `bytes`, which are UTF-8 with or without a byte order mark. Of a duplicate key the last one counts
+ * (ECMA-262, JSON.parse). Numbers are 64-bit doubles: an integer beyond 2^53 loses digits, as RFC 7493 warns.
+ * @throws {EnvelopeError} `not-utf8` or `not-json`
+ */
+export function decode(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw notJson({ message: 'is empty', hint: 'an empty value is a tombstone, not an event' })
+  const text = decodeText(bytes)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // Not kept as the cause: V8 quotes the text around the mistake in its message.
+    throw notJson(syntaxProblem((error as Error).message))
+  }
+}
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    const problem = { pointer: '', message: 'is not UTF-8 text', hint: 'encode the JSON text as UTF-8' }
+    throw new EnvelopeError({ code: 'not-utf8', problems: [problem] }, { cause })
+  }
+}
+
+/** Only the position is taken over, and only from the end: a message that quotes the text ends in `is not valid JSON`. */
+function syntaxProblem(message: string): Omit<Problem, 'pointer'> {
+  const [, position, line, column] = / at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? []
+  // Of a text of one line its reader may know another number.
+  const place = line === '1' ? '' : ` (line ${line}, column ${column})`
+  if (position) return { message: `is not JSON: see position ${position}${place}` }
+  if (/^Unexpected end of JSON input$/.test(message)) return { message: 'is not JSON: the text ends too early' }
+  return { message: 'is not JSON' }
+}
+
+function notJson(problem: Omit<Problem, 'pointer'>): EnvelopeError {
+  return new EnvelopeError({ code: 'not-json', problems: [{ pointer: '', ...problem }] })
+}
+
+/** Returns whether the text in `bytes` has no escapes, so that `limitProblems` can skip its texts. */
+export function isPlain(bytes: Uint8Array): boolean {
+  return !bytes.includes(0x5c)
+}
+
+/** A run of characters without which a number has at most 15 digits. A double keeps 15 digits of any number that is not almost zero. */
+const manyDigits = /[\d.]{16}/
+
+/**
+ * Returns the numbers of a known event's Payload that the contract names and that lost digits when its text was read. Other numbers are
+ * data of the publisher: nothing here reads them.
+ * @param bytes the text that the event was read from
+ */
+export function inexactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): Problem[] {
+  const names = payloadFields(typeOf(event) as EventType)
+  const payload = event.Payload as Record<string, unknown>
+  const numbers = names.filter((name) => typeof payload[name] === 'number')
+  if (numbers.length === 0) return []
+  // A number that is almost zero is read as zero, however few digits it has.
+  const mayBeInexact =
+    numbers.some((name) => payload[name] === 0) || manyDigits.test(Buffer.from(bytes).toString('latin1'))
+  if (!mayBeInexact) return []
+  const inexact = hiddenByParsing(bytes).inexactNumbers.filter(([field]) => field === 'Payload')
+  return numbers
+    .filter((name) => inexact.some((keys) => keys.length === 2 && keys[1] === name))
+    .map((name) => inexactNumber(pointerOf(['Payload', name])))
+}
+
+/** Describes a number that loses digits. */
+export function inexactNumber(pointer: string): Problem {
+  const hint = 'write at most 15 digits, such as 12.5'
+  return { pointer, message: 'has more digits than a 64-bit double keeps, so its value would change', hint }
+}
+
+/**
+ * Refuses an event whose numbers lost digits.
+ * @throws {EnvelopeError} `invalid-payload`
+ */
+export function requireExactFields(event: { Name: string; Version: number; Payload: object }, bytes: Uint8Array): void {
+  const problems = inexactFields(event, bytes)
+  if (problems.length > 0) throw new EnvelopeError({ code: 'invalid-payload', problems })
 }

@@ -2,7 +2,7 @@ import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { parseGuid } from '../schemas/guid.ts'
 import { envelopeFields, fieldsOf, isGuidSchema, payloadSchemas, schemaOf } from '../schemas/schemas.ts'
 import type { EventName, EventType } from '../schemas/types.ts'
-import { isPlainKey } from '../validation/limits.ts'
+import { isPlainKey } from '../validation/check.ts'
 import { fold, nearMissIn } from '../validation/near-miss.ts'
 
 /** A field in a schema, at any depth. */

@@ -1,10 +1,8 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { typeOf } from '../schemas/event-type.ts'
-import { commonSchema, eventSchemas, fieldsOf, inline, knownVersions } from '../schemas/schemas.ts'
+import { commonSchema, eventSchemas, fieldsOf, inline, knownVersions, typeOf } from '../schemas/schemas.ts'
 import type { Envelope, EventName, FullEvent } from '../schemas/types.ts'
-import { payloadFault } from '../validation/check.ts'
-import { describeProblem } from '../validation/error.ts'
-import { isObject } from '../validation/limits.ts'
+import { isObject, payloadFault } from '../validation/check.ts'
+import { describeProblem } from '../validation/problems.ts'
 import { withLowerCasePayload } from './parse.ts'
 
 /**

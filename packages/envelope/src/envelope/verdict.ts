@@ -1,8 +1,7 @@
 import { fullFields, knownVersions } from '../schemas/schemas.ts'
-import { envelopeFault, isForeignName, limitFault, payloadFault, together } from '../validation/check.ts'
-import { EnvelopeError, type EnvelopeErrorCode, type Fault, type Problem } from '../validation/error.ts'
-import { isObject } from '../validation/limits.ts'
-import { decode, isPlain } from './decode.ts'
+import { envelopeFault, isForeignName, isObject, limitFault, payloadFault, together } from '../validation/check.ts'
+import { EnvelopeError, type EnvelopeErrorCode, type Fault, type Problem } from '../validation/problems.ts'
+import { decode, isPlain } from './parse.ts'
 
 /**
  * By whose rules a document is judged: a `publisher` sends the full envelope, a `receiver` accepts one with the six fields of

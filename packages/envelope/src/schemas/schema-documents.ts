@@ -1,6 +1,5 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { partsOf } from './event-type.ts'
-import { commonSchema, envelopeSchemas, eventSchemas, type Variant, variants } from './schemas.ts'
+import { commonSchema, envelopeSchemas, eventSchemas, partsOf, type Variant, variants } from './schemas.ts'
 
 /** Prefix of the ids of all schemas. It is only a name: nothing is served there. */
 export const schemaBase = 'https://orderflow.example/schemas/'

@@ -1,10 +1,18 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
-import { typeOf } from '../schemas/event-type.ts'
-import { knownVersions, type Variant } from '../schemas/schemas.ts'
-import type { Fault, Problem } from './error.ts'
-import { isObject, limitProblems } from './limits.ts'
+import { isRequiredField } from '../schemas/field-schema.ts'
+import {
+  commonSchema,
+  fieldOf,
+  isGuidSchema,
+  knownVersions,
+  newestType,
+  typeOf,
+  type Variant,
+} from '../schemas/schemas.ts'
+import type { EventName, EventType } from '../schemas/types.ts'
+import { sharedAjv } from './ajv.ts'
 import { nearMissIn } from './near-miss.ts'
-import { onePerPointer, toProblems } from './problems.ts'
+import { type Fault, onePerPointer, type Problem, toProblems } from './problems.ts'
 import { envelopeValidators, payloadValidators } from './validators.ts'
 
 /** The fields that identify and describe any event. */
@@ -111,4 +119,159 @@ export function limitFault(document: unknown, isPlain = false): Fault | undefine
 export function together(first: Fault | undefined, second: Fault | undefined): Fault | undefined {
   if (!first || !second) return first ?? second
   return { code: first.code, problems: onePerPointer([...first.problems, ...second.problems]) }
+}
+
+/**
+ * Levels of objects and lists, the document being the first. Without a limit, one reader stores an event that another
+ * cannot read: every parser and every database has a limit of its own (BSON's is 100, and a document may wrap an event).
+ */
+const maxLevels = 64
+
+/** Returns whether a key is a plain name that may be printed. Pointers end before other keys, which may be long or personal. */
+export const isPlainKey = (key: string): boolean => /^\w{1,64}$/.test(key)
+
+/** Fields of the envelope and of what they hold directly; below that a pointer would only be long. */
+const pointerLevels = 2
+
+/** An object or a list: the document, or what another one holds under a key. */
+interface Branch {
+  value: object
+  within?: { branch: Branch; key: string }
+}
+
+const tooLarge = { message: 'has a number that is too large for a 64-bit double' }
+const tooDeep = {
+  pointer: '',
+  message: `nests deeper than ${maxLevels} levels`,
+  hint: 'objects and lists count, the document being the first: flatten it, or send what is deep as a text',
+}
+const notPortable = {
+  message: 'has U+0000 or a lone surrogate in a text or key',
+  hint: 'leave it out: not every language and database can hold it',
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+type Flaw = Omit<Problem, 'pointer'>
+
+/** Returns the flaw of a value or key itself, without its content. */
+function flawOf(value: unknown): Flaw | undefined {
+  if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) return notPortable
+  return value === Infinity || value === -Infinity ? tooLarge : undefined
+}
+
+/**
+ * Whether a document has more levels than an event may have. Goes level by level: what recurs through it instead, as masking and drawing
+ * do, may end at any depth beyond.
+ */
+export function nestsTooDeep(document: unknown): boolean {
+  let branches = [document].filter(isObject)
+  for (let level = 0; level < maxLevels; level += 1) {
+    branches = branches.flatMap((branch) => Object.values(branch).filter(isObject))
+  }
+  return branches.length > 0
+}
+
+/** Returns whether limitProblems would find nothing. It runs for every event, so it keeps no pointers and lists no keys. */
+function keepsLimits(value: unknown, levels: number, isPlain: boolean): boolean {
+  if (typeof value === 'string') return isPlain || flawOf(value) === undefined
+  if (!isObject(value)) return flawOf(value) === undefined
+  if (levels === 0) return false
+  if (Array.isArray(value)) return value.every((item) => keepsLimits(item, levels - 1, isPlain))
+  for (const key in value) {
+    if (!isPlain && flawOf(key)) return false
+    if (!keepsLimits((value as Record<string, unknown>)[key], levels - 1, isPlain)) return false
+  }
+  return true
+}
+
+/**
+ * What JSON can write and no schema can refuse in every language: nesting without end; numbers that no 64-bit double can
+ * hold (JSON.parse reads 1e400 as Infinity, which would be written back as null); and texts and keys with U+0000, which
+ * MongoDB refuses in a key and PostgreSQL anywhere, or with a lone surrogate, which UTF-8 cannot write (RFC 7493,
+ * section 2.1). Walks with its own stack, since `document` may nest deeper than the call stack.
+ * @param isPlain whether it was read from UTF-8 text without a backslash: then no text or key can be wrong, for JSON writes
+ * both only as an escape
+ * @returns one problem for each pointer
+ */
+export function limitProblems(document: unknown, isPlain = false): Problem[] {
+  if (keepsLimits(document, maxLevels, isPlain)) return []
+  if (nestsTooDeep(document)) return [tooDeep]
+  const problems = new Map<string, Problem>()
+  const report = (flaw: Flaw, keys: string[]) => {
+    const pointer = pointerOf(keys)
+    if (!problems.has(pointer)) problems.set(pointer, { pointer, ...flaw })
+  }
+  const flaw = flawOf(document)
+  if (flaw) report(flaw, [])
+  const waiting: Branch[] = isObject(document) ? [{ value: document }] : []
+  for (let branch = waiting.pop(); branch; branch = waiting.pop()) {
+    const { value } = branch
+    for (const key of Object.keys(value)) {
+      const child = (value as Record<string, unknown>)[key]
+      const ofKey = flawOf(key)
+      if (ofKey) report(ofKey, keysTo(branch))
+      const ofChild = flawOf(child)
+      if (ofChild) report(ofChild, [...keysTo(branch), key])
+      if (isObject(child)) waiting.push({ value: child, within: { branch, key } })
+    }
+  }
+  return [...problems.values()]
+}
+
+/** Returns the path of keys to a branch. It is computed only for a flaw, because nearly no event has one. */
+function keysTo({ within }: Branch): string[] {
+  return within ? [...keysTo(within.branch), within.key] : []
+}
+
+/** Returns the pointer of a value by its keys, or of the nearest value around it that may be named. */
+export function pointerOf(keys: string[]): string {
+  const unnamed = keys.findIndex((key, index) => index >= pointerLevels || !isPlainKey(key))
+  return keys
+    .slice(0, unnamed < 0 ? keys.length : unnamed)
+    .map((key) => `/${key}`)
+    .join('')
+}
+
+/** A field of a Payload: its event type, or the name of the event for its newest version, and its name. */
+type PayloadField = readonly [type: EventType | EventName, field: string]
+
+/**
+ * Returns a validator for another JSON document, such as a request's body, whose fields become fields of an event. Each field obeys the
+ * rules of its payload field, in that version of the event, and the limits of every event (`limitProblems`). A field is required if the
+ * payload's is.
+ * @returns a function that lists every problem of a document
+ */
+export function fieldValidator(fields: Record<string, PayloadField>): (body: unknown) => Problem[] {
+  const validate = compileFields(fields)
+  const names = Object.keys(fields)
+  return (body) => {
+    const problems = validate(body) ? [] : toProblems(validate.errors ?? [])
+    const given = Object(body) as Record<string, unknown>
+    return onePerPointer([...problems, ...limitProblems(Object.fromEntries(names.map((name) => [name, given[name]])))])
+  }
+}
+
+/**
+ * Returns whether a payload field is a GUID, which receivers see in lower case.
+ * @throws {Error} when the type's schema does not name the field
+ */
+export function isGuidField(type: EventType | EventName, field: string): boolean {
+  return isGuidSchema(fieldOf(type, field))
+}
+
+/** Compiles a validator of an object whose fields follow fields of payloads. */
+function compileFields(fields: Record<string, PayloadField>): ValidateFunction {
+  const all = Object.entries(fields)
+  const properties = all.map(([name, [type, field]]) => {
+    const { href } = new URL(`events/${newestType(type).replace('@', '.')}.json#/properties/${field}`, commonSchema.$id)
+    return [name, { $ref: href }]
+  })
+  return sharedAjv().compile({
+    type: 'object',
+    required: all.filter(([, [type, field]]) => isRequiredField(type, field)).map(([name]) => name),
+    properties: Object.fromEntries(properties),
+  })
 }

@@ -42,7 +42,7 @@ const mostKeys = 3
 const mostFound = 20
 
 /** What `JSON.parse` hides. Each finding has the keys that lead to it; in a list, the keys that lead to the list. */
-export interface HiddenByParsing {
+interface HiddenByParsing {
   /** Keys that an object has twice: parsers do not agree which one they use (RFC 8259, section 4). */
   duplicateKeys: string[][]
   /** Numbers that change when they are read as a 64-bit double (RFC 8259, section 6). */
@@ -107,7 +107,7 @@ function numberAt(text: Uint8Array, begin: number, end: number): { from: number;
 }
 
 /** Returns whether a double keeps the value of a JSON number. `0.1` and `42.50` are exact: they are written back as the same value. */
-export function isExact(number: string): boolean {
+function isExact(number: string): boolean {
   const written = decimalOf(number)
   const read = decimalOf(String(Number(number)))
   return written !== undefined && written === read

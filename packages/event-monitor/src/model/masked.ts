@@ -16,7 +16,7 @@ interface Masked {
 }
 
 /**
- * Levels of a document to show: those of any event (packages/envelope/src/validation/limits.ts), or fewer, down to its
+ * Levels of a document to show: those of any event (packages/envelope/src/validation/check.ts), or fewer, down to its
  * own fields.
  */
 const levelsShown = [64, 3, 2, 1]
