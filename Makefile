@@ -58,8 +58,14 @@ check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas bes
 	@$(orderflow) lint
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}
 
+# An application of its own has neither tools/ nor the tests of this repository (docs/own-domain.md).
 test: ## All tests, with everything they need: before a merge (8 minutes; 10 where nothing is remembered, at first 20)
+ifneq ($(wildcard tools/Makefile),)
 	@$(run) test/side-by-side.ts -C tools unit,test-local test-page test-containers
+else
+	@$(MAKE) --no-print-directory check
+	@$(bin)/mocha '*-service/test/**/*.test.ts'
+endif
 
 new-service: ## Make a service that runs, to go on from: NAME=shipping-service [EVENT=...] (docs/new-service.md)
 	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}

@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
  * More statements than the monitor has for one database, since no text contains a value
- * (test/lint/no-values-in-sql.grit).
+ * (packages/cli/lint/no-values-in-sql.grit).
  */
 const maxStatements = 50
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
+import { repository } from '../../src/lib/paths.ts'
 
 const declared = `const call = (...values) => values
 const [first, data] = [[], []]
