@@ -21,7 +21,7 @@ help: ## List the targets, those that a newcomer wants first
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(orderflow) up
 
-demo: ## Place an order and watch its events until it is paid
+demo: ## Run the demo of services.json and show its events: an order until it is paid
 	@$(orderflow) demo
 
 observe: ## Start everything, or go on, with what watches it: traces, metrics, alerts, and where to look (docs/observability.md)
@@ -31,7 +31,7 @@ status: ## Show what should run, how it is and since when; fails when something 
 	@$(orderflow) status
 
 # With exec, for a shell in between would make a failure of Ctrl-C.
-logs: ## Follow all logs, or one: [SERVICE=order-service] [FOLLOW=0 shows their end only, as it does outside a terminal]
+logs: ## Follow all logs, or one: [SERVICE=...] [FOLLOW=0 shows their end only, as it does outside a terminal]
 	@exec $(orderflow) logs $${SERVICE:+"$$SERVICE"} $${FOLLOW:+"--follow=$$FOLLOW"}
 
 down: ## Stop all of it; data stays

@@ -20,7 +20,7 @@ describe('packages/cli/observe', () => {
   })
 
   it('has alerts that fire when they should, and only then', async () => {
-    expect(await run('test', 'rules', 'alerts.test.yml')).to.contain('SUCCESS')
+    expect(await run('test', 'rules', '../test/observe/alerts.test.yml')).to.contain('SUCCESS')
   })
 
   it('has rules that Prometheus takes, and finds nothing to blame', async () => {

@@ -49,7 +49,8 @@ export const commandGroups: CommandGroups = {
       run: async (given) => (await ofStack()).up(stackSettings(given), given.signal()),
     },
     demo: {
-      summary: 'Place an order and watch its events until it is paid; API_KEY is the caller’s key',
+      summary:
+        'Send the request that services.json declares as the demo, and show its events; API_KEY is the caller’s key',
       run: async () => (await import('./commands/demo.ts')).demo(process.env),
     },
     observe: {
@@ -190,7 +191,7 @@ export const commandGroups: CommandGroups = {
       summary: 'List API keys, create one, or revoke one',
       parameters: '[list|create|revoke] [NAME|PREFIX]',
       options: {
-        scopes: { value: 'SCOPES', summary: 'create: what it may do, such as "orders:read orders:write"' },
+        scopes: { value: 'SCOPES', summary: 'create: what it may do, such as "events:read events:operate"' },
         tenant: { value: 'TENANT', summary: 'create: whose data it reaches' },
       },
       run: async ({ args: [action, subject], text }) =>

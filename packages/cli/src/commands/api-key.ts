@@ -19,7 +19,7 @@ interface ApiKeyRequest {
   tenant: string | undefined
 }
 
-const usage = './orderflow api-key create shop --scopes "orders:read orders:write" [--tenant acme]'
+const usage = './orderflow api-key create shop --scopes "events:read" [--tenant acme]'
 
 /**
  * `./orderflow api-key`: creates a key, which is shown only once and is valid at once; or revokes one by its prefix, which running services
@@ -81,11 +81,9 @@ function readScopes(text = ''): string[] {
   const wrong = scopes.filter((scope) => !isScope(scope))
   if (scopes.length > 0 && wrong.length === 0) return scopes
   const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? --scopes is missing'
-  throw new StackError(
-    'usage',
-    `${what}; a scope is orders:read, orders:write and so on, as the services' pages tell`,
-    { nextStep: usage },
-  )
+  throw new StackError('usage', `${what}; the pages of the services name the scopes, such as events:read`, {
+    nextStep: usage,
+  })
 }
 
 /** Writes the file in one step, since services read it at each change. Other users may read it: those of containers. */

@@ -1,6 +1,9 @@
 import { batch, signal } from '@preact/signals'
 import { options } from 'preact'
 
+/** The page's path without a trailing slash: empty, or the prefix of a proxy. Scripts are in `assets/` below it. */
+export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
+
 const ownPath = (pathname: string) => pathname.slice(root.length) || '/'
 
 /** The address, below the page's root. */
@@ -49,9 +52,6 @@ export function followLinks(): void {
     go(to + link.search)
   })
 }
-
-/** The page's path without a trailing slash: empty, or the prefix of a proxy. Scripts are in `assets/` below it. */
-export const root = new URL('..', import.meta.url).pathname.slice(0, -1)
 
 /** Makes links to paths such as `/dead` relative to the page's root. */
 export function rootLinks(): void {

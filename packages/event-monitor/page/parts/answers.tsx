@@ -49,7 +49,7 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export const TryDemo = () => (
   <p>
-    Place an order: <code>make demo</code>. It appears here within a second.
+    Run <code>make demo</code>. Its events appear here within a second.
   </p>
 )
 

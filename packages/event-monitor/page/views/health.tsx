@@ -114,7 +114,7 @@ function Latency({ latency }: { latency: HealthView['latency'] }) {
       <h2>From cause to reaction, last minute</h2>
       {latency.length === 0 ? (
         <p class="quiet">
-          No reaction in the last minute. Place an order: <code>make demo</code>
+          No reaction in the last minute. Try <code>make demo</code>
         </p>
       ) : (
         <div class="table-box">
