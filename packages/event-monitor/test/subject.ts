@@ -22,11 +22,11 @@ const cases: Record<string, BadRequest> = {
   },
   'a limit of none': { ...get('/v1/events?limit=0'), status: 400, pointers: ['limit'], tells: /1 to 100/ },
   'an id that is none': { ...get('/v1/conversations/1'), status: 400, pointers: ['correlationId'], tells: /GUID/ },
-  'a place that is none': {
+  'an invalid record position': {
     ...get('/v1/events/orderevents/x/0'),
     status: 400,
     pointers: ['offset'],
-    tells: /number of a partition/,
+    tells: /a record position is a topic/,
   },
   'a look without a reason': {
     ...post('/v1/events/orderevents/0/0/reveal', {}),

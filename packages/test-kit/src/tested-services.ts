@@ -1,4 +1,4 @@
-import type { EventType } from '@orderflow/envelope'
+import { type EventType, eventTypes } from '@orderflow/envelope'
 import {
   type BaseSettings,
   createDocuments,
@@ -65,6 +65,6 @@ function partsOf(definition: ServiceDefinition, settings: BaseSettings): Service
 /** Returns the services that react to events. */
 export const reacting = (services: readonly TestedService[]): TestedService[] => services.filter(doesConsume)
 
-/** Returns the types of the events that a service handles on a topic. */
+/** Returns all versions of the events of a topic that a service handles. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>
-  Object.keys(parts.reactions[topic] ?? {}) as EventType[]
+  eventTypes.filter((type) => Object.hasOwn(parts.reactions[topic] ?? {}, type.slice(0, type.lastIndexOf('@'))))
