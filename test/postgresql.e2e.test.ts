@@ -51,14 +51,14 @@ describe('as processes of one machine with PostgreSQL', () => {
       await orderWith(orderUrl(stack), id, 'Paid')
       await make('down')
       expect(await make('up', 'STORE=sqlite')).to.contain(
-        'store: sqlite; what postgresql has stays in .stack/data/postgresql, and make up STORE=postgresql goes on with it',
+        'store: sqlite; the data of postgresql stays in .stack/data/postgresql, and make up STORE=postgresql continues with it',
       )
       expect(await orderIs(id)).to.equal(404)
       expect(await make('status')).not.to.contain('postgresql')
       expect(await make('rebuild', 'SERVICE=order-service')).to.match(/^orderevents: [1-9]\d* read: [1-9]\d* applied/m)
       expect(await orderIs(id)).to.equal(200)
       await make('down')
-      expect(await make('up', 'STORE=postgresql')).to.contain('what sqlite has stays in .stack/data/order.db')
+      expect(await make('up', 'STORE=postgresql')).to.contain('the data of sqlite stays in .stack/data/order.db')
       expect(await orderIs(id)).to.equal(200)
     })
   })

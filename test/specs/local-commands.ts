@@ -70,7 +70,7 @@ export function localCommands(running: () => StartedCheckout): void {
 
     it('./orderflow publisher says that Kafka asks nobody, and refuses a name that could not be a user elsewhere', async () => {
       const printed = succeeded(await running().orderflow(['publisher', 'legacy']))
-      expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} asks nobody who he is`)
+      expect(printed).to.contain(`Kafka at ${running().kafka.bootstrapBrokers[0]} does not authenticate clients`)
       expect(orderflowFailed(await running().orderflow(['publisher', 'order-service']))).to.match(
         /^error: .*services\nnext: /m,
       )

@@ -110,7 +110,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
       const fixture = 'envelope-schema/fixtures/valid/full-payment-approved.json'
       const published = orderflowFailed(await stack.orderflow(['publish', fixture]))
-      expect(published).to.contain('nobody outside publishes to paymentevents')
+      expect(published).to.contain('outside applications may not publish to paymentevents')
       const { AppId, AppName } = reduced()
       const letters = await setAside(paymentEvents, approvalOf(id, { AppId, AppName }))
       const [letter] = Object.values(letters)

@@ -49,7 +49,9 @@ function make(records: ApiKeyRecord[], asked: Parameters<typeof createApiKey>[0]
   write([...records, record])
   print(key)
   print()
-  print(`That is the key of ${record.name}. It is shown this once: here only its hash is kept (${shownFile()}).`)
+  print(
+    `That is the key of ${record.name}. It is shown only once: this checkout keeps its hash alone (${shownFile()}).`,
+  )
   print(`next: curl -H "Authorization: Bearer $KEY" ..., and ./orderflow api-key revoke ${record.prefix} to revoke it`)
 }
 

@@ -56,7 +56,7 @@ function requireAccepted({ topic, value }: EventRecord): void {
   try {
     parseEvent(value)
     if (outsideTopics.includes(topic)) return
-    throw new StackError('usage', `nobody outside publishes to ${topic} (docs/trust.md)`, {
+    throw new StackError('usage', `outside applications may not publish to ${topic} (docs/trust.md)`, {
       nextStep: 'send it as it is with --raw to see a dead letter',
     })
   } catch (error) {

@@ -54,7 +54,7 @@ function requireKnown(name: string, publishers: string[], isWanted: boolean): vo
 
 function printOpen({ bootstrapBrokers }: KafkaConnection): void {
   print(
-    `Kafka at ${bootstrapBrokers.join()} asks nobody who he is: without containers every program of this machine may publish.`,
+    `Kafka at ${bootstrapBrokers.join()} does not authenticate clients: without containers every program of this machine may publish.`,
   )
   print('In containers (make up STACK=docker) each application outside has a user of its own.')
 }
@@ -75,7 +75,7 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
     ['sasl.password', password],
     ['ssl.ca.location', certificateFile],
   ]
-  print(`${name} may write ${outsideTopics.join()}, and nothing else. The password is shown this once.`)
+  print(`${name} may write ${outsideTopics.join()}, and nothing else. The password is shown only once.`)
   print()
   for (const line of table(settings)) print(line)
   print()

@@ -92,7 +92,7 @@ async function initialize(data: string, secret: string): Promise<void> {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
     throw new StackError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
       cause,
-      nextStep: 'mend what initdb says, then this again',
+      nextStep: 'correct what initdb reports, then run this again',
     })
   }
 }

@@ -184,7 +184,7 @@ async function bootFailure(name: string, message: string): Promise<ReleaseError>
   const lines: string[] = []
   await docker(['logs', '--tail', '20', name], { onLine: (line) => lines.push(line) })
   return new ReleaseError('image', `${message}; its last lines:\n${lines.join('\n')}`, {
-    nextStep: 'mend the service; make test has its tests',
+    nextStep: 'correct the service; make test runs its tests',
   })
 }
 

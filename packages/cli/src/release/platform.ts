@@ -159,7 +159,7 @@ function platformFailure(answer: Answer, operator: Operator, request: string): R
       if (status >= 500)
         return fail(`the platform has a fault (${status})${said}`, 'see its status page; run this again later')
       if (status >= 400)
-        return fail(`the platform refuses ${request} (${status})${said}`, 'mend what it says, run this again')
+        return fail(`the platform refuses ${request} (${status})${said}`, 'correct what it reports, and run this again')
       return fail(`${apiUrl} does not answer as the platform’s API does (${status})`, 'check PLATFORM_API_URL')
   }
 }

@@ -108,7 +108,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
     if (!(error instanceof SyntaxError)) throw error
   }
   // Not the parser's words: they quote the file, which has secrets.
-  throw new ReleaseError('usage', `${file} is not a JSON object`, { nextStep: 'mend it, or remove it' })
+  throw new ReleaseError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 
 interface LockOptions {
