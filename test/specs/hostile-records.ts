@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { orderUrl, orderWith, paymentUrl, send } from '@orderflow/chaos/clients/api'
 import { reduced } from '@orderflow/chaos/clients/envelopes'
 import { paymentEvents } from '@orderflow/envelope-schema'
@@ -178,6 +179,8 @@ async function publish(stack: RunningStack, records: HostileRecord[]): Promise<s
   try {
     const places: string[] = []
     for (const [index, { topic, key, value, headers }] of records.entries()) {
+      // Records with the same content that arrive in the same millisecond are one record, and have one dead letter.
+      if (!value && !key) await setTimeout(2)
       const message = { topic, partition: index % partitions.length, ...(key && { key }), value: value as Buffer }
       const { offsets } = await producer.send({ messages: [{ ...message, headers: new Map(headers) }], acks: -1 })
       places.push(`${topic}/${offsets?.[0]?.partition}/${offsets?.[0]?.offset}`)
