@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, personalFields } from '@orderflow/envelope'
+import { contractFolder, eventTypes, personalFields } from '@orderflow/envelope'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'
@@ -63,7 +63,7 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-const folder = new URL('events/', import.meta.resolve('@orderflow/envelope-schema/schemas/common.json'))
+const folder = new URL('schemas/events/', contractFolder)
 const schemas = new Map(
   eventTypes.map((type) => [
     type as string,
