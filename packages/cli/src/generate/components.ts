@@ -133,7 +133,8 @@ export function resiliencyFile(): string {
   )
   return `${generated(`Infrastructure faults are retried for ever, one second apart: an event is never given up while a store or broker is down.
 (Dapr's exponential policy ends after 15 minutes whatever maxRetries says.) This must be a file of its own: the sidecar reads
-only the first document of a file for resiliency.`)}apiVersion: dapr.io/v1alpha1
+only the first document of a file for resiliency. To change the times, edit resiliencyFile in
+packages/cli/src/generate/components.ts.`)}apiVersion: dapr.io/v1alpha1
 kind: Resiliency
 metadata:
   name: resiliency
