@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
+import { ownLintRules } from './lint-rules.ts'
 
 const declared = `const call = (...values) => values
 const [first, data] = [[], []]
@@ -40,26 +36,8 @@ const accepted = [
 ]
 
 describe('the lint rule about arguments', () => {
-  let folder = ''
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'orderflow-lint-'))
-    const { plugins } = JSON.parse(readFileSync(join(repository, 'biome.json'), 'utf8'))
-    const own = plugins.map((plugin: { path: string }) => ({ ...plugin, path: join(repository, plugin.path) }))
-    writeFileSync(join(folder, 'biome.json'), JSON.stringify({ plugins: own, linter: { rules: { preset: 'none' } } }))
-  })
-  after(() => rmSync(folder, { recursive: true }))
-
-  /** Lints a file and returns the messages about it. */
-  function problems(statement: string, path: string): string[] {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), `${declared}${statement}\n`)
-    const biome = join(repository, 'node_modules/.bin/biome')
-    const { stdout } = spawnSync(process.execPath, [biome, 'lint', '--reporter=json', path], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-    return JSON.parse(stdout).diagnostics.map(({ message }: { message: string }) => message)
-  }
+  const lint = ownLintRules()
+  const problems = (statement: string, path: string) => lint(`${declared}${statement}\n`, path)
 
   for (const statement of refused) {
     it(`refuses ${statement}`, () => {

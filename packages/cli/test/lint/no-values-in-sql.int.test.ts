@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { repository } from '../../src/lib/paths.ts'
+import { ownLintRules } from './lint-rules.ts'
 
 const value = '$' + '{value}'
 const refused = [
@@ -15,24 +11,8 @@ const refused = [
 const accepted = ['`SELECT * FROM events WHERE at = ?`', "'LIMIT ?'", `\`the limit of ${value}\``]
 
 describe('the lint rule about values in SQL', () => {
-  let folder = ''
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'orderflow-lint-'))
-    const { plugins } = JSON.parse(readFileSync(join(repository, 'biome.json'), 'utf8'))
-    const own = plugins.map((plugin: { path: string }) => ({ ...plugin, path: join(repository, plugin.path) }))
-    writeFileSync(join(folder, 'biome.json'), JSON.stringify({ plugins: own, linter: { rules: { preset: 'none' } } }))
-  })
-  after(() => rmSync(folder, { recursive: true }))
-
-  /** Lints a file with some texts and returns the messages about it. */
-  function problems(texts: string[], path: string): string[] {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), texts.map((text) => `use(${text})\n`).join(''))
-    const biome = join(repository, 'node_modules/.bin/biome')
-    const options = { cwd: folder, encoding: 'utf8' as const }
-    const { stdout } = spawnSync(process.execPath, [biome, 'lint', '--reporter=json', path], options)
-    return JSON.parse(stdout).diagnostics.map(({ message }: { message: string }) => message)
-  }
+  const lint = ownLintRules()
+  const problems = (texts: string[], path: string) => lint(texts.map((text) => `use(${text})\n`).join(''), path)
 
   it('refuses a value in the text of a statement', () => {
     for (const text of refused) {
