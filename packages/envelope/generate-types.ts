@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compile } from 'json-schema-to-typescript'
 import { contractFolder } from './src/schemas/contract-folder.ts'
-import { inline } from './src/schemas/schemas.ts'
+import { eventSchemas, inline, knownVersions, newestType } from './src/schemas/schemas.ts'
 
 type Schema = Parameters<typeof compile>[0]
 
@@ -57,24 +57,13 @@ async function envelopeTypes(): Promise<string> {
  * the newest version of each name.
  */
 async function eventTypes(): Promise<string> {
-  const folder = new URL('events/', schemas)
-  const files = existsSync(folder) ? readdirSync(folder).sort() : []
-  const events = files.map((file) => {
-    const [name, version] = file.split('.')
-    return {
-      file,
-      event: name as string,
-      version: Number(version),
-      type: `${name}@${version}`,
-      name: `${name}V${version}`,
-    }
-  })
-  const types = await Promise.all(events.map(({ file, name }) => compilePayload(read(`events/${file}`), name)))
-  const payloads = events.map(({ type, name }) => `    '${type}': ${name}\n`).join('')
-  // Versions as numbers: the tenth is newer than the second, and sorts before it.
-  const inOrder = events.toSorted((one, other) => one.version - other.version)
-  const newest = Object.entries(Object.fromEntries(inOrder.map(({ event, type }) => [event, type]))).sort()
-  const newestTypes = newest.map(([event, type]) => `    ${event}: '${type}'\n`).join('')
+  const nameOf = (type: string) => type.replace('@', 'V')
+  const types = await Promise.all(Array.from(eventSchemas, ([type, schema]) => compilePayload(schema, nameOf(type))))
+  const payloads = Array.from(eventSchemas.keys(), (type) => `    '${type}': ${nameOf(type)}\n`).join('')
+  const newestTypes = [...knownVersions.keys()]
+    .sort()
+    .map((name) => `    ${name}: '${newestType(name)}'\n`)
+    .join('')
   const added = `  interface EventPayloads {\n${payloads}  }\n\n  interface NewestTypes {\n${newestTypes}  }\n`
   return [banner, ...types, `declare module '@orderflow/envelope' {\n${added}}\n`].join('\n')
 }

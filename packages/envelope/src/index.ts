@@ -39,6 +39,7 @@ export {
   type CamelCase,
   camelCase,
   camelCaseName,
+  eventNames,
   eventTypes,
   exampleOfField,
   examplePayload,
@@ -51,7 +52,7 @@ export {
 } from './schemas/field-schema.ts'
 export { isGuid, parseGuid } from './schemas/guid.ts'
 export { bundle, schemaDocuments } from './schemas/schema-documents.ts'
-export { guidPattern, notBlankPattern, typeOf } from './schemas/schemas.ts'
+export { eventSchemas, guidPattern, newestType, notBlankPattern, typeOf } from './schemas/schemas.ts'
 // Not by name: the contract's types extend EventPayloads, and a declaration merges only through `*`.
 export type * from './schemas/types.ts'
 export { fieldValidator, isForeignName, isGuidField, isPlainKey, nestsTooDeep, pointerOf } from './validation/check.ts'

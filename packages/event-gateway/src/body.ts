@@ -1,4 +1,4 @@
-import { type EventType, eventTypes, examplePayload, scanJson } from '@orderflow/envelope'
+import { eventNames, examplePayload, newestType, scanJson } from '@orderflow/envelope'
 import type { Input } from '@orderflow/service-kit'
 import { GatewayError } from './gateway-error.ts'
 
@@ -10,19 +10,17 @@ const limits = { maxBytes: 4 * 1024 * 1024, maxHeldBytes: 64 * 1024 * 1024 }
 
 /** Returns an example of a reduced envelope, in the newest version of an event; undefined without an event. */
 export function exampleOf(event: string | undefined): object | undefined {
-  const type = eventTypes.findLast((each) => each.startsWith(`${event}@`))
-  if (!type) return undefined
+  const name = eventNames.find((known) => known === event)
+  if (!name) return undefined
   return {
     AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b',
     AppName: 'older-application',
-    Version: versionIn(type),
-    Name: event,
+    Version: Number(newestType(name).split('@')[1]),
+    Name: name,
     CreationDate: '2026-11-21T09:30:00+01:00',
-    Payload: examplePayload(type),
+    Payload: examplePayload(name),
   }
 }
-
-const versionIn = (type: EventType) => Number(type.split('@')[1])
 
 /** Reads one envelope, a list of envelopes, or one envelope per line. It does not validate them. */
 export const envelopesInput = (example: object | undefined): Input<Item[]> => ({

@@ -1,9 +1,10 @@
-import { type EventType, eventTypes } from '@orderflow/envelope'
+import type { EventType } from '@orderflow/envelope'
 import {
   type BaseSettings,
   createDocuments,
   createLog,
   createParts,
+  handledTypes,
   readSettings,
   type ServiceDefinition,
   type ServiceParts,
@@ -67,4 +68,4 @@ export const reacting = (services: readonly TestedService[]): TestedService[] =>
 
 /** Returns all versions of the events of a topic that a service handles. */
 export const typesOn = ({ parts }: Pick<TestedService, 'parts'>, topic: string): EventType[] =>
-  eventTypes.filter((type) => Object.hasOwn(parts.reactions[topic] ?? {}, type.slice(0, type.lastIndexOf('@'))))
+  handledTypes(parts.reactions[topic] ?? {})

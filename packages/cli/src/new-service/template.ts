@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type EventName, eventTypes, isGuidField, payloadFields } from '@orderflow/envelope'
+import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
 import { topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
@@ -121,14 +121,15 @@ const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
  * @throws {StackError} `usage` for an event without a schema, a topic or a GUID
  */
 export function heardEvent(name: string | undefined): HeardEvent & { topic: string } {
-  const names = [...new Set(eventTypes.map((type) => type.slice(0, type.lastIndexOf('@')) as EventName))]
   const published = Object.values(application.services).flatMap(({ produces }) => Object.values(produces).flat())
-  const wanted = name || application.reactions[0]?.answers[0] || published[0] || names[0]
-  const event = names.find((known) => known === wanted)
+  const wanted = name || application.reactions[0]?.answers[0] || published[0] || eventNames[0]
+  const event = eventNames.find((known) => known === wanted)
   if (event === undefined) {
     throw new StackError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
       nextStep:
-        names.length > 0 ? `EVENT is one of ${names.join(', ')}` : 'write the schema of one (docs/own-domain.md)',
+        eventNames.length > 0
+          ? `EVENT is one of ${eventNames.join(', ')}`
+          : 'write the schema of one (docs/own-domain.md)',
     })
   }
   const topic = topicOfEvent(application, event) ?? outsideTopic()

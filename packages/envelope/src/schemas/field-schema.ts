@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { commonSchema, fieldOf, inline, isGuidSchema, payloadSchemas, schemaOf } from './schemas.ts'
+import { commonSchema, fieldOf, inline, isGuidSchema, knownVersions, payloadSchemas, schemaOf } from './schemas.ts'
 import type { EventName, EventType, PayloadOf } from './types.ts'
 
 /** The keywords of these schemas that OpenAPI 3.0 shares with JSON Schema, and our extension `x-pii`. */
@@ -22,8 +22,11 @@ export function fieldSchema(type: EventType | EventName, field: string): Record<
   return Object.fromEntries(found.map((keyword) => [keyword, described[keyword]]))
 }
 
-/** Every event type that has a schema. The cast is for this package alone: without a contract, there is no EventType. */
+/** Every event type that has a schema. The cast here and below is for this package alone: without a contract, there is no EventType. */
 export const eventTypes = [...payloadSchemas.keys()] as unknown as readonly EventType[]
+
+/** Every event name that has a schema. */
+export const eventNames = [...knownVersions.keys()] as unknown as readonly EventName[]
 
 /** Returns the fields that the schema of a payload names, in its order. */
 export function payloadFields(type: EventType | EventName): readonly string[] {

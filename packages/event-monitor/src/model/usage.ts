@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { contractFolder, eventTypes, personalFields } from '@orderflow/envelope'
+import { eventSchemas, eventTypes, personalFields } from '@orderflow/envelope'
 import type { Publisher, SchemaUse } from '../api/system.ts'
 import { tally } from './counts.ts'
 import { isFaulty, type Kind, typeText } from './kind.ts'
@@ -63,14 +62,6 @@ interface Role {
   publishes: Readonly<Record<string, readonly string[]>>
 }
 
-const folder = new URL('schemas/events/', contractFolder)
-const schemas = new Map(
-  eventTypes.map((type) => [
-    type as string,
-    JSON.parse(readFileSync(new URL(`${type.replace('@', '.')}.json`, folder), 'utf8')) as object,
-  ]),
-)
-
 /** Returns event types, their versions and who uses them. */
 export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]): SchemaUse[] {
   return eventTypes.map((type) => {
@@ -81,7 +72,7 @@ export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]
     const used = kinds.filter(({ kind }) => typeText(kind) === type && !kind.topic.endsWith('.dead'))
     const byPublisher = Map.groupBy(used, ({ kind }) => JSON.stringify([kind.appId, kind.appName]))
     const topics = [...new Set([...used.map(({ kind }) => kind.topic), ...topicsOf(name, services)])].sort()
-    const schema = schemas.get(type) as object
+    const schema = eventSchemas.get(type) as object
     return {
       type,
       name,
@@ -104,7 +95,7 @@ export function schemaUses(kinds: readonly UsedKind[], services: readonly Role[]
       personal: personalFields(type).filter((pointer) => pointer.startsWith('/Payload')),
       schema,
       compatibility: Number.isFinite(older)
-        ? compatibilityOf(schemas.get(`${name}@${older}`) as object, schema, `${name}@${older}`)
+        ? compatibilityOf(eventSchemas.get(`${name}@${older}`) as object, schema, `${name}@${older}`)
         : null,
     }
   })

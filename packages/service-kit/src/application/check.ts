@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, payloadFields } from '@orderflow/envelope'
+import { eventNames, eventTypes, payloadFields } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Application, ApplicationJson } from './application.ts'
 
@@ -38,14 +38,12 @@ export function problemsOf(application: Application): string[] {
   ]
 }
 
-const eventNames = [...new Set(eventTypes.map((type) => type.slice(0, type.indexOf('@'))))]
-
 /** Returns whether a field is in the schema of any version of an event. */
 function hasField(event: string, field: string): boolean {
   return eventTypes.some((type) => type.startsWith(`${event}@`) && payloadFields(type).includes(field))
 }
 
-const hasSchema = (event: string) => eventNames.includes(event)
+const hasSchema = (event: string) => (eventNames as readonly string[]).includes(event)
 const unknownEvent = (event: string) =>
   `there is no schema of ${event}; add envelope-schema/schemas/events/${event}.1.json, or use one of ${eventNames.join(', ')}`
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { eventTypes, parseMoment } from '@orderflow/envelope'
+import { eventNames, parseMoment } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
 import { createSigner, createTrust, type Publishers, type Trust, type TrustFile } from './trust.ts'
 
@@ -94,7 +94,7 @@ function read(file: URL): unknown {
 /** Returns what a schema cannot check: which services, topics and events exist. */
 function problemsOf({ publishers: listed }: TrustFile, { services, outside }: Publishers): string[] {
   const names = new Map(Object.entries(services).map(([id, { name }]) => [id.toLowerCase(), name]))
-  const events = new Set(eventTypes.map((type) => type.split('@')[0]))
+  const events = new Set<string>(eventNames)
   const seen = new Set<string>()
   return Object.entries(listed).flatMap(([id, { name, topics }]) => {
     const at = `/publishers/${id}`
