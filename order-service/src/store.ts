@@ -38,9 +38,8 @@ export interface OrderStore {
    */
   saveFact(event: OrderEvent): Promise<boolean>
   /**
-   * Reserves an OrderId that an Idempotency-Key stands for, before anything is published. Returns the event that holds it, which is the
-   * event of the first request, so that a retry publishes the same event; and whether that order is stored already, so that nothing is left
-   * to publish.
+   * Reserves the OrderId of an Idempotency-Key before the event is published. Returns the event of the first request with this key, so that
+   * a retry publishes the same event. Also returns whether that order is stored already, because then nothing must be published.
    */
   claim(event: OrderCreated): Promise<Claim>
   /** Nothing of another tenant's order, as of one that is not there. */

@@ -10,7 +10,7 @@ import {
   tenantOf,
 } from '@orderflow/envelope-schema'
 
-/** Names of the events that change an order, whoever publishes them. Each event is a fact of its own. */
+/** Names of the events that change an order. Any application may publish them. The store keeps each event as a fact. */
 export const factNames = [
   'OrderCreated',
   'OrderCancelled',

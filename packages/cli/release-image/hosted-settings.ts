@@ -29,10 +29,7 @@ function certificateProblems({ Stream__CaCert: certificate }: Variables): string
   }
 }
 
-/**
- * Others write to a hosted stream, so what our services write is signed; one that keeps nothing has nobody to ask for a
- * signature.
- */
+/** Requires keys for signatures: other applications may write to a hosted stream. A service without a store consumes nothing, and needs none. */
 function keyProblems({ Trust__SigningKeys: keys, State__Store: store }: Variables): string[] {
   return keys || store === ''
     ? []

@@ -9,8 +9,8 @@ import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
 
 /**
- * `./orderflow partitions`: adds the partitions that topics lack of those that services.json says, and waits until all services consume them.
- * Of the stack that runs; or of the Kafka that the environment names, where nobody is waited for.
+ * `./orderflow partitions`: adds the partitions that services.json declares and topics lack. It changes the running stack, and waits until all
+ * services consume the new partitions; or it changes the Kafka in the environment, and does not wait.
  */
 export async function partitions(env: NodeJS.ProcessEnv): Promise<void> {
   const tell = timed()
@@ -64,9 +64,9 @@ const topicResource = 2 as const
 const [set, remove] = [0, 1] as const
 
 /**
- * Has Kafka keep what is in these topics for some time and no longer. A broker forgets whole segments, the newest of which grows for a
- * week by default; so they begin anew each day, and an event is gone a day after its time at the latest, and five minutes until the broker looks.
- * Returns when the brokers do as they are told.
+ * Sets how long Kafka keeps the records of topics. A broker deletes whole segments, and by default fills the newest one for a week. With a
+ * new segment each day, an event is deleted at most one day late, and the broker checks every five minutes. Returns when all brokers report the
+ * setting.
  */
 export async function keepFor(kafka: KafkaConnection, names: string[], kept: Retention): Promise<void> {
   const keptMs = kept === 'forever' ? -1 : kept * dayMs
@@ -77,8 +77,8 @@ export async function keepFor(kafka: KafkaConnection, names: string[], kept: Ret
   const configs = [{ name: 'retention.ms', configOperation: set, value: String(keptMs) }, segment]
   const resources = names.map((resourceName) => ({ resourceType: topicResource, resourceName, configs }))
   await withAdmin(kafka, (admin) => admin.incrementalAlterConfigs({ resources }))
-  const areTold = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === keptMs)
-  await eventually(areTold, 'the brokers keep what they are told to')
+  const isSet = async () => [...(await keptFor(kafka, names)).values()].every((ms) => ms === keptMs)
+  await eventually(isSet, 'the brokers to report the new retention')
 }
 
 /** Returns for how long Kafka keeps the records of each topic, in milliseconds; -1 stands for ever. */
