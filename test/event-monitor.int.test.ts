@@ -96,6 +96,10 @@ describe('the index of a real log', function () {
     return monitor
   }
 
+  let published: Promise<void> | undefined
+  /** Publishes the events that several tests read, once. */
+  const publishAll = () => (published ??= publish('orderevents', total))
+
   async function publish(topic: string, count: number): Promise<void> {
     const producer = new Producer<Buffer, Buffer, Buffer, Buffer>({ clientId: 'test', ...localKafka(ports.kafka) })
     for (let at = 0; at < count; at += batch) {
@@ -124,7 +128,7 @@ describe('the index of a real log', function () {
   }
 
   it('has each event once, however often the monitor is killed while it reads', async () => {
-    const publishing = publish('orderevents', total)
+    const publishing = publishAll()
     let kills = 0
     for (; kills < 6; kills += 1) {
       const running = start()
@@ -142,6 +146,7 @@ describe('the index of a real log', function () {
   })
 
   it('stays up on a full disk, reports it, and is complete once there is room again', async () => {
+    await publishAll()
     // The index of all events takes several times as much.
     const disk = await mountDisk(folder, '4m')
     const first = start()
@@ -164,6 +169,7 @@ describe('the index of a real log', function () {
   })
 
   it('tells of records that the log had dropped before they were read', async () => {
+    await publishAll()
     await withAdmin(localKafka(ports.kafka), async (admin) => {
       await admin.createTopics({ topics: ['cut'], partitions: 1, replicas: 1 })
     })

@@ -96,9 +96,15 @@ export class ActiveSegment {
     return kinds
   }
 
-  /** Prepares the segment for reading only. It can still be written. */
+  /**
+   * Prepares the segment for reading only. It can still be written.
+   *
+   * Moves the write-ahead log into the file, which may need more of the disk. Closing would do it as well, but would not
+   * say that it failed, and the reading thread could not open what is left.
+   */
   seal(): void {
     this.#transaction(() => this.#guids.mergeAll())
+    this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)')
   }
 
   close(): void {

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { guidSchema } from './guid-runs.ts'
 import type { Position } from './record.ts'
 import { transaction } from './sqlite.ts'
@@ -74,9 +75,16 @@ export function openForWriting(
   }
 }
 
-/** Opens a segment for reading, in another thread than the writer. */
+/**
+ * Opens a segment for reading, in another thread than the writer.
+ *
+ * A segment that is open for writing has a write-ahead log. Without one nobody writes the file any more, and SQLite is
+ * told so: otherwise it would create the files of a write-ahead log again, which fails on a full disk.
+ */
 export function openForReading(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMs })
+  const url = pathToFileURL(file)
+  if (existsSync(file) && !existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1')
+  const database = new DatabaseSync(url, { readOnly: true, timeout: lockTimeoutMs })
   database.exec('PRAGMA cache_size = -500; PRAGMA query_only = ON;')
   return database
 }

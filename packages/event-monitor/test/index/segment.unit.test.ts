@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -41,6 +41,14 @@ describe('a file of the index', () => {
       expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 2 })
       database.close()
     }))
+
+  it('is read without creating files once nobody writes it', () => {
+    const files = readdirSync(folder)
+    const database = openForReading(file)
+    expect(database.prepare('SELECT openedAt FROM facts').get()).to.include({ openedAt: 1 })
+    expect(readdirSync(folder)).to.deep.equal(files)
+    database.close()
+  })
 
   it('is written by a thread that waits for a lock', () =>
     whileHeld(() => {
