@@ -3,14 +3,14 @@ import { repository } from '../lib/paths.ts'
 import { defaultPorts, type StackPorts } from '../lib/ports.ts'
 import { entryOf, type Service, services } from '../lib/services.ts'
 
-/** The oldest go when there are more. A trace of an order takes about 20 KB. */
+/** The oldest go when there are more. A trace of one request and its events takes about 20 KB. */
 const maxTraces = 20_000
 
 /**
  * The text of Jaeger's configuration. Jaeger 2 is an OpenTelemetry Collector with a store and a query service
  * (https://www.jaegertracing.io/docs/latest/configuration/).
  * @param host where it listens
- * @param page the folder of packages/cli/traces, as it is called there
+ * @param page path of the folder of packages/cli/traces; empty for the page that is part of Jaeger's image
  */
 function jaegerConfig(host: string, { otlp, jaeger }: Pick<StackPorts, 'otlp' | 'jaeger'>, page: string): string {
   return `# Made by packages/cli/src/observe/config.ts.
@@ -45,8 +45,13 @@ exporters:
 export const localJaeger = (ports: StackPorts): string =>
   jaegerConfig('127.0.0.1', ports, join(repository, 'packages/cli/traces'))
 
-/** Returns the configuration for a container. Of its ports only that of the page is published. */
-export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, '/traces')
+/**
+ * Returns the configuration for a container. Only the port of the page is published.
+ *
+ * The official image contains Jaeger's page. The image that is built here contains the Go module, which has no page, and
+ * sets the variable to our page.
+ */
+export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, '${env:TRACE_PAGE:-}')
 
 /** The groups of targets that Prometheus scrapes. */
 const jobs = ['services', 'sidecars', 'exporter'] as const
