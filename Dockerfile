@@ -1,5 +1,5 @@
 # The image of a service of services.json:
-#   docker build --build-arg SERVICE=... --target service .    (SERVICE is the folder: order-service, packages/event-gateway)
+#   docker build --build-arg SERVICE=... --target service .    (SERVICE is a folder of services.json, such as packages/event-gateway)
 #
 #   service   the service; its sidecar is a container of its own (docker-compose.yml)
 #   release   service and sidecar in one container, for platforms that run one image an application

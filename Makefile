@@ -21,7 +21,7 @@ help: ## List the targets, those that a newcomer wants first
 up: ## Start everything, in containers where Docker is at hand; STACK=docker or local decides (again: start what is missing)
 	@$(orderflow) up
 
-demo: ## Run the demo of services.json and show its events: an order until it is paid
+demo: ## Send the demo request of services.json and show its events
 	@$(orderflow) demo
 
 observe: ## Start everything, or go on, with what watches it: traces, metrics, alerts, and where to look (docs/observability.md)
@@ -67,7 +67,7 @@ else
 	@$(bin)/mocha '*-service/test/**/*.test.ts'
 endif
 
-new-service: ## Make a service that runs, to go on from: NAME=shipping-service [EVENT=...] (docs/new-service.md)
+new-service: ## Make a service that runs, to go on from: NAME=my-service [EVENT=...] (docs/new-service.md)
 	@$(orderflow) new-service "$${NAME-}" $${EVENT:+--event "$$EVENT"}
 
 generate: ## Write what follows from services.json: components, subscriptions, parts of docker-compose.yml

@@ -34,7 +34,7 @@ interface ComposeModel {
 }
 
 /**
- * The further replicas of services as Compose services: each a pod, sidecar and service of its own (payment-pod-2,
+ * The further replicas of services as Compose services: each a pod, sidecar and service of its own (a-pod-2,
  * a-sidecar-2, a-service-2, …), without published ports. Compose's own `--scale` cannot do it: it would put
  * every replica into the network of the first one's pod.
  */

@@ -7,7 +7,7 @@ import type { Output } from './output.ts'
 import { releaseFolder, shown, writePrivate } from './record.ts'
 
 /**
- * `./orderflow export order`: writes the config vars and the manual steps of a release, and says what is to be filled
+ * `./orderflow export NAME`: writes the config vars and the manual steps of a release, and says what is to be filled
  * in.
  */
 export async function exportService(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<void> {

@@ -10,7 +10,7 @@ const overlap = 500
 const reconnectMs = 1_000
 
 /**
- * `./orderflow app-logs order`: shows the log as it grows. When a session ends it opens another and goes on after the
+ * `./orderflow app-logs NAME`: shows the log as it grows. When a session ends it opens another and goes on after the
  * last line.
  */
 export async function followLogs({ platform, out, signal }: Context): Promise<void> {

@@ -26,14 +26,14 @@ const commands: Record<string, (context: Context) => Promise<void>> = {
 const out = createOutput()
 const stopped = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
-// A reader that leaves early (./orderflow app-logs order | head) is no fault.
+// A reader that leaves early (./orderflow app-logs NAME | head) is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 // What fails has nowhere to be told, and telling that would fail as well, for ever.
 process.stderr.on('error', () => process.exit(1))
 // Node would print an error with all that hangs on it, unmasked.
 process.on('uncaughtException', fail)
 
-/** Runs one command line, such as `release order --app NAME`. An option counts more than its variable. */
+/** Runs one command line, such as `release my-service --app NAME`. An option counts more than its variable. */
 async function run(args: string[]): Promise<void> {
   const { positionals, values } = readArguments(args)
   const [command = '(none)', name, surplus] = positionals

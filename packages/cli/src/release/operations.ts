@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { ReleaseError } from './error.ts'
 import { findWeb } from './platform.ts'
 
-/** `./orderflow ps order`: the processes, their states and releases. */
+/** `./orderflow ps NAME`: the processes, their states and releases. */
 export async function listProcesses({ platform, operator, out, service }: Context): Promise<void> {
   const dynos = await platform.dynos()
   for (const { name, state, release, updated_at: since, size } of dynos) {
@@ -15,7 +15,7 @@ export async function listProcesses({ platform, operator, out, service }: Contex
   else out.print('restarting: ask again in a moment')
 }
 
-/** `./orderflow stop order`. Stopped alone, the platform would start it again; so none is wanted any more. */
+/** `./orderflow stop NAME`. Stopped alone, the platform would start it again; so none is wanted any more. */
 export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
@@ -26,7 +26,7 @@ export async function stopWeb(context: Context): Promise<void> {
   out.print('web: stopped')
 }
 
-/** `./orderflow start order`: as many web processes as services.json says, or as are wanted already. */
+/** `./orderflow start NAME`: as many web processes as services.json says, or as are wanted already. */
 export async function startWeb(context: Context): Promise<void> {
   const { platform, operator, service, out } = context
   const { quantity } = await webOf(context)
@@ -45,7 +45,7 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
   })
 }
 
-/** `./orderflow open order`: prints the app's address and, where there is a desktop, opens it. */
+/** `./orderflow open NAME`: prints the app's address and, where there is a desktop, opens it. */
 export async function openApp({ platform, out, operator }: Context): Promise<void> {
   const { web_url: url } = await platform.app()
   if (!url) throw new ReleaseError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })

@@ -9,7 +9,7 @@ import { requireLive } from './live.ts'
 import { type App, findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
-/** `./orderflow release order`: checks, shows what it will do, does it, and waits until the app is live. */
+/** `./orderflow release NAME`: checks, shows what it will do, does it, and waits until the app is live. */
 export async function release(context: Context, options: { dryRun: boolean }): Promise<void> {
   const plan = await check(context)
   showPlan(context, plan)

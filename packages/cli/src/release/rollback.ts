@@ -6,7 +6,7 @@ import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
 
 /**
- * `./orderflow rollback order`: brings an app back to how it was before its last release from this folder: image, config vars and
+ * `./orderflow rollback NAME`: brings an app back to how it was before its last release from this folder: image, config vars and
  * number of processes. Interrupted, it may be run again.
  * @throws {ReleaseError} `usage` when no release is on record
  */

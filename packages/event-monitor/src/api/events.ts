@@ -236,7 +236,7 @@ export interface DryRunResult {
 export type ServiceVerdict = { service: string } & (
   | {
       result: 'dead-letter'
-      /** Such as `invalid-payload`, `untrusted`, `conflicting-order`. */
+      /** For example `invalid-payload` or `untrusted`. */
       reason: string
       detail: string
       faults: Fault[]

@@ -2,7 +2,7 @@ import type { Tenant } from '@orderflow/envelope'
 
 const actions = ['read', 'write', 'operate', 'reveal'] as const
 
-/** A permission of a token or key, such as `orders:write`: the data, and what the caller may do with it. */
+/** A permission of a token or key, such as `bookings:write`: the data, and what the caller may do with it. */
 export type Scope = `${string}:${(typeof actions)[number]}`
 
 const form = new RegExp(`^[a-z][a-z-]*:(${actions.join('|')})$`)

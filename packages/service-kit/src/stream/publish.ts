@@ -65,7 +65,7 @@ async function inTrace(
 
 /**
  * Begins the span of a published event; undefined if its trace is not recorded. Usually this is the trace of the handled event or request.
- * An event of an earlier request, such as that of an order with the same Idempotency-Key, has another trace.
+ * An event of an earlier request with the same Idempotency-Key has another trace.
  */
 function spanOf(
   topic: string,

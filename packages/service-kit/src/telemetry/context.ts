@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import type { Envelope } from '@orderflow/envelope'
 
-/** The ids that lead to all log lines about an event, a request or an order. They are written as in envelopes. */
+/** The ids that lead to all log lines about an event, a request or a document. They are written as in envelopes. */
 export interface Ids {
   traceId?: string | undefined
   correlationId?: string | undefined

@@ -117,7 +117,7 @@ function Reveal({ position, close, onRevealed }: Props) {
             value={reason.value}
             onInput={({ currentTarget }) => (reason.value = currentTarget.value)}
             autocomplete="off"
-            placeholder="such as: customer asks about order of today"
+            placeholder="for example: a customer asked about this event"
           />
         </label>
         {problem.value && <ProblemBox problem={problem.value} />}
