@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Finding, findingsBetween } from '../compat/findings.ts'
-import { lastState, StateError, schemasAt, schemasIn } from '../compat/states.ts'
+import { lastRelease, StateError, schemasAt, schemasIn } from '../compat/states.ts'
 import { contractFolder } from '../schemas/contract-folder.ts'
 import { type Io, write } from './io.ts'
 import { readOptions, UsageError } from './usage.ts'
@@ -15,11 +15,11 @@ Of a new Version it says whether it is compatible with the one before, and why n
   forward    every Payload of the new Version is right by the old one
   full       both; breaking is neither
 
-  --against   a folder of schemas, or a commit. Default: the last release (the last entry of releases.json at the root of the
-              repository, or else the last tag v1.2.3); before the first release, the commit where this branch left main
+  --against   a folder of schemas, or a commit. Default: the last release, which is the last entry of releases.json at the root
+              of the repository. Without one nothing is compared
   --schemas   the folder to compare, in place of the contract's
 
-Exits with 0 if all is well, 1 if something is not, 2 if called wrongly or there is nothing to compare with.
+Exits with 0 if all is well, 1 if something is not, 2 if called wrongly or the state to compare with does not exist.
 `
 
 /** `envelope compat`: answers the exit code. */
@@ -28,7 +28,11 @@ export async function compat(args: string[], io: Io): Promise<number> {
   if (positionals.length > 0) throw new UsageError(`compat reads no file: ${positionals[0]}; --schemas names a folder`)
   const folder = values.schemas ?? fileURLToPath(new URL('schemas', contractFolder))
   try {
-    const against = values.against ?? lastState(folder)
+    const against = values.against ?? lastRelease(folder)
+    if (against === undefined) {
+      await write(io.stdout, 'nothing is released: releases.json has no commit of this repository to compare with\n')
+      return 0
+    }
     const before = existsSync(against) ? schemasIn(against) : schemasAt(against, folder)
     const after = schemasIn(folder)
     if (![...after.keys()].some((path) => before.has(path)))

@@ -28,25 +28,6 @@ export function schemasAt(ref: string, folder: string): Schemas {
   return parsed(names.map((name) => [name, git('show', `${commit}:./${name}`) ?? '']))
 }
 
-/**
- * Returns the state to compare with by default: the last release, because released schemas stay as they are. Before the first
- * release it is the commit where this branch left main, or, on main itself, the previous commit.
- * @throws {StateError} this clone does not have that commit
- */
-export function lastState(folder: string): string {
-  const git = gitIn(folder)
-  const release = lastRelease(git)
-  if (release) return release
-  const head = git('rev-parse', 'HEAD')
-  const bases = ['origin/main', 'main'].map((main) => git('merge-base', 'HEAD', main))
-  const found = bases.find((base) => base && base !== head) ?? git('rev-parse', '--verify', '--quiet', 'HEAD^')
-  if (found) return found
-  // The first commit of all has none before it; of a clone that was cut short, nobody knows what was.
-  if (head && git('rev-parse', '--is-shallow-repository') === 'false') return head
-  const message = 'there is no history here to compare with'
-  throw new StateError(`${message}: bring it (git fetch --unshallow --tags), or name a state with --against`)
-}
-
 /** The file at the root of a repository that lists its releases, oldest first. A clone has it even when it has no tags. */
 const releasesFile = 'releases.json'
 
@@ -56,24 +37,22 @@ interface Release {
 }
 
 /**
- * Returns the commit of the last release by the file of releases, or else its tag; undefined before the first release, and in a repository
- * that took over the files without their history.
+ * Returns the commit of the last release by the file of releases, because released schemas stay as they are. Undefined if nothing is
+ * released: there is no such file, or the repository took over the files without their history.
  * @throws {StateError} the clone is shallow, and the commit is not part of it
  */
-function lastRelease(git: ReturnType<typeof gitIn>): string | undefined {
+export function lastRelease(folder: string): string | undefined {
+  const git = gitIn(folder)
   const top = git('rev-parse', '--show-toplevel')
   const file = top && join(top, releasesFile)
-  if (file && existsSync(file)) {
-    const { version, commit } = (JSON.parse(readFileSync(file, 'utf8')) as Release[]).at(-1) as Release
-    if (git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
-    if (git('rev-parse', '--is-shallow-repository') === 'true') {
-      throw new StateError(
-        `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
-          'fetch it (git fetch --unshallow), or name another state with --against',
-      )
-    }
-  }
-  return git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*')
+  if (!file || !existsSync(file)) return undefined
+  const { version, commit } = (JSON.parse(readFileSync(file, 'utf8')) as Partial<Release>[]).at(-1) ?? {}
+  if (!commit || git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`)) return commit
+  if (git('rev-parse', '--is-shallow-repository') !== 'true') return undefined
+  throw new StateError(
+    `${releasesFile} says that version ${version} is commit ${commit}, which this clone does not have: ` +
+      'fetch it (git fetch --unshallow), or name another state with --against',
+  )
 }
 
 /** Git's answer in a folder; undefined when it has none, or there is no git. */
