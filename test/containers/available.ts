@@ -7,7 +7,7 @@ import {
   testImages,
   timed,
 } from '@orderflow/stack'
-import { leaveOut } from '../support/not-run.ts'
+import { leaveOut } from '@orderflow/test-kit/not-run'
 
 /** Why this machine cannot run containers, or the error that came of trying. */
 const missing: string | Error | undefined = await bring().catch((error: Error) => error)

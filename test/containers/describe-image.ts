@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { leaveOut } from '../support/not-run.ts'
+import { leaveOut } from '@orderflow/test-kit/not-run'
 import { hasPassed, whyLeftOut } from '../support/passed.ts'
 
 const contracts = fileURLToPath(new URL('contracts', import.meta.url))

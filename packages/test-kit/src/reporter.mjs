@@ -1,6 +1,6 @@
 import mocha from 'mocha'
-import { notRun } from './support/not-run.ts'
-import { slowest } from './support/slowest.ts'
+import { notRun } from './not-run.ts'
+import { slowest } from './slowest.ts'
 
 /**
  * Mocha's spec reporter with a closing line that any CI can count, `N passed, N failed`, below what was not run and why, and

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { repository } from '@orderflow/stack'
 import { expect } from 'chai'
 
-const support = new URL('support/', import.meta.url).href
+const notRun = new URL('../src/not-run.ts', import.meta.url).href
 
 describe('the report of a test run', () => {
   let folder = ''
@@ -18,7 +18,7 @@ describe('the report of a test run', () => {
         it('fails', () => { throw new Error('no') })
       })`,
       quick: `it('is quick, too', () => {})`,
-      out: `import { leaveOut } from '${support}not-run.ts'
+      out: `import { leaveOut } from '${notRun}'
         for (const title of ['one', 'other']) leaveOut(title, 'no engine')`,
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.mjs`), text)
