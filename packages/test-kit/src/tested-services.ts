@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { EventType } from '@orderflow/envelope'
 import {
   type BaseSettings,
@@ -10,7 +12,7 @@ import {
   type ServiceParts,
 } from '@orderflow/service-kit'
 import { FakeSidecar, type Subject } from '@orderflow/service-kit/testing'
-import { doesConsume, type Service, services } from '@orderflow/stack'
+import { doesConsume, repository, type Service, services } from '@orderflow/stack'
 
 /** A service with all that the specs need. */
 export interface TestedService extends Service {
@@ -34,10 +36,18 @@ export interface Operator {
   rebuild: (role: string, ...args: string[]) => Promise<string>
 }
 
-/** Loads every service of services.json from its package. */
+/**
+ * Returns the services without those that come from a package whose tests are not installed. A service of the application has its subject,
+ * or the specs fail.
+ */
+export function withSubject(all: readonly Service[], root: string): Service[] {
+  return all.filter(({ name, folder }) => folder === name || existsSync(join(root, folder, 'test/subject.ts')))
+}
+
+/** Loads the services of services.json that have a subject. */
 export async function testedServices(): Promise<TestedService[]> {
   return Promise.all(
-    services.map(async (service) => {
+    withSubject(services, repository).map(async (service) => {
       const { service: definition } = (await import(`@orderflow/${service.name}/service`)) as Record<
         'service',
         ServiceDefinition

@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Service, services } from '@orderflow/stack'
+import { expect } from 'chai'
+import { withSubject } from '../src/tested-services.ts'
+
+describe('the services that the specs test', () => {
+  let root = ''
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'tested-services-'))
+  })
+  afterEach(() => rmSync(root, { recursive: true }))
+
+  const [first] = services
+  const serviceIn = (name: string, folder: string) => ({ ...first, name, folder }) as Service
+  const own = serviceIn('booking-service', 'booking-service')
+  const gateway = serviceIn('event-gateway', 'packages/event-gateway')
+
+  it('leave out a service from a package whose tests were removed, and keep a service of the application', () => {
+    expect(withSubject([own, gateway], root)).to.deep.equal([own])
+  })
+
+  it('have a service from a package that has its subject', () => {
+    mkdirSync(join(root, gateway.folder, 'test'), { recursive: true })
+    writeFileSync(join(root, gateway.folder, 'test/subject.ts'), '')
+    expect(withSubject([own, gateway], root)).to.deep.equal([own, gateway])
+  })
+})
