@@ -26,7 +26,8 @@ export async function lint(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise
     const dockerfiles = files.filter((file) => /(^|\/)Dockerfile$/.test(file))
     runs.push(complaints(join(bin, 'hadolint'), dockerfiles, linterEnv))
   }
-  if (await isToBeHad('actionlint', forWorkflows, env, signal)) {
+  const hasWorkflows = existsSync(join(repository, '.github/workflows'))
+  if (hasWorkflows && (await isToBeHad('actionlint', forWorkflows, env, signal))) {
     runs.push(complaints(join(forWorkflows.folder, 'actionlint'), [], linterEnv))
   }
   const wrong = (await Promise.all(runs)).filter(Boolean)
