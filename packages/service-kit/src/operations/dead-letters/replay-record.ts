@@ -9,6 +9,7 @@ import {
   parseEvent,
   requireExactFields,
 } from '@orderflow/envelope'
+import { keyFields, keyOf } from '@orderflow/envelope/kafka'
 import { ourFaults } from '../../stream/fault.ts'
 import { idSourceOf, type Place, placeText, resentFrom, resentRecord } from '../../stream/record.ts'
 import { signatureHeader, type Trust, UntrustedError } from '../../trust/trust.ts'
@@ -44,8 +45,9 @@ interface MendOptions {
 }
 
 /**
- * Makes the record that replays an attempt, with the key and headers that it had, or returns why it must not be replayed. An event of our
- * services gets a new signature if it was edited, or is older than the time since when services sign.
+ * Makes the record that replays an attempt, with the headers that it had, or returns why it must not be replayed. It has the key of the
+ * attempt, or the one that follows from an edit (`keyAfter`). An event of our services gets a new signature if it was edited, or is older
+ * than the time since when services sign.
  */
 export async function mend(
   log: LogReader,
@@ -59,7 +61,8 @@ export async function mend(
   if (!event) return { why: [`the dead letter is not at ${placeText(stands)} any more`] }
   const bytes = edited ?? event.value
   if (!bytes) return { why: [lost] }
-  const value = withKnownIds(bytes, { event, origin, positionIdsBefore })
+  const key = edited ? keyAfter(event, edited, origin.topic) : event.key
+  const value = withKnownIds(bytes, { event, key, origin, positionIdsBefore })
   const signature = headerOf(event, signatureHeader)
   const isVouchedFor = edited !== undefined || (signature === undefined && !trust.asksForSignature(event.appendedAt))
   const checked = checkResend(
@@ -78,7 +81,7 @@ export async function mend(
     record,
     failed: recordOf(attempt),
     edited: edited !== undefined,
-    key: event.key,
+    key,
     value: Buffer.from(value),
     headers,
   }
@@ -127,9 +130,22 @@ export function checkResend(
 
 const names = ['Id', 'CorrelationId', 'TraceId'] as const satisfies (keyof Envelope)[]
 
+/**
+ * Returns the key of an edited event. A key that is derived from the Payload, by the key fields of the topic, is derived again from the
+ * edited Payload. A publisher's own key stays, and so does the key on a topic that services.json does not declare.
+ */
+function keyAfter({ key, value }: FailedEvent, edited: Uint8Array, topic: string): Buffer | undefined {
+  const fields = keyFields(undefined, topic)
+  const isDerived = key?.toString() === keyOf(documentIn(value), fields)
+  const derived = isDerived ? keyOf(documentIn(edited), fields) : undefined
+  return derived === undefined ? key : Buffer.from(derived)
+}
+
 interface KnownIdsOptions {
   /** The event that failed. */
   event: FailedEvent
+  /** The key to replay it under. */
+  key: Buffer | undefined
   origin: Place
   /** See `momentOf`. */
   positionIdsBefore: number | undefined
@@ -141,15 +157,16 @@ interface KnownIdsOptions {
  */
 function withKnownIds(
   bytes: Uint8Array,
-  { event: { value, key, arrivedAt }, origin, positionIdsBefore }: KnownIdsOptions,
+  { event: { value, key: failedKey, arrivedAt }, key, origin, positionIdsBefore }: KnownIdsOptions,
 ): Uint8Array {
   const begin = bytes.indexOf('{'.charCodeAt(0))
   const envelope = parsed(bytes)
   if (!envelope || (value === undefined && !(arrivedAt < (positionIdsBefore ?? Number.NEGATIVE_INFINITY)))) return bytes
-  const source = (record: Pick<Parameters<typeof idSourceOf>[0], 'value' | 'arrivedAt'>) =>
-    idSourceOf({ ...record, key, origin }, positionIdsBefore)
-  const known = completeEnvelope({ ...idsIn(value), ...envelope }, source({ value: value ?? bytes, arrivedAt }))
-  const derived = completeEnvelope(envelope, source({ value: bytes, arrivedAt: Date.now() }))
+  const source = (record: Pick<Parameters<typeof idSourceOf>[0], 'value' | 'key' | 'arrivedAt'>) =>
+    idSourceOf({ ...record, origin }, positionIdsBefore)
+  const failed = { value: value ?? bytes, key: failedKey, arrivedAt }
+  const known = completeEnvelope({ ...idsIn(value), ...envelope }, source(failed))
+  const derived = completeEnvelope(envelope, source({ value: bytes, key, arrivedAt: Date.now() }))
   const lost = names.filter((name) => known[name] !== derived[name])
   if (lost.length === 0) return bytes
   const fields = lost.map((name) => `"${name}":"${known[name]}",`).join('')
@@ -158,14 +175,18 @@ function withKnownIds(
 
 /** Returns the ids in an event's bytes, even if the rest is not valid. */
 function idsIn(value: Uint8Array | undefined): Partial<Pick<Envelope, (typeof names)[number]>> {
-  if (value === undefined) return {}
+  const document = Object(documentIn(value)) as Record<string, unknown>
+  return Object.fromEntries(
+    names.flatMap((name) => (isGuid(document[name]) ? [[name, String(document[name]).toLowerCase()]] : [])),
+  )
+}
+
+/** Returns the JSON document in the bytes; undefined if there is none. */
+function documentIn(value: Uint8Array | undefined): unknown {
   try {
-    const document = Object(JSON.parse(Buffer.from(value).toString())) as Record<string, unknown>
-    return Object.fromEntries(
-      names.flatMap((name) => (isGuid(document[name]) ? [[name, String(document[name]).toLowerCase()]] : [])),
-    )
+    return JSON.parse(new TextDecoder().decode(value))
   } catch {
-    return {}
+    return undefined
   }
 }
 

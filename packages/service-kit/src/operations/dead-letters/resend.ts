@@ -40,8 +40,8 @@ const atOnce = 50
 
 /**
  * Replays dead letters: publishes them to the topic and partition of their origin, after checking that they would not fail again. A replayed
- * record has the event's own bytes (or the edited ones, with a new signature), key, headers and ids, and the header `replayed-from`. Then a
- * note is written on the dead-letter topic.
+ * record has the event's own bytes, key, headers and ids, and the header `replayed-from`. An edited one has the edited bytes, a new
+ * signature, and the key that follows from them. Then a note is written on the dead-letter topic.
  *
  * The notes in the log decide what was replayed, not the entries: the dead-letter topics are read to their ends right before each
  * publish. Two processes that replay the same dead letter in the same milliseconds may still both publish it. A duplicate has no effect.

@@ -22,6 +22,7 @@ export interface Failed {
   isCut?: boolean
   /** When the record reached the log; each offset has its own time. */
   arrivedAt?: number
+  key?: string
   /** The header by which the record says where its event first stood. */
   resentFrom?: string
 }
@@ -36,6 +37,7 @@ export function fail(
     topic = 'orderevents',
     partition = 0,
     value = Buffer.from('{'),
+    key = 'k',
     resentFrom,
     isCut = false,
     arrivedAt = offset,
@@ -44,7 +46,7 @@ export function fail(
   const metadata: BulkEntry['metadata'] = {
     __partition: String(partition),
     __offset: String(offset),
-    __key: 'k',
+    __key: key,
     __timestamp: String(arrivedAt),
   }
   if (resentFrom) metadata['replayed-from'] = encodeURIComponent(resentFrom)

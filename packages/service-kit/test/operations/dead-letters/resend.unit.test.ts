@@ -12,7 +12,7 @@ import { placeText } from '../../../src/stream/record.ts'
 import { FakeLog } from '../../../src/testing/fake-log.ts'
 import { createSigner, createTrust, type Trust, type TrustOptions } from '../../../src/trust/trust.ts'
 import { openTrust as trust } from '../../support/open-trust.ts'
-import { bytesOf, event, fail, failOld, note } from './letters.ts'
+import { bytesOf, event, type Failed, fail, failOld, note } from './letters.ts'
 
 describe('dead letters that are resent', () => {
   let log: FakeLog
@@ -144,6 +144,55 @@ describe('dead letters that are resent', () => {
       await resend(await entries(), { positionIdsBefore: Number.POSITIVE_INFINITY })
       expect(published()[0]?.value).to.deep.equal(value)
       expect(headerOf(published()[0] as LogRecord, 'replayed-from')).to.equal('orderevents/0/7')
+    })
+  })
+
+  describe('that are edited', () => {
+    const orderId = randomUUID()
+    const corrected = bytesOf({ ...event, Payload: { ...event.Payload, OrderId: orderId } })
+    /** Returns the key of the replayed record, and the ids that receivers derive from it. */
+    async function replayed(failed: Failed) {
+      log = new FakeLog()
+      fail(log, 'order-service', 1, 'handler-error', failed)
+      const all: Mended[] = []
+      const collect = async (mended: Mended) => {
+        all.push(mended)
+        return { result: 'resent' as const, as: 'orderevents/0/7' }
+      }
+      const publishers = { outside: ['orderevents', 'parcels'], services: {} }
+      const file = { unlisted: 'taken-in' as const, publishers: {} }
+      const open = createTrust({ publishers, file, signer: undefined, signedSince: Number.NEGATIVE_INFINITY })
+      for await (const outcome of resendEntries(log, collect, await entries(), { trust: open, edited: corrected }))
+        expect(outcome.result).to.equal('resent')
+      const [mended] = all
+      if (!mended) throw new Error('nothing was published')
+      const { Id } = completeEnvelope(parseEnvelope(mended.value), { value: mended.value, key: mended.key })
+      return { key: mended.key?.toString(), Id }
+    }
+
+    it('have the key of the edited fields, and keep their ids', async () => {
+      const key = event.Payload.OrderId
+      const { Id } = completeEnvelope({} as ReceivedEnvelope, { value, key: Buffer.from(key) })
+      expect(await replayed({ value, key })).to.deep.equal({ key: orderId, Id })
+    })
+
+    it('keep a key that their publisher chose, also where no key could be derived', async () => {
+      expect((await replayed({ value, key: 'k' })).key).to.equal('k')
+      expect((await replayed({ value: Buffer.from('{'), key: 'k' })).key).to.equal('k')
+      expect((await replayed({ value: Buffer.alloc(0), key: event.Payload.OrderId })).key).to.equal(
+        event.Payload.OrderId,
+      )
+    })
+
+    it('keep having no key where their publisher left it out, and get the key of a field that was missing', async () => {
+      expect((await replayed({ value, key: '' })).key).to.equal(undefined)
+      const { OrderId: _, ...Payload } = event.Payload
+      expect((await replayed({ value: bytesOf({ ...event, Payload }), key: '' })).key).to.equal(orderId)
+    })
+
+    it('keep their key on a topic that is not declared', async () => {
+      const key = event.Payload.OrderId
+      expect((await replayed({ value, key, topic: 'parcels' })).key).to.equal(key)
     })
   })
 
