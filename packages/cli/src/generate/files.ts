@@ -5,7 +5,7 @@ import { postgresqlFile } from '../containers/project.ts'
 import { replaceFile } from '../lib/files.ts'
 import { repository } from '../lib/paths.ts'
 import { defaultPorts } from '../lib/ports.ts'
-import { doesConsume, lanes, publishingComponent, services } from '../lib/services.ts'
+import { application, doesConsume, lanes, publishingComponent, services } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { containersConfig, containersJaeger } from '../observe/config.ts'
 import { bootCheckFile, kafkaFile, publishersFile, resiliencyFile, subscriptionsFile } from './components.ts'
@@ -67,8 +67,8 @@ export function generatedFiles(): Map<string, string | undefined> {
     [postgresqlFile, composePostgresqlFile()],
     ['packages/cli/observe/jaeger.yml', containersJaeger()],
     ['packages/cli/observe/prometheus.yml', containersConfig()],
-    changed('packages/cli/observe/alerts.yml', alertsFile),
-    changed('packages/cli/observe/dashboard.json', dashboardFile),
+    changed('packages/cli/observe/alerts.yml', (text) => alertsFile(text, application.objective)),
+    changed('packages/cli/observe/dashboard.json', (text) => dashboardFile(text, application.objective)),
     changed('.devcontainer/devcontainer.json', devcontainerFile),
     ['packages/cli/release-image/boot-check/kafka.yaml', bootCheckFile()],
     ...[...services.map(({ folder }) => folder), 'packages/cli/src/new-service/template'].map((folder) =>

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Objective } from '@orderflow/service-kit/application'
+import { expect } from 'chai'
+import { alertsFile, dashboardFile } from '../../src/generate/objective.ts'
+import { repository } from '../../src/lib/paths.ts'
+import { application } from '../../src/lib/services.ts'
+
+const read = (name: string) => readFileSync(join(repository, 'packages/cli/observe', name), 'utf8')
+const [dashboard, alerts] = [read('dashboard.json'), read('alerts.yml')]
+
+const bookings: Objective = {
+  thing: 'booking',
+  things: 'bookings',
+  status: 'Confirmed',
+  after: 'RoomBooked',
+  event: 'RoomConfirmed@1',
+  service: 'booking-service',
+  seconds: 2.5,
+  share: 0.99,
+}
+
+/** Matches a word of the example's objective. */
+const example = /order(?!flow)|\bpaid\b|payment/i
+
+describe('the files of the objective', () => {
+  it('have nothing of another objective', () => {
+    for (const text of [dashboardFile(dashboard, bookings), alertsFile(alerts, bookings)])
+      expect(text).not.to.match(example)
+  })
+
+  it('have nothing of an objective that was removed', () => {
+    for (const text of [dashboardFile(dashboard, undefined), alertsFile(alerts, undefined)])
+      expect(text).not.to.match(example)
+  })
+
+  it('are the same again when the objective comes back', () => {
+    for (const other of [bookings, undefined]) {
+      expect(dashboardFile(dashboardFile(dashboard, other), application.objective)).to.equal(dashboard)
+      expect(alertsFile(alertsFile(alerts, other), application.objective)).to.equal(alerts)
+    }
+  })
+
+  it('have panels with the words, the labels and the threshold of the objective', () => {
+    const { panels } = JSON.parse(dashboardFile(dashboard, bookings))
+    const panel = (wanted: number) => panels.find(({ id }: { id: number }) => id === wanted)
+    expect([2, 3, 8, 9].map((id) => panel(id).title)).to.deep.equal([
+      'Bookings Confirmed within 2.5 s',
+      'Bookings Confirmed per second',
+      'Bookings and requests',
+      'From the booking to Confirmed',
+    ])
+    expect(panel(2).targets[0].expr).to.equal('1 - orderflow:bookings_confirmed_late:ratio_1h')
+    expect(panel(2).fieldConfig.defaults.thresholds.steps.at(-1)).to.deep.equal({ color: 'green', value: 0.99 })
+    for (const { expr } of [...panel(3).targets, ...panel(9).targets])
+      expect(expr).to.contain('{service="booking-service", event="RoomConfirmed@1"}')
+  })
+})
