@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope } from '@orderflow/envelope'
+import {
+  completeEnvelope,
+  deterministicId,
+  type Problem,
+  parseEnvelope,
+  type ReceivedEnvelope,
+} from '@orderflow/envelope'
 import { keyOf } from '@orderflow/envelope/kafka'
 import {
   type Caller,
@@ -9,7 +15,7 @@ import {
   SidecarError,
   UntrustedError,
 } from '@orderflow/service-kit'
-import type { Topic } from '@orderflow/service-kit/application'
+import { type Application, outsideRefusal } from '@orderflow/service-kit/application'
 import type { Item } from './body.ts'
 import { type Judgement, judge, type Outcome, outcomeOf } from './judge.ts'
 
@@ -48,9 +54,9 @@ interface Admitted {
 
 export function createGate(
   { forward, trust }: Pick<ServiceContext, 'forward' | 'trust'>,
-  topics: readonly Pick<Topic, 'name' | 'key'>[],
+  application: Pick<Application, 'topics' | 'services'>,
 ): Gate {
-  const keyFields = new Map(topics.map(({ name, key }) => [name, key]))
+  const keyFields = new Map(application.topics.map(({ name, key }) => [name, key]))
   /** Returns the same key as `./orderflow publish`, so all events of one subject are in one partition. */
   const keyIn = (topic: string, envelope: ReceivedEnvelope) => keyOf(envelope, keyFields.get(topic) ?? [])
 
@@ -58,12 +64,17 @@ export function createGate(
     const judgement = judge(item.text, 'receiver')
     if (!judgement.valid) return outcomeOf(item, 'refused', withHint(item, judgement), null)
     const envelope = parseEnvelope(item.text)
+    const refuse = (problem: Problem) => ({
+      ...outcomeOf(item, 'refused', { ...judgement, errors: [problem] }, envelope.Id ?? null),
+      code: 'untrusted' as const,
+    })
+    const refusal = outsideRefusal(application, envelope.Name, topic)
+    if (refusal !== undefined) return refuse({ pointer: '/Name', message: refusal })
     try {
       trust.requireAdmitted(topic, envelope, sender.caller)
     } catch (error) {
       if (!(error instanceof UntrustedError)) throw error
-      const errors = [{ pointer: '/AppId', message: error.message, hint: ownName }]
-      return { ...outcomeOf(item, 'refused', { ...judgement, errors }, envelope.Id ?? null), code: error.code }
+      return refuse({ pointer: '/AppId', message: error.message, hint: ownName })
     }
     const { idempotencyKey } = sender
     const ids =

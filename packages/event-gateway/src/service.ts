@@ -6,9 +6,10 @@ import { createGate } from './gate.ts'
 import { envelopeRoutes, eventRoutes } from './routes.ts'
 
 const root = new URL('..', import.meta.url)
-const { topics, services } = readApplication(new URL('services.json', root))
-const outside = topics.filter((topic) => topic.outside).map(({ name }) => name)
-const events = Object.values(services).flatMap(({ produces }) => produces[outside[0] ?? ''] ?? [])
+const application = readApplication(new URL('services.json', root))
+const { topics } = application
+const open = topics.filter(({ outside }) => outside.length > 0)
+const outside = open.map(({ name }) => name)
 
 export const service = defineService({
   root,
@@ -32,10 +33,10 @@ export const service = defineService({
     },
   },
   create(context) {
-    const envelopes = envelopesInput(exampleOf(events[0]))
+    const envelopes = envelopesInput(exampleOf(open[0]?.outside[0]))
     return {
       routes: [
-        ...eventRoutes(createGate(context, topics), { all: topics.map(({ name }) => name), outside }, envelopes),
+        ...eventRoutes(createGate(context, application), { all: topics.map(({ name }) => name), outside }, envelopes),
         ...envelopeRoutes(envelopes),
       ],
       files: contractFiles(),

@@ -21,6 +21,8 @@ interface ServedOutcome {
   items: Outcome[]
 }
 
+const ids = () => ({ PaymentId: crypto.randomUUID(), OrderId: crypto.randomUUID() })
+
 /** Ids that every receiver derives from these bytes and key. */
 function derivedIds(text: string, key: string) {
   const { Id, CorrelationId, TraceId } = completeEnvelope({} as ReceivedEnvelope, {
@@ -162,6 +164,19 @@ describe('event-gateway', () => {
         expect((await request(`/v1/events/${topic}`, full())).status, topic).to.equal(404)
       }
       expect(published()).to.deep.equal([])
+    })
+
+    it('refuses the event of another topic and names its topic, and accepts an event of no topic', async () => {
+      const Payload = { ...ids(), Amount: 10, Policy: 'amount-limit@1', Source: 'OrderCreated' }
+      const answer = await publish([full(), full({ Name: 'PaymentApproved', Payload }), full({ Name: 'Observed' })])
+      expect([answer.status, outcomesOf(answer)]).to.deep.equal([207, ['accepted', 'refused untrusted', 'accepted']])
+      expect(answer.body.items[1]?.errors).to.deep.equal([
+        {
+          pointer: '/Name',
+          message: 'is an event of paymentevents that outside applications may not publish (docs/trust.md)',
+        },
+      ])
+      expect(published()).to.have.length(2)
     })
 
     it('limits a listed application to its entry in trust.json', async () => {

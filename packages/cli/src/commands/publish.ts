@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describeProblem, EnvelopeError, parseEvent } from '@orderflow/envelope'
 import { keyOf, type OutgoingRecord, openPublisher, type Place } from '@orderflow/envelope/kafka'
+import { outsideRefusal } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, urlOf } from '../kafka/connection.ts'
@@ -54,9 +55,10 @@ function nextStep({ topic, key }: EventRecord, addresses: Addresses): string {
 
 function requireAccepted({ topic, value }: EventRecord): void {
   try {
-    parseEvent(value)
-    if (outsideTopics.includes(topic)) return
-    throw new StackError('usage', `outside applications may not publish to ${topic} (docs/trust.md)`, {
+    const { Name } = parseEvent(value)
+    const refusal = outsideRefusal(application, Name, topic)
+    if (refusal === undefined) return
+    throw new StackError('usage', `${Name} ${refusal}`, {
       nextStep: 'send it as it is with --raw to see a dead letter',
     })
   } catch (error) {
@@ -100,9 +102,9 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   if (!topic)
     throw new StackError(
       'usage',
-      `no service publishes ${envelope?.Name ?? 'it'}, and no topic is open to applications outside`,
+      `no topic has ${envelope?.Name ?? 'such an event'}, and outside applications may write no topic`,
       {
-        nextStep: 'set "outside": true for a topic in services.json, then make generate',
+        nextStep: 'add it to `outside` of a topic in services.json, then make generate',
       },
     )
   return { topic: topic.name, key: key ?? (envelope && keyOf(envelope, topic.key)), value }

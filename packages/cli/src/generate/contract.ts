@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asyncApiDocument, type ReceivedEnvelope, schemaDocuments } from '@orderflow/envelope'
+import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
 import { repository } from '../lib/paths.ts'
-import { application, outsideTopics, partitions, services } from '../lib/services.ts'
+import { application, partitions, services } from '../lib/services.ts'
 import { appIdOf } from './components.ts'
 
 const contract = join(repository, 'envelope-schema')
@@ -23,7 +24,9 @@ export function asyncApiFile(): string {
     asyncApiDocument({
       version,
       applications,
-      outside: outsideTopics,
+      outside: Object.fromEntries(
+        application.topics.filter(({ outside }) => outside.length > 0).map(({ name, outside }) => [name, outside]),
+      ),
       partitions: partitions.containers,
       keys: Object.fromEntries(application.topics.map(({ name, key }) => [name, key])),
       examples: examples(),
@@ -31,18 +34,13 @@ export function asyncApiFile(): string {
   )
 }
 
-/** The topics in services.json, with the events that services publish to each. */
-function topicsWithEvents() {
-  return application.topics.map(({ name, constant, key }) => {
-    const events = [...new Set(services.flatMap(({ publishes }) => publishes[name] ?? []))]
-    return { name, constant, key, events }
-  })
-}
+/** The topics in services.json, with the events of each. */
+const topicsWithEvents = () => application.topics.map((topic) => ({ ...topic, events: eventsOf(application, topic) }))
 
 /** envelope-schema/topics.gen.ts: a constant for each topic. */
 export function topicConstants(): string {
   const constants = topicsWithEvents().map(({ name, constant, events }) => {
-    const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event of our services.'
+    const doc = events.length > 0 ? `Topic of ${events.join(', ')}.` : 'Topic without an event.'
     return `/** ${doc} */\nexport const ${constant} = '${name}'\n`
   })
   return ['// Generated from services.json by make generate. Do not edit.\n', ...constants].join('\n')
@@ -62,11 +60,10 @@ function examples(): { description: string; envelope: ReceivedEnvelope }[] {
     .map(({ description, envelope }) => ({ description, envelope: { ...envelope, ...publisherOf(envelope.Name) } }))
 }
 
-/** Whose event it is, so that an example is believed: of what others may publish, an application of theirs. */
+/** Returns a publisher that trust accepts in an example: an outside application where it may publish the event, otherwise the service. */
 function publisherOf(event: string): { AppId: string; AppName: string } {
   const service = services.find(({ publishes }) => Object.values(publishes).flat().includes(event))
-  const isOurs = service && Object.keys(service.publishes).some((topic) => !outsideTopics.includes(topic))
-  return isOurs
+  return service && !topicOfEvent(application, event)?.outside.includes(event)
     ? { AppId: appIdOf(service), AppName: service.name }
     : { AppId: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', AppName: 'older-application' }
 }

@@ -58,16 +58,13 @@ export const { partitions, lanes: laneCount } = application
  * services' alone.
  */
 export const outsideTopics: readonly string[] = application.topics
-  .filter(({ outside }) => outside)
+  .filter(({ outside }) => outside.length > 0)
   .map(({ name }) => name)
 
-/**
- * Returns the topic of an event: where a service publishes it, else the first one that applications outside may write. Undefined where
- * there is none.
- */
+/** Returns the topic of an event; for an event of no topic the first one that outside applications may write. Undefined without one. */
 export function topicFor(event: unknown): Topic | undefined {
   const own = typeof event === 'string' ? topicOfEvent(application, event) : undefined
-  return own ?? application.topics.find(({ outside }) => outside)
+  return own ?? application.topics.find(({ outside }) => outside.length > 0)
 }
 
 /** Returns the name of a service's sidecar, as a process and as a container. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
-import { topicOfEvent } from '@orderflow/service-kit/application'
+import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { application } from '../lib/services.ts'
@@ -117,12 +117,12 @@ const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 
 /**
  * Returns the event that a new service reacts to. Its key is the topic's key if that is one GUID, otherwise the first GUID of the Payload.
- * @param name without one, the first answer of the first reaction in services.json, or the first event with a schema
+ * @param name without one, the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {StackError} `usage` for an event without a schema, a topic or a GUID
  */
 export function heardEvent(name: string | undefined): HeardEvent & { topic: string } {
-  const published = Object.values(application.services).flatMap(({ produces }) => Object.values(produces).flat())
-  const wanted = name || application.reactions[0]?.answers[0] || published[0] || eventNames[0]
+  const declared = application.topics.flatMap((topic) => eventsOf(application, topic))
+  const wanted = name || application.reactions[0]?.answers[0] || declared[0] || eventNames[0]
   const event = eventNames.find((known) => known === wanted)
   if (event === undefined) {
     throw new StackError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
@@ -132,10 +132,10 @@ export function heardEvent(name: string | undefined): HeardEvent & { topic: stri
           : 'write the schema of one (docs/own-domain.md)',
     })
   }
-  const topic = topicOfEvent(application, event) ?? outsideTopic()
+  const topic = topicOfEvent(application, event)
   if (topic === undefined) {
-    throw new StackError('usage', `no service publishes ${event}, and outside applications have no topic or several`, {
-      nextStep: 'add it to `produces` of a service in services.json',
+    throw new StackError('usage', `${event} is an event of no topic`, {
+      nextStep: 'add it to `produces` of a service or to `outside` of a topic in services.json',
     })
   }
   const key = [...(topic.key.length === 1 ? topic.key : []), ...payloadFields(event)].find((field) =>
@@ -147,12 +147,6 @@ export function heardEvent(name: string | undefined): HeardEvent & { topic: stri
     })
   }
   return { name: event, constant: topic.constant, key, topic: topic.name }
-}
-
-/** Returns the topic of events that no service publishes; undefined without exactly one for outside applications. */
-function outsideTopic() {
-  const [topic, ...others] = application.topics.filter(({ outside }) => outside)
-  return others.length > 0 ? undefined : topic
 }
 
 /** A topic's key may be a field that this event does not have. */

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readEventFile } from '../../src/commands/publish.ts'
+import { publish, readEventFile } from '../../src/commands/publish.ts'
+import { StackError } from '../../src/lib/error.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('an event file to publish', () => {
@@ -49,6 +50,22 @@ describe('an event file to publish', () => {
 
   it('that is not JSON goes to orderevents as it is, without a key', () => {
     expect(read('no { json')).to.deep.equal({ topic: 'orderevents', key: undefined, value: Buffer.from('no { json') })
+  })
+
+  it('that is an event of services alone is refused, with its topic', async () => {
+    const file = join(temporaryFolder(), 'event.json')
+    const id = crypto.randomUUID()
+    const Payload = { PaymentId: id, OrderId: id, Amount: 1, Policy: 'amount-limit@1', Source: 'Manual' }
+    const CreationDate = '2026-11-21T10:00:00Z'
+    const event = { AppId: id, AppName: 'older', Version: 1, Name: 'PaymentApproved', CreationDate, Payload }
+    writeFileSync(file, JSON.stringify(event))
+    const error = await publish({ file, key: undefined, raw: false }).catch((error: unknown) => error)
+    expect(error)
+      .to.be.instanceOf(StackError)
+      .with.property(
+        'message',
+        'PaymentApproved is an event of paymentevents that outside applications may not publish (docs/trust.md)',
+      )
   })
 
   it('that cannot be read is an error that names it', () => {

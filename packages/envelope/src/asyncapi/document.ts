@@ -8,8 +8,8 @@ export interface Traffic {
   /** Version of the contract. */
   version: string
   applications: { name: string; produces: Record<string, readonly string[]>; consumes: readonly string[] }[]
-  /** Topics that applications outside may write. */
-  outside: readonly string[]
+  /** Names of the events that applications outside may write, by topic. All other topics are those of services alone. */
+  outside: Record<string, readonly string[]>
   /** Partitions of each topic, where it runs in containers. */
   partitions: number
   /** Fields of the Payload that are the partition key, by topic. */
@@ -54,10 +54,10 @@ export function asyncApiDocument(traffic: Traffic): AsyncApiDocument {
 }
 
 /** Returns the event types of each topic. */
-function topicsOf({ applications }: Traffic): Map<string, string[]> {
+function topicsOf({ applications, outside }: Traffic): Map<string, string[]> {
   const topics = new Map<string, string[]>()
-  for (const { produces } of applications) {
-    for (const [topic, names] of Object.entries(produces)) {
+  for (const written of [...applications.map(({ produces }) => produces), outside]) {
+    for (const [topic, names] of Object.entries(written)) {
       const types = [...payloadSchemas.keys()].filter((type) => names.includes(partsOf(type).Name))
       topics.set(topic, [...new Set([...(topics.get(topic) ?? []), ...types])])
     }
@@ -66,7 +66,8 @@ function topicsOf({ applications }: Traffic): Map<string, string[]> {
 }
 
 function channelOf(topic: string, types: string[], { outside, partitions }: Traffic): AsyncApiChannel {
-  const others = outside.includes(topic) ? 'Applications outside may write it, too.' : 'Nobody outside may write it.'
+  const isOpen = Object.hasOwn(outside, topic)
+  const others = isOpen ? 'Applications outside may write it, too.' : 'Nobody outside may write it.'
   return {
     address: topic,
     title: topic,
@@ -77,7 +78,7 @@ function channelOf(topic: string, types: string[], { outside, partitions }: Traf
       ),
     ),
     servers: Object.keys(servers)
-      .filter((name) => name !== 'gateway' || outside.includes(topic))
+      .filter((name) => name !== 'gateway' || isOpen)
       .map((name) => refTo(`servers/${name}`)),
     bindings: { kafka: { topic, partitions, bindingVersion: '0.5.0' } },
   }
@@ -112,7 +113,9 @@ function operationsOf(traffic: Traffic, topics: Map<string, string[]>): [string,
         .map(([topic, names]) => operation(name, 'send', topic, ['full'], names)),
       ...consumes.map((topic) => operation(name, 'receive', topic, ['received'])),
     ]),
-    ...traffic.outside.map((topic) => operation('applications outside', 'send', topic, variants)),
+    ...Object.entries(traffic.outside).map(([topic, names]) =>
+      operation('applications outside', 'send', topic, variants, names),
+    ),
   ]
 }
 

@@ -38,7 +38,7 @@ export function keyFields(document: unknown, topic?: string): readonly string[] 
 interface Topic {
   /** Fields of the Payload whose values are the partition key. */
   key: readonly string[]
-  /** Names of the events that services publish to the topic. */
+  /** Names of the topic's events. */
   events: readonly string[]
 }
 

@@ -16,8 +16,8 @@ export interface Topic {
   constant: string
   /** Fields of the Payload whose values are the partition key. An event that lacks one of them has no key. */
   key: readonly string[]
-  /** Whether applications outside may write the topic, as far as trust.json lets them. */
-  outside: boolean
+  /** Names of the events that outside applications may write to the topic, as far as trust.json lets them. */
+  outside: readonly string[]
 }
 
 /** After the event `after`, the service `by` publishes one of `answers` within so many seconds. */
@@ -88,18 +88,35 @@ export interface Application {
 
 /** The JSON of services.json. */
 export interface ApplicationJson extends Pick<Application, 'partitions' | 'lanes' | 'services'> {
-  topics: Record<string, { constant?: string; key: string | string[]; outside: boolean }>
+  topics: Record<string, { constant?: string; key: string | string[]; outside?: string[] }>
   reactions?: (Omit<Reaction, 'about'> & { about?: string })[]
   objective?: Objective
   demo?: Omit<Demo, 'show' | 'scopes'> & Partial<Pick<Demo, 'show' | 'scopes'>>
 }
 
-/** Returns the topic to which a service publishes an event; undefined for the event of no service. */
-export function topicOfEvent(
-  { topics, services }: Pick<Application, 'topics' | 'services'>,
+/** Returns the events of a topic: those that services publish, then those that only outside applications write. */
+export function eventsOf({ services }: Pick<Application, 'services'>, { name, outside }: Topic): string[] {
+  const produced = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
+  return [...new Set([...produced, ...outside])]
+}
+
+/** Returns the topic of an event; undefined for an event of no topic. */
+export function topicOfEvent(application: Pick<Application, 'topics' | 'services'>, event: string): Topic | undefined {
+  return application.topics.find((topic) => eventsOf(application, topic).includes(event))
+}
+
+/**
+ * Returns why an outside application may not write an event to a topic, as the predicate of a sentence about the event. Undefined if it
+ * may, and for an event of no topic.
+ */
+export function outsideRefusal(
+  application: Pick<Application, 'topics' | 'services'>,
   event: string,
-): Topic | undefined {
-  const produced = Object.values(services).flatMap(({ produces }) => Object.entries(produces))
-  const found = produced.find(([, events]) => events.includes(event))?.[0]
-  return topics.find(({ name }) => name === found)
+  topic: string,
+): string | undefined {
+  const own = topicOfEvent(application, event)
+  if (own === undefined) return undefined
+  if (!own.outside.includes(event))
+    return `is an event of ${own.name} that outside applications may not publish (docs/trust.md)`
+  return own.name === topic ? undefined : `is an event of ${own.name}, not of ${topic}`
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { eventNames, eventTypes, payloadFields } from '@orderflow/envelope'
 import { Ajv, type ErrorObject } from 'ajv'
-import type { Application, ApplicationJson } from './application.ts'
+import { type Application, type ApplicationJson, eventsOf } from './application.ts'
 
 const schema = JSON.parse(readFileSync(new URL('application.schema.json', import.meta.url), 'utf8')) as object
 // A test validates the schema itself.
@@ -68,29 +68,39 @@ function topicProblems({ topics, services }: Application): string[] {
       .map(
         ({ name, constant }) => `/topics/${name}/constant: ${constant} is that of another topic; choose another one`,
       ),
-    ...topics.flatMap(({ name, key }) => {
-      const events = Object.values(services).flatMap(({ produces }) => produces[name] ?? [])
-      return key
+    ...topics.flatMap((topic) => {
+      const events = eventsOf({ services }, topic)
+      return topic.key
         .filter((field) => events.length > 0 && !events.some((event) => hasField(event, field)))
-        .map((field) => `/topics/${name}/key: no event of the topic has ${field}; name a field of ${events.join(', ')}`)
+        .map(
+          (field) =>
+            `/topics/${topic.name}/key: no event of the topic has ${field}; name a field of ${events.join(', ')}`,
+        )
     }),
   ]
 }
 
-function eventProblems({ services }: Application): string[] {
+function eventProblems({ topics, services }: Application): string[] {
   const topicOf = new Map<string, string>()
-  return Object.entries(services).flatMap(([service, { produces }]) =>
-    Object.entries(produces).flatMap(([topic, events]) =>
-      events.flatMap((event) => {
-        const at = `/services/${service}/produces/${topic}`
-        const other = topicOf.get(event) ?? topic
-        topicOf.set(event, other)
-        return [
-          ...(hasSchema(event) ? [] : [`${at}: ${unknownEvent(event)}`]),
-          ...(other === topic ? [] : [`${at}: ${event} is also an event of ${other}; an event has one topic`]),
-        ]
-      }),
+  const named = [
+    ...topics.map(({ name, outside }) => ({ at: `/topics/${name}/outside`, topic: name, events: outside })),
+    ...Object.entries(services).flatMap(([service, { produces }]) =>
+      Object.entries(produces).map(([topic, events]) => ({
+        at: `/services/${service}/produces/${topic}`,
+        topic,
+        events,
+      })),
     ),
+  ]
+  return named.flatMap(({ at, topic, events }) =>
+    events.flatMap((event) => {
+      const other = topicOf.get(event) ?? topic
+      topicOf.set(event, other)
+      return [
+        ...(hasSchema(event) ? [] : [`${at}: ${unknownEvent(event)}`]),
+        ...(other === topic ? [] : [`${at}: ${event} is also an event of ${other}; an event has one topic`]),
+      ]
+    }),
   )
 }
 

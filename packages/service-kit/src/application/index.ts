@@ -1,7 +1,9 @@
 export {
   type Application,
   type Demo,
+  eventsOf,
   type Objective,
+  outsideRefusal,
   type Reaction,
   type ServiceEntry,
   type Surroundings,

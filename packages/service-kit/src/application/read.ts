@@ -52,7 +52,7 @@ function applicationOf({
   demo,
   services,
 }: ApplicationJson): Application {
-  const known = Object.entries(topics).map(([name, { constant = camelCase(name), key, outside }]) => ({
+  const known = Object.entries(topics).map(([name, { constant = camelCase(name), key, outside = [] }]) => ({
     name,
     constant,
     key: [key].flat(),

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
-import { ApplicationError, parseApplication, readApplication } from '../../src/application/index.ts'
+import {
+  ApplicationError,
+  eventsOf,
+  outsideRefusal,
+  parseApplication,
+  readApplication,
+  topicOfEvent,
+} from '../../src/application/index.ts'
 
 const text = readFileSync(new URL('../../../../services.json', import.meta.url), 'utf8')
 
@@ -36,12 +43,34 @@ describe('services.json', () => {
 
   it('names a topic in camel case where it has no constant, and takes a composite key', () => {
     const content = JSON.parse(text)
-    content.topics.orderevents = { key: ['OrderId', 'CustomerName'], outside: true }
-    content.topics['stock-events.v2'] = { key: 'Sku', outside: false }
+    content.topics.orderevents = { key: ['OrderId', 'CustomerName'] }
+    content.topics['stock-events.v2'] = { key: 'Sku' }
     content.services['order-service'].consumes['stock-events.v2'] = 'prompt'
     const { topics } = parseApplication(JSON.stringify(content), 'services.json')
     expect(topics.map(({ constant }) => constant)).to.deep.equal(['orderevents', 'paymentEvents', 'stockEventsV2'])
     expect(topics[0]?.key).to.deep.equal(['OrderId', 'CustomerName'])
+  })
+
+  it('takes the events of a topic from services and from outside applications', () => {
+    const content = JSON.parse(text)
+    content.topics.orderevents.outside = ['OrderCreated']
+    content.services['order-service'].produces = { orderevents: ['OrderCancelled'] }
+    const application = parseApplication(JSON.stringify(content), 'services.json')
+    const [orders, payments] = application.topics
+    if (!orders || !payments) throw new Error('there are two topics')
+    expect(eventsOf(application, orders)).to.deep.equal(['OrderCancelled', 'OrderCreated'])
+    expect(topicOfEvent(application, 'OrderCreated')).to.equal(orders)
+    expect(payments.outside).to.deep.equal([])
+    const refusalOf = (event: string, topic = 'orderevents') => outsideRefusal(application, event, topic)
+    expect(refusalOf('OrderCreated')).to.equal(undefined)
+    expect(refusalOf('NoSuchEvent')).to.equal(undefined)
+    expect(refusalOf('OrderCreated', 'paymentevents')).to.equal('is an event of orderevents, not of paymentevents')
+    expect(refusalOf('OrderCancelled')).to.equal(
+      'is an event of orderevents that outside applications may not publish (docs/trust.md)',
+    )
+    expect(refusalOf('PaymentApproved')).to.equal(
+      'is an event of paymentevents that outside applications may not publish (docs/trust.md)',
+    )
   })
 
   const cases: [what: string, change: (content: Json) => void, problem: string][] = [
@@ -58,7 +87,7 @@ describe('services.json', () => {
     ],
     [
       'an unused topic',
-      (all) => (all.topics.stock = { key: 'Sku', outside: false }),
+      (all) => (all.topics.stock = { key: 'Sku' }),
       '/topics/stock: no service produces or consumes it; remove it, or add it to a service',
     ],
     [
@@ -75,6 +104,16 @@ describe('services.json', () => {
       'an event of two topics',
       (all) => all.services['payment-service'].produces.paymentevents.push('OrderCreated'),
       '/services/payment-service/produces/paymentevents: OrderCreated is also an event of orderevents; an event has one topic',
+    ],
+    [
+      'an event of two topics, of which outside applications write one',
+      (all) => (all.topics.paymentevents.outside = ['OrderCreated']),
+      '/topics/paymentevents/outside: OrderCreated is also an event of orderevents; an event has one topic',
+    ],
+    [
+      'a topic that is open without an event',
+      (all) => (all.topics.paymentevents.outside = true),
+      '/topics/paymentevents/outside: must be array',
     ],
     [
       'a reaction by an unknown service',
@@ -117,6 +156,9 @@ describe('services.json', () => {
 
   it('is refused with an event that has no schema, and lists the schemas', () => {
     const [problem] = problemsAfter((all) => all.services['order-service'].produces.orderevents.push('OrderShipped'))
+    expect(problemsAfter((all) => all.topics.orderevents.outside.push('OrderShipped'))[0]).to.match(
+      /^\/topics\/orderevents\/outside: there is no schema of OrderShipped; add /,
+    )
     expect(problem)
       .to.match(/^\/services\/order-service\/produces\/orderevents: there is no schema of OrderShipped; add /)
       .and.contain('OrderCancelled, OrderCreated')
