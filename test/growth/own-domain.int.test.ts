@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { repository } from '@orderflow/stack'
+import { expect } from 'chai'
+import { checkoutOfRepository } from '../support/checkouts/checkout.ts'
+import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
+
+const guide = readFileSync(join(repository, 'docs/own-domain.md'), 'utf8')
+
+/** Returns the first block of a language in a numbered step of the guide. */
+function blockOf(step: number, language: string): string {
+  const text = guide.split(/^## (?=\d)/m).find((section) => section.startsWith(`${step}.`)) ?? ''
+  const [, block = ''] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text) ?? []
+  return block
+}
+
+const text = (title: string) => ({ title, description: title, type: 'string', pattern: '^[0-9-]{1,10}$' })
+const roomBooked = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://orderflow.example/schemas/events/RoomBooked.1.json',
+  title: 'RoomBooked, version 1',
+  description: 'A guest booked a room for a night.',
+  type: 'object',
+  required: ['Room', 'Night'],
+  properties: { Room: text('Room'), Night: text('Night') },
+}
+
+/** Matches names of the example. */
+const example = /order-service|payment|orderevents|order(?:Created|Id)|\bpaid\b|\borders?\b/i
+
+describe('an application that removed the example by docs/own-domain.md', () => {
+  let copy: RepositoryCopy
+  const make = (target: string) => copy.run('make', ['-s', target])
+  const read = (path: string) => readFileSync(join(copy.folder, path), 'utf8')
+  before(async () => {
+    copy = checkoutOfRepository()
+    expect((await copy.run('bash', ['-euc', blockOf(1, 'sh')])).stderr).to.equal('')
+    copy.write('envelope-schema/schemas/events/RoomBooked.1.json', JSON.stringify(roomBooked))
+    copy.write('services.json', blockOf(3, 'json'))
+    await copy.run('biome', ['format', '--write', 'services.json', 'envelope-schema/schemas'])
+    const { code, stdout, stderr } = await make('generate')
+    expect(code, stdout + stderr).to.equal(0)
+  })
+  after(() => copy?.remove())
+
+  it('has the events of outside applications in the contract', () => {
+    expect(JSON.parse(read('envelope-schema/topics.json'))).to.deep.equal({
+      bookings: { key: ['Room', 'Night'], events: ['RoomBooked'] },
+    })
+    const { operations, components } = JSON.parse(read('envelope-schema/asyncapi.json'))
+    expect(Object.keys(components.messages)).to.deep.equal(['RoomBooked.1.full', 'RoomBooked.1.received'])
+    expect(operations['applications-outside.send.bookings'].messages).to.have.length(2)
+  })
+
+  it('has nothing of the example in the files that make observe shows', () => {
+    for (const file of ['alerts.yml', 'dashboard.json', 'prometheus.yml', 'jaeger.yml']) {
+      expect(read(`packages/cli/observe/${file}`).replaceAll('orderflow', ''), file).not.to.match(example)
+    }
+  })
+
+  it('passes make check, which compares with no release', async () => {
+    const { code, stdout, stderr } = await make('check')
+    expect(code, stdout + stderr).to.equal(0)
+    expect(stdout).to.contain('nothing is released')
+  })
+
+  it('runs tests of its services, and the specs of services leave out those without a subject', async () => {
+    copy.write(
+      'room-service/test/room.unit.test.ts',
+      `import { testedServices } from '@orderflow/test-kit'
+       it('has no tested service', async () => {
+         if ((await testedServices()).length > 0) throw new Error('there is one')
+       })`,
+    )
+    const { code, stdout, stderr } = await copy.run('mocha', ['*-service/test/**/*.test.ts'])
+    expect(code, stdout + stderr).to.equal(0)
+    expect(stdout).to.match(/1 passed, 0 failed\n$/)
+  })
+})
