@@ -26,6 +26,7 @@ function withoutRefs(schema: Schema): Schema {
   const { title: _, not: __, 'x-pii': isPersonal, ...filled } = inline(schema, shared)
   if (isPersonal) filled.description = `${filled.description} Personal data (x-pii).`
   const properties = Object.entries(filled.properties ?? {}).map(([name, field]) => [name, withoutRefs(field)])
+  if (filled.items && !Array.isArray(filled.items)) filled.items = withoutRefs(filled.items)
   if (properties.length > 0) return { ...filled, properties: Object.fromEntries(properties) }
   return filled.type === 'object' ? { ...filled, additionalProperties: true } : filled
 }

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { changesIn, checkoutOfRepository } from '../support/checkouts/checkout.ts'
 import type { RepositoryCopy } from '../support/checkouts/repository-copy.ts'
@@ -68,6 +70,20 @@ describe('make new-service', () => {
       expect(stderr).to.match(/^error: .+\nnext: /)
     }
     expect(await changesIn(copy)).to.deep.equal(before)
+  })
+
+  it('stops at a schema with an unsupported format, and names the file, the path and what to use', async () => {
+    const file = 'envelope-schema/schemas/events/RoomBooked.1.json'
+    const $id = 'https://orderflow.example/schemas/events/RoomBooked.1.json'
+    const schema = { $id, type: 'object', properties: { Night: { type: 'string', format: 'time' } } }
+    writeFileSync(join(copy.folder, file), JSON.stringify(schema))
+    const { code, stderr } = await make('trip-service')
+    rmSync(join(copy.folder, file))
+    expect(code).to.equal(2)
+    expect(stderr).to.match(
+      /^error: schemas of events are invalid:\n {2}- \S+RoomBooked\.1\.json: \/properties\/Night\/format: "time" is not supported; use date/,
+    )
+    expect(stderr).not.to.contain('node:internal')
   })
 
   it('is undone by what it says', async () => {

@@ -19,6 +19,11 @@ _registry = Registry().with_resources((schema["$id"], Resource.from_contents(sch
 _formats = FormatChecker(formats=())
 
 
+@_formats.checks("date", raises=ValueError)
+def _is_day(value: object) -> bool:
+    return not isinstance(value, str) or (re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", value) is not None and _is_date(value))
+
+
 @_formats.checks("date-time", raises=ValueError)
 def _is_date(value: object) -> bool:
     """The pattern in the schema says all but which days there are."""

@@ -1,4 +1,3 @@
-import { ApplicationError } from '@orderflow/service-kit/application'
 import { commandGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
 import { StackError } from './lib/error.ts'
@@ -13,12 +12,16 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
+/** What to do about files that are invalid, by the code of the error. Its class is not imported: it comes with the schemas, which may be wrong. */
+const corrections: Record<string, string> = {
+  'application-file': 'correct the file (packages/service-kit/src/application/application.schema.json describes it)',
+  contract: 'correct the schemas (docs/own-domain.md shows one)',
+}
+
 /** Returns the error to print for a failure that the user can correct; any other failure as it is. */
 function commandError(failure: unknown): unknown {
-  if (failure instanceof ApplicationError) {
-    const nextStep = 'correct the file (packages/service-kit/src/application/application.schema.json describes it)'
-    return new StackError('usage', failure.message, { nextStep, cause: failure })
-  }
+  const nextStep = failure instanceof Error && 'code' in failure ? corrections[String(failure.code)] : undefined
+  if (nextStep) return new StackError('usage', (failure as Error).message, { nextStep, cause: failure })
   if (isDiskFull(failure)) return diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
   return failure
 }

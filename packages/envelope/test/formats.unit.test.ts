@@ -80,9 +80,13 @@ describe('the rule of a GUID', () => {
 })
 
 describe('what is compiled of the rules of a GUID and a date', () => {
-  for (const [rule, valid] of Object.entries({ guid: orderId, dateTime: '2026-01-31T12:00:00.5Z' })) {
+  for (const [rule, valid] of Object.entries({
+    guid: orderId,
+    date: '2026-02-28',
+    dateTime: '2026-01-31T12:00:00.5Z',
+  })) {
     it(`refuses what the whole rule ${rule} refuses`, () => {
-      const plain = new Ajv2020({ strict: false, formats: { 'date-time': fullFormats['date-time'] } })
+      const plain = new Ajv2020({ strict: false, formats: fullFormats })
       plain.addSchema(commonSchema)
       const schema = { $ref: `${commonSchema.$id}#/$defs/${rule}` }
       const [compiled, whole] = [sharedAjv().compile(schema), plain.compile(schema)]

@@ -45,7 +45,8 @@ export function poison(service: TestedService, running: () => RunningStack): voi
 
     it('takes what comes behind each of them, and makes no second dead letter', async () => {
       const url = urlOf(running(), name)
-      for (const event of behind) await eventually(() => subject.effectOf(url, event), `the effect of ${event.key}`)
+      for (const event of behind)
+        await eventually(() => subject.effectOf(url, event), `the effect of ${event.envelope.Id}`)
       await dead.caughtUp()
       for (const { what, key } of records) expect(lettersOf(key), what).to.have.length(1)
     })
@@ -107,6 +108,7 @@ function wrongFields(type: EventType): Record<string, Poison> {
     const place = `${field} of ${type}`
     if (schema.type === 'number') return { [`${place} as text`]: wrong('10'), [`${place} below 0`]: wrong(-1) }
     if (schema.format === 'uuid') return { [`${place} with a urn: prefix`]: wrong(`urn:uuid:${randomUUID()}`) }
+    if (schema.format === 'date') return { [`${place} on 30 February`]: wrong('2026-02-30') }
     if (schema.enum) return { [`${place} that it is not one of`]: wrong('none of them') }
     const { minLength = 0, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string }
     return {
@@ -136,6 +138,7 @@ function sample(type: EventType, changes: object = {}, payload: object = {}) {
 function sampleOf(schema: Record<string, unknown>): unknown {
   if (schema.enum) return (schema.enum as unknown[])[0]
   if (schema.format === 'uuid') return randomUUID()
+  if (schema.format === 'date') return '2026-11-21'
   if (schema.format === 'date-time') return '2026-11-21T09:30:00Z'
   return schema.type === 'string' ? 'x' : 10
 }

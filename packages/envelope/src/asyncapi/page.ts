@@ -173,6 +173,7 @@ function typeOf(schema: JsonSchema): string {
   const { type, enum: words, const: only, pattern, minLength, maxLength, minimum, maximum } = schema
   if (only !== undefined) return JSON.stringify(only)
   if (Array.isArray(words)) return words.map((word) => JSON.stringify(word)).join(' or ')
+  if (schema.format === 'date') return 'date'
   if (schema.format === 'date-time') return 'date and time with offset'
   if (typeof pattern === 'string' && pattern.includes('{8}-')) return 'GUID'
   if (type === 'string') return `text${range(minLength, maxLength, ' characters')}`

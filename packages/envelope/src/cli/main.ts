@@ -78,8 +78,9 @@ for (const stream of [stdout, stderr]) {
 try {
   process.exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: controller.signal })
 } catch (error) {
-  // That of a missing Kafka client is told by its name: its module is loaded by the commands alone that need it.
-  if (!(error instanceof UsageError) && (error as Error).name !== 'ClientMissingError') throw error
+  // Those of a missing Kafka client and of wrong schemas are known by their names, because only some commands load their modules.
+  const isKnown = error instanceof UsageError || ['ClientMissingError', 'ContractError'].includes((error as Error).name)
+  if (!isKnown) throw error
   stderr.write(`envelope: ${(error as Error).message}\n`)
   process.exitCode = 2
 }

@@ -62,14 +62,14 @@ const maxShownLength = 64
 const maxNameLength = 256
 
 const number = /^[+-]?[\d.,]+(e[+-]?\d+)?$/i
-const dateTime = /^[\dT:.,Z+ -]+$/i
+const date = /^[\dT:.,Z+ -]+$/i
 
 /** Returns whether a text looks like a value of a field. It may be slightly wrong. */
 function fits(schema: AnySchemaObject, text: string): boolean {
   const { enum: words, type, format, maxLength } = schema
   if (words) return words.includes(text)
   if (isGuidSchema(schema)) return parseGuid(text) !== undefined
-  if (format === 'date-time') return dateTime.test(text)
+  if (format) return date.test(text)
   if (type === 'string') return maxLength <= maxNameLength
   return type === undefined || (['number', 'integer'].includes(type) && number.test(text))
 }

@@ -10,8 +10,8 @@ const keywords = [
 ]
 
 /**
- * Returns a payload field's schema for an OpenAPI 3.0 document, without references. A GUID is `format: uuid`, a date is
- * `format: date-time`, and a personal field has `x-pii: true`. The schema describes the field; `fieldValidator` validates it.
+ * Returns a payload field's schema for an OpenAPI 3.0 document, without references. A GUID is `format: uuid`, a day is
+ * `format: date`, a moment is `format: date-time`, and a personal field has `x-pii: true`. The schema describes the field; `fieldValidator` validates it.
  * @throws {Error} if the type's schema does not name the field
  */
 export function fieldSchema(type: EventType | EventName, field: string): Record<string, unknown> {
@@ -72,6 +72,7 @@ function exampleOf(given: AnySchemaObject): unknown {
   if (only !== undefined) return only
   if (Array.isArray(words)) return words[0]
   if (isGuidSchema(schema)) return guid
+  if (format === 'date') return '2026-01-01'
   if (format === 'date-time') return '2026-01-01T00:00:00Z'
   if (type === 'number' || type === 'integer') return clamped(10, schema.minimum, schema.maximum)
   if (type === 'boolean') return true

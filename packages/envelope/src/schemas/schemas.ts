@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { contractFolder } from './contract-folder.ts'
+import { readEventSchemas } from './event-schemas.ts'
 import type { ReceivedEnvelope } from './types.ts'
 
 type Typed = Pick<ReceivedEnvelope, 'Name' | 'Version'>
@@ -32,29 +33,23 @@ export function versionsByName(types: Iterable<string>): Map<string, number[]> {
 
 /** The envelope's own schemas. The contract has the same files, for validators in other languages. */
 const ownFolder = new URL('../../schemas/', import.meta.url)
-const eventsFolder = new URL('schemas/events/', contractFolder)
 
-function read(name: string, folder: URL): AnySchemaObject {
-  return JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as AnySchemaObject
+function read(name: string): AnySchemaObject {
+  return JSON.parse(readFileSync(new URL(name, ownFolder), 'utf8')) as AnySchemaObject
 }
 
-export const commonSchema = read('common.json', ownFolder)
+export const commonSchema = read('common.json')
 export const envelopeSchemas = {
-  full: read('envelope.full.json', ownFolder),
-  received: read('envelope.received.json', ownFolder),
+  full: read('envelope.full.json'),
+  received: read('envelope.received.json'),
 } as const
 
-/** The schema of each Payload, by event type, from the contract's files `events/<Name>.<Version>.json`. A new application has none. */
-export const eventSchemas: ReadonlyMap<string, AnySchemaObject> = new Map(
-  (existsSync(eventsFolder) ? readdirSync(eventsFolder) : []).sort().map((file) => {
-    const [name, version] = file.split('.')
-    return [`${name}@${version}`, read(file, eventsFolder)]
-  }),
-)
+/** The schema of each Payload, by event type, from the contract. */
+export const eventSchemas = readEventSchemas(new URL('schemas/events/', contractFolder), commonSchema)
 
 /** Rules of common.json by name. */
 export const sharedRules = commonSchema.$defs as Record<
-  'guid' | 'nonZeroGuid' | 'dateTime' | 'notBlank',
+  'guid' | 'nonZeroGuid' | 'date' | 'dateTime' | 'notBlank',
   AnySchemaObject
 >
 

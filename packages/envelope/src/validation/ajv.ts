@@ -1,4 +1,5 @@
-import { _, Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
+import { _, Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { ContractError, eventFile } from '../schemas/event-schemas.ts'
 import { commonSchema, eventSchemas } from '../schemas/schemas.ts'
 import { formats, regExp } from './formats.ts'
 
@@ -26,7 +27,7 @@ function createAjv(): Ajv2020 {
     validateSchema: false,
     code,
   })
-  ajv.addFormat('date-time', formats['date-time'])
+  for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
   // Says what a field is, and refuses nothing: see personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
   // Says how the Payload of the version before becomes one of this version: see upcast.ts.
@@ -36,12 +37,34 @@ function createAjv(): Ajv2020 {
 }
 
 /**
- * Returns common.json without the keyword `not` of `guid` and `dateTime`. In other languages, `$` also matches before a line break, and
+ * Returns common.json without the keyword `not` of `guid`, `date` and `dateTime`. In other languages, `$` also matches before a line break, and
  * a format accepts the year 0. Here the patterns and `formats` refuse both, and `not` would create an error for each valid text.
  */
 function withoutNot(common: AnySchemaObject): AnySchemaObject {
   const copy = structuredClone(common)
-  delete copy.$defs.guid.not
-  delete copy.$defs.dateTime.not
+  for (const rule of ['guid', 'date', 'dateTime']) delete copy.$defs[rule].not
   return copy
 }
+
+/**
+ * Compiles the schema of an event's Payload.
+ * @throws {ContractError} naming its file and the path in it
+ */
+export function compilePayload(type: string, schema: AnySchemaObject): ValidateFunction {
+  try {
+    return sharedAjv().compile(schema)
+  } catch (error) {
+    const meta = new Ajv2020({ allErrors: true })
+    const flaws = meta.validateSchema(schema) ? [located((error as Error).message)] : (meta.errors ?? []).map(describe)
+    throw new ContractError(
+      [...new Set(flaws)].map((flaw) => `${eventFile(type)}: ${flaw}`),
+      { cause: error },
+    )
+  }
+}
+
+const describe = ({ instancePath, message, params }: ErrorObject) =>
+  `${instancePath}: ${message}${params.allowedValues ? `: ${params.allowedValues.join(', ')}` : ''}`
+
+/** Returns a message of Ajv's strict mode with the path in front. */
+const located = (message: string) => message.replace(/^strict mode: (.*) at "[^#]*#(.*)" \(\w+\)$/, '$2: $1')

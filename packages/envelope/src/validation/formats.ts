@@ -1,6 +1,8 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { supportedFormats } from '../schemas/event-schemas.ts'
 import { isGuid } from '../schemas/guid.ts'
 import { guidPattern } from '../schemas/schemas.ts'
+import { isDay } from './hints.ts'
 
 /** Matches a date-time on a day that every month has, which are nine of ten. Such a date needs no calendar. */
 const anyMonth =
@@ -9,11 +11,12 @@ const anyMonth =
 const { validate } = fullFormats['date-time'] as { validate: (text: string) => boolean }
 
 /**
- * The formats of ajv-formats without the year 0, which the rule `dateTime` refuses. Its check of a date comes second, because it takes a
- * tenth of an event's validation.
+ * The formats of ajv-formats without the year 0, which the rules `date` and `dateTime` refuse. For a date-time, its check comes second,
+ * because it takes a tenth of an event's validation.
  */
-export const formats = {
-  'date-time': (text: string): boolean => anyMonth.test(text) || (validate(text) && !text.startsWith('0000')),
+export const formats: Record<(typeof supportedFormats)[number], (text: string) => boolean> = {
+  date: (text) => /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && isDay(text),
+  'date-time': (text) => anyMonth.test(text) || (validate(text) && !text.startsWith('0000')),
 }
 
 /** Makes Ajv's regular expressions. `code` is its name in the validators that build.ts compiles. */

@@ -80,9 +80,18 @@ const dateMistakes: Mistakes = [
   ],
 ]
 
+const dayMistakes: Mistakes = [
+  [/^\s|\s$/, 'remove the white space around it'],
+  [/^0000-/, 'give a year from 0001 to 9999'],
+  [/^\d{4}-\d\d-\d\d[T ]/i, 'remove the time, and send the date alone'],
+  [/^\d{4}-(00|1[3-9]|[2-9]\d)-/, 'give a month from 01 to 12'],
+  [namesNoDay, 'name a day that exists: this month is shorter'],
+  [/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
+]
+
 /** Returns whether a text begins with a date that does not exist. */
 function namesNoDay(text: string): boolean {
-  const [date] = /^\d{4}-(0[1-9]|1[0-2])-\d\d(?=T)/.exec(text) ?? []
+  const [date] = /^\d{4}-(0[1-9]|1[0-2])-\d\d(?=T|$)/.exec(text) ?? []
   return date !== undefined && !isDay(date)
 }
 
@@ -106,4 +115,5 @@ export function dateTypeHint(value: unknown): string | undefined {
 export const zeroHint = 'make a new GUID: W3C Trace Context has no trace-id of zeros'
 
 export const guidHint = hintFrom(guidMistakes)
+export const dateHint = hintFrom(dayMistakes)
 export const dateTimeHint = hintFrom(dateMistakes)

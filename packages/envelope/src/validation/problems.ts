@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { isGuidSchema, sharedRules } from '../schemas/schemas.ts'
-import { dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
+import { dateHint, dateTimeHint, dateTypeHint, guidHint, missingFieldHint, typeHint, zeroHint } from './hints.ts'
 
 /** One thing that is wrong with a document. */
 export interface Problem {
@@ -93,6 +93,7 @@ function toProblem(error: ErrorObject, base: string): Problem {
   if (rule.format === 'date-time') {
     return problem(pointer, 'must be an ISO 8601 date-time with an offset: 2026-01-31T12:00:00Z', dateTimeHint(text))
   }
+  if (rule.format === 'date') return problem(pointer, 'must be a date that exists: 2026-01-31', dateHint(text))
   if (rule.pattern === sharedRules.notBlank.pattern && error.keyword === 'pattern') {
     return problem(pointer, 'must not be blank')
   }

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { envelopeSchemas, eventSchemas } from '../schemas/schemas.ts'
-import { sharedAjv } from './ajv.ts'
+import { compilePayload, sharedAjv } from './ajv.ts'
 
 // In the package that others install this file is its own outcome: build.ts compiles the validators once for all of them.
 
@@ -14,5 +14,5 @@ export const envelopeValidators: { full: ValidateFunction; received: ValidateFun
 
 /** Validators of a Payload, by event type. */
 export const payloadValidators: ReadonlyMap<string, ValidateFunction> = new Map(
-  Array.from(eventSchemas, ([type, schema]) => [type, ajv.compile(schema)]),
+  Array.from(eventSchemas, ([type, schema]) => [type, compilePayload(type, schema)]),
 )

@@ -1,0 +1,163 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { type ContractError, readEventSchemas, supportedFormats } from '../src/schemas/event-schemas.ts'
+import { commonSchema } from '../src/schemas/schemas.ts'
+import { compilePayload, sharedAjv } from '../src/validation/ajv.ts'
+import { toProblems } from '../src/validation/problems.ts'
+
+const rule = (name: string) => ({ $ref: `../common.json#/$defs/${name}` })
+const schemaOf = (properties: object, more: object = {}) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://orderflow.example/schemas/events/RoomBooked.1.json',
+  type: 'object',
+  properties,
+  ...more,
+})
+
+describe('the schemas of events', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'events-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  /** Returns the problems of a folder with one schema. */
+  function problemsOf(schema: unknown, file = 'RoomBooked.1.json'): readonly string[] {
+    const path = join(folder, file)
+    writeFileSync(path, typeof schema === 'string' ? schema : JSON.stringify(schema))
+    try {
+      readEventSchemas(pathToFileURL(`${folder}/`), commonSchema)
+      return []
+    } catch (error) {
+      return (error as ContractError).problems
+    } finally {
+      rmSync(path)
+    }
+  }
+  const at = 'envelope-schema/schemas/events/RoomBooked.1.json: /properties/X'
+
+  it('are read with lists, objects and shared rules', () => {
+    const tags = { type: 'array', items: rule('guid'), maxItems: 3 }
+    const guest = { type: 'object', properties: { Name: { ...rule('name'), 'x-pii': true } } }
+    expect(problemsOf(schemaOf({ tags, guest, when: rule('dateTime'), day: rule('date'), any: {} }))).to.deep.equal([])
+  })
+
+  it('may be written as docs/own-domain.md shows', () => {
+    const guide = readFileSync(new URL('../../../docs/own-domain.md', import.meta.url), 'utf8')
+    const [, schema = ''] = /^```json\n(.*?)^```$/ms.exec(guide) ?? []
+    expect(problemsOf(schema)).to.deep.equal([])
+    expect(compileProblems(JSON.parse(schema))).to.deep.equal([])
+  })
+
+  const wrong: [what: string, field: unknown, problem: string][] = [
+    [
+      'a format',
+      { type: 'string', format: 'time' },
+      '/format: "time" is not supported; use date or date-time, "pattern", or for an id "$ref": "../common.json#/$defs/guid"',
+    ],
+    [
+      'the format of a GUID',
+      { type: 'string', format: 'uuid' },
+      '/format: "uuid" is not supported; use date or date-time, "pattern", or for an id "$ref": "../common.json#/$defs/guid"',
+    ],
+    [
+      'a closed object',
+      { type: 'object', additionalProperties: false },
+      '/additionalProperties: is not supported; remove it, because all objects are open',
+    ],
+    [
+      'several types',
+      { type: ['string', 'null'] },
+      '/type: must be one type; leave a field that may be missing out of "required"',
+    ],
+    [
+      'personal data in a list',
+      { type: 'array', items: { type: 'string', 'x-pii': true } },
+      '/items/x-pii: has no effect inside a list; write it beside the "items" of the list',
+    ],
+    ['no schema', true, ': is no schema; write an object such as { "type": "string" }'],
+  ]
+  for (const [what, field, problem] of wrong) {
+    it(`report ${what} with its path and what to use`, () => {
+      expect(problemsOf(schemaOf({ X: field }))).to.deep.equal([`${at}${problem}`])
+    })
+  }
+
+  it('report a keyword and a reference that are unknown, with what there is', () => {
+    const [keyword = '', reference = ''] = problemsOf(schemaOf({ X: { oneOf: [] }, Y: rule('email') }))
+    expect(keyword).to.match(
+      /^\S+: \/properties\/X\/oneOf: is not supported; remove it, or use one of \$ref, type, enum, /,
+    )
+    expect(reference).to.match(
+      /^\S+: \/properties\/Y\/\$ref: "\S+email" is no rule of common.json; use .* one of guid, .*, date, /,
+    )
+  })
+
+  it('report a file that is not JSON, has another name, or has the id of another file', () => {
+    expect(problemsOf('{')[0]).to.match(/^envelope-schema\/schemas\/events\/RoomBooked\.1\.json: is not JSON: /)
+    const names = problemsOf(schemaOf({}), 'RoomBooked.json')
+    expect(names[0]).to.equal(
+      'envelope-schema/schemas/events/RoomBooked.json: is no name of an event with its version; rename it to <Name>.<Version>.json',
+    )
+    expect(names[1]).to.equal(
+      'envelope-schema/schemas/events/RoomBooked.json: /$id: must be https://orderflow.example/schemas/events/RoomBooked.json',
+    )
+  })
+
+  /** Returns the problems of compiling a schema that has only supported keywords. */
+  function compileProblems(schema: object): readonly string[] {
+    try {
+      compilePayload('RoomBooked@1', schema)
+      return []
+    } catch (error) {
+      return (error as ContractError).problems
+    }
+  }
+
+  it('report a keyword with a wrong value, or without the type that it needs', () => {
+    expect(compileProblems({ type: 'object', required: 'X' })).to.deep.equal([
+      'envelope-schema/schemas/events/RoomBooked.1.json: /required: must be array',
+    ])
+    expect(compileProblems({ type: 'object', properties: { X: { maxLength: 3 } } })).to.deep.equal([
+      `${at}: missing type "string" for keyword "maxLength"`,
+    ])
+    expect(compileProblems({ type: 'string', pattern: '(' })[0]).to.match(
+      /RoomBooked\.1\.json: Invalid regular expression/,
+    )
+  })
+})
+
+describe('a date in an event', () => {
+  const ajv = sharedAjv()
+  const common = ajv.compile({ $ref: `${commonSchema.$id}#/$defs/date` })
+  const plain = ajv.compile({ type: 'string', format: 'date' })
+
+  it('is a supported format', () => expect(supportedFormats).to.include('date'))
+
+  for (const day of ['2026-12-24', '2024-02-29', '0001-01-01', '9999-12-31']) {
+    it(`may be ${day}`, () => expect([common(day), plain(day)]).to.deep.equal([true, true]))
+  }
+
+  const exists = 'must be a date that exists: 2026-01-31'
+  const wrong: [value: unknown, problem: string, hint?: string][] = [
+    ['2026-02-30', exists, 'name a day that exists: this month is shorter'],
+    ['2025-02-29', exists, 'name a day that exists: this month is shorter'],
+    ['2026-04-00', exists, 'name a day that exists: this month is shorter'],
+    ['2026-13-01', exists, 'give a month from 01 to 12'],
+    ['0000-01-01', exists, 'give a year from 0001 to 9999'],
+    ['2026-12-24T00:00:00Z', exists, 'remove the time, and send the date alone'],
+    ['2026-12-24\n', exists, 'remove the white space around it'],
+    ['24.12.2026', exists, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
+    ['2026-1-5', exists, 'write year, month and day with hyphens and two digits, such as 2026-01-31'],
+    ['', exists],
+    [20261224, 'must be a string, not a number'],
+  ]
+  for (const [value, message, hint] of wrong) {
+    it(`is not ${JSON.stringify(value)}`, () => {
+      for (const validate of [common, plain]) {
+        expect(validate(value)).to.equal(false)
+        expect(toProblems(validate.errors ?? [])).to.deep.equal([{ pointer: '', message, ...(hint && { hint }) }])
+      }
+    })
+  }
+})
