@@ -53,7 +53,7 @@ export function createEnvelope<T extends EventType | EventName>(event: NewEvent<
 
 /** The tenant and user for whom an action runs. Both are empty for an action without a tenant. */
 export interface Tenant {
-  /** TenantID: a customer of the platform, whose data others must not see. */
+  /** TenantID: an organisation, whose data others must not see. */
   id: string
   /** TenantUserID: the user within the tenant. */
   userId: string

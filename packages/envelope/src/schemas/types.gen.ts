@@ -54,7 +54,7 @@ export interface FullEnvelope {
     [k: string]: unknown
   }
   /**
-   * Whose data the event is of: a customer of the platform, or nobody in particular when empty.
+   * The organisation whose data the event is about; empty if it is about none.
    */
   TenantID?: string
   /**
@@ -117,7 +117,7 @@ export interface ReceivedEnvelope {
     [k: string]: unknown
   }
   /**
-   * Whose data the event is of: a customer of the platform, or nobody in particular when empty.
+   * The organisation whose data the event is about; empty if it is about none.
    */
   TenantID?: string
   /**
