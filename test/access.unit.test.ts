@@ -222,7 +222,12 @@ interface OpenApi {
 }
 
 /** Delivers an event as the sidecar does, and waits until it is handled. */
-async function deliver(app: ReturnType<typeof createApp>, topic: string, key: string, envelope: object): Promise<void> {
+async function deliver(
+  app: ReturnType<typeof createApp>,
+  topic: string,
+  key: string | undefined,
+  envelope: object,
+): Promise<void> {
   const event = Buffer.from(JSON.stringify(envelope)).toString('base64')
   const entries = [{ entryId: '0', event, metadata: { __key: key, __partition: '0', __offset: '0' } }]
   const { body } = await withServer(app.channel, (url) =>

@@ -151,7 +151,7 @@ describe('a closed stack', () => {
 
     it('refuses another’s key, no key, another AppId, a tenant, a service’s name, and a topic of ours', async () => {
       const AppId = crypto.randomUUID()
-      const { id, name } = publisherOf('orderevents')
+      const { id, name } = publisherOf('OrderCreated')
       expect(await told(full(), other)).to.match(/^403 .*another apiKey/)
       expect(await told(full(), undefined)).to.equal('401 ')
       expect(await told({ ...full(), AppId }, legacy)).to.match(/^403 .*not listed/)

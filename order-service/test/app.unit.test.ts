@@ -95,7 +95,7 @@ describe('order-service when its platform fails', () => {
   /** An announcement as payment-service makes them. */
   const approved = (OrderId: string, Amount: number, date: string) =>
     createEnvelope({
-      app: publisherOf('paymentevents'),
+      app: publisherOf('PaymentApproved'),
       type: 'PaymentApproved',
       creationDate: new Date(date),
       payload: { OrderId, PaymentId: randomUUID(), Amount, Policy: 'p', Source: 'OrderCreated' },

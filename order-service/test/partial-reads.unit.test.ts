@@ -8,7 +8,7 @@ import { service } from '../src/service.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 const now = () => new Date('2026-11-21T10:00:00Z')
-const [outside, payments] = [{ id: deterministicId('app', 'outside'), name: 'older' }, publisherOf('paymentevents')]
+const [outside, payments] = [{ id: deterministicId('app', 'outside'), name: 'older' }, publisherOf('PaymentApproved')]
 const anOrder = { customerName: 'Ada', customerTaxId: 'T', total: 42.5 }
 const orderId = deterministicId('order', settings.App.Id, 'key')
 const payment = { OrderId: orderId, PaymentId: deterministicId('payment', orderId), Amount: 42.5 }

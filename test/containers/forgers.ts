@@ -23,7 +23,7 @@ export function forgers(running: () => RunningStack): void {
         const signed = own.map(({ value, headers }) => signer.isBy(value, headers[signatureHeader]))
         expect(signed).to.deep.equal([true, true])
 
-        const { id: AppId, name: AppName } = publisherOf(orderEvents)
+        const { id: AppId, name: AppName } = publisherOf('OrderCancelled')
         const forged = { ...full(), AppId, AppName, Name: 'OrderCancelled', Payload: { OrderId: id } }
         const value = JSON.stringify(forged)
         const other = createSigner([newSecret()]).sign(Buffer.from(value)) ?? ''

@@ -112,7 +112,7 @@ export function deadLetters(running: () => RunningStack): void {
       await publish({ value: bytesOf(event) })
       await orderWith(orderUrl(stack), OrderId, 'PaymentRejected')
       // Of whom it must be: nobody else is believed there.
-      const { id: AppId, name: AppName } = publisherOf(paymentEvents)
+      const { id: AppId, name: AppName } = publisherOf('PaymentApproved')
       const approved = (Amount: unknown) => {
         const Payload = { OrderId, PaymentId: randomUUID(), Amount, Policy: 'by-hand@1', Source: 'Manual' }
         return bytesOf({ ...event, AppId, AppName, Name: 'PaymentApproved', Payload })

@@ -66,8 +66,8 @@ export function trustedPublishers(running: () => StartedCheckout): void {
     }
     const place = async (total = anOrder.total) =>
       (await post<Order>(`${orderUrl(stack)}/v1/orders`, { ...anOrder, total })).body.id
-    const ours = (topic: string) => {
-      const { id: AppId, name: AppName } = publisherOf(topic)
+    const ours = (event: string) => {
+      const { id: AppId, name: AppName } = publisherOf(event)
       return { AppId, AppName }
     }
     const approvalOf = (OrderId: string, app: object): Envelope => {
@@ -115,8 +115,8 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       const letters = await setAside(paymentEvents, approvalOf(id, { AppId, AppName }))
       const [letter] = Object.values(letters)
       expect(orderflowFailed(await resend(letter))).to.contain('only payment-service publishes to paymentevents')
-      await setAside(paymentEvents, approvalOf(id, ours(orderEvents)))
-      await setAside(paymentEvents, approvalOf(id, ours(paymentEvents)))
+      await setAside(paymentEvents, approvalOf(id, ours('OrderCreated')))
+      await setAside(paymentEvents, approvalOf(id, ours('PaymentApproved')))
       await orderWith(orderUrl(stack), id, 'PaymentRejected')
     })
 
@@ -126,7 +126,7 @@ export function trustedPublishers(running: () => StartedCheckout): void {
       await log.caughtUp()
       const [own] = log.records.filter(({ topic, key }) => topic === orderEvents && key === id)
       expect(own?.headers.signature).to.match(/^[\w-]{43}$/)
-      const cancelled = { ...full(), ...ours(orderEvents), Name: 'OrderCancelled', Payload: { OrderId: id } }
+      const cancelled = { ...full(), ...ours('OrderCancelled'), Name: 'OrderCancelled', Payload: { OrderId: id } }
       const { 'order-service': letter } = await setAside(orderEvents, cancelled as unknown as Envelope)
       expect(orderflowFailed(await resend(letter))).to.contain('order-service, which did not sign it')
       await orderWith(orderUrl(stack), id, 'Paid')

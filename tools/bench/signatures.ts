@@ -8,7 +8,7 @@ import { median } from './report/statistics.ts'
 const rounds = 9
 const perRound = 20_000
 
-const service = publisherOf(orderEvents)
+const service = publisherOf('OrderCreated')
 const root = new URL('../../order-service/', import.meta.url)
 const settings = {
   File: '../../components/trust/trust.json',

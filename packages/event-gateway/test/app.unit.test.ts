@@ -139,7 +139,7 @@ describe('event-gateway', () => {
     })
 
     it('refuses an AppId of our own services, signed or not', async () => {
-      const [order, payment] = [publisherOf('orderevents'), publisherOf('paymentevents')]
+      const [order, payment] = [publisherOf('OrderCreated'), publisherOf('PaymentApproved')]
       const answer = await publish([
         full({ AppId: order.id, AppName: order.name }),
         full({ AppId: order.id.toUpperCase() }),

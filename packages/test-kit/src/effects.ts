@@ -8,7 +8,12 @@ import type { TestedService } from './tested-services.ts'
 export function recordOf({ signingKeys }: RunningStack, { topic, key, envelope }: SubjectEvent): OutsideRecord {
   const value = Buffer.from(JSON.stringify(envelope))
   const signature = createSigner(signingKeys.split(',').filter(Boolean)).sign(value)
-  return { topic, key, value, ...(signature && { headers: { [signatureHeader]: signature } }) }
+  return {
+    topic,
+    ...(key !== undefined && { key }),
+    value,
+    ...(signature && { headers: { [signatureHeader]: signature } }),
+  }
 }
 
 /** Publishes events, one after the other, under their keys. */
@@ -34,7 +39,7 @@ export async function publishUnder(
 /** Waits for the effect of an event in a service, and returns it. */
 export function effectOf({ name, subject }: TestedService, stack: RunningStack, event: SubjectEvent): Promise<unknown> {
   const url = urlOf(stack, name)
-  return eventually(async () => await subject.effectOf(url, event), `what ${name} makes of ${event.key}`)
+  return eventually(async () => await subject.effectOf(url, event), `what ${name} makes of ${event.envelope.Id}`)
 }
 
 /** Returns the ids on all pages of all lists of a service. */

@@ -35,7 +35,7 @@ interface Claim {
 }
 
 const serviceOf = (topic: string): Claim => {
-  const { id: AppId, name: AppName } = publisherOf(topic)
+  const { id: AppId, name: AppName } = publisherOf(names[topic]?.[0] ?? topic)
   return { AppId, AppName }
 }
 

@@ -1,11 +1,29 @@
 import { readFileSync } from 'node:fs'
-import type { Publishers } from '../trust/trust.ts'
+import type { Publishers, TrustFile } from '../trust/trust.ts'
 
-/** The service that publishes to a topic, as its envelopes say. */
-export function publisherOf(topic: string): { id: string; name: string } {
-  const file = new URL('../../../../components/trust/publishers.json', import.meta.url)
-  const { services } = JSON.parse(readFileSync(file, 'utf8')) as Publishers
-  const [id, service] = Object.entries(services).find(([, { publishes }]) => topic in publishes) ?? []
-  if (!id || !service) throw new Error(`no service publishes to ${topic}`)
-  return { id, name: service.name }
+/** An application, as its envelopes name it. */
+interface App {
+  id: string
+  name: string
 }
+
+/**
+ * Returns an application that may publish an event: the service that publishes it; else an outside application, which is one that
+ * trust.json lists for the event, or an unlisted one.
+ * @throws {Error} if trust.json accepts only listed applications, and lists none for the event
+ */
+export function publisherOf(event: string): App {
+  const { services } = read<Publishers>('publishers.json')
+  const { publishers, unlisted } = read<TrustFile>('trust.json')
+  const known = [
+    ...Object.entries(services).map(([id, { name, publishes }]) => ({ id, name, topics: publishes })),
+    ...Object.entries(publishers).map(([id, { name, topics }]) => ({ id, name, topics })),
+  ]
+  const found = known.find(({ topics }) => Object.values(topics).flat().includes(event))
+  if (found) return { id: found.id, name: found.name }
+  if (unlisted === 'taken-in') return { id: 'd1f6c5a2-3a3e-4b7e-9f0e-1c2d3e4f5a6b', name: 'older-application' }
+  throw new Error(`components/trust/trust.json lists no application that publishes ${event}`)
+}
+
+const read = <File>(name: string) =>
+  JSON.parse(readFileSync(new URL(`../../../../components/trust/${name}`, import.meta.url), 'utf8')) as File

@@ -1,3 +1,5 @@
+import { keyFields, keyOf } from '@orderflow/envelope/kafka'
+
 /** A request that a service refuses, and how it tells. */
 export interface BadRequest {
   path: string
@@ -12,9 +14,15 @@ export interface BadRequest {
 /** An event as a publisher outside the platform sends it. */
 export interface SubjectEvent {
   topic: string
-  key: string
+  /** Undefined for an event that has no key. */
+  key: string | undefined
   /** Full, so that it is the same event when it comes again. */
-  envelope: { Id: string }
+  envelope: { Id: string; Payload: object }
+}
+
+/** Returns an event under the key that services.json declares for the topic. */
+export function underKey(topic: string, envelope: SubjectEvent['envelope']): SubjectEvent {
+  return { topic, key: keyOf(envelope, keyFields(envelope, topic)), envelope }
 }
 
 /** What only a service itself can say to the specs that hold for each of them (packages/test-kit). */

@@ -1,7 +1,7 @@
 import type { Documents, DocumentsOf, PageOptions } from '@orderflow/service-kit'
 import type { SparePart } from './domain/spare-part.ts'
 
-/** The only document of an ThingId: what is known, and its slot in the list. */
+/** The only document of each ThingId: what is known, and its slot in the list. */
 interface SparePartDocument {
   item: SparePart
   listed: string

@@ -2,7 +2,7 @@ import { createApp, createLog, readSettings, SidecarError } from '@orderflow/ser
 import { FakeSidecar, withServer } from '@orderflow/service-kit/testing'
 import { expect } from 'chai'
 import { service } from '../src/service.ts'
-import { subject } from './subject.ts'
+import { idIn, subject } from './subject.ts'
 
 const settings = readSettings(service, { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' })
 
@@ -31,12 +31,12 @@ describe('spare-part-service', () => {
   const effectOf = (event: ReturnType<typeof subject.event>) =>
     withServer(app.web, (url) => subject.effectOf(url, event))
 
-  it('keeps one document for an ThingId, however often its event comes', async () => {
+  it('keeps one document for each ThingId, however often its event comes', async () => {
     const event = subject.event()
     expect(await effectOf(event)).to.equal(undefined)
     expect(await deliver(event)).to.equal('SUCCESS')
     const effect = await effectOf(event)
-    expect(effect).to.include({ thingId: event.key })
+    expect(effect).to.include({ thingId: idIn(event) })
     const writes = sidecar.calls.transact
     expect(await deliver(event)).to.equal('SUCCESS')
     expect([await effectOf(event), sidecar.calls.transact]).to.deep.equal([effect, writes])
@@ -47,6 +47,6 @@ describe('spare-part-service', () => {
     sidecar.failures.transact.push(new SidecarError('call', new Error('connection refused')))
     expect(await deliver(event)).to.equal('RETRY')
     expect(await deliver(event)).to.equal('SUCCESS')
-    expect(await effectOf(event)).to.include({ thingId: event.key })
+    expect(await effectOf(event)).to.include({ thingId: idIn(event) })
   })
 })

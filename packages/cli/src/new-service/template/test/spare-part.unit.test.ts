@@ -5,7 +5,7 @@ import { earlier, type SparePart, sparePartOf } from '../src/domain/spare-part.t
 
 const thingId = '7d9f3c52-2f0b-4c7e-9f59-0a5d1f3b8e11'
 
-const approved = (at: string) =>
+const eventAt = (at: string) =>
   createEnvelope({
     app: { id: thingId, name: 'a-service' },
     type: 'SomethingHappened',
@@ -13,15 +13,15 @@ const approved = (at: string) =>
     payload: { ...examplePayload('SomethingHappened'), ThingId: thingId },
   }) as FullEvent<'SomethingHappened'>
 
-describe('what spare-part-service keeps of an ThingId', () => {
-  it('is made of the event alone', () => {
-    const event = approved('2026-11-21T10:00:00Z')
+describe('the document that spare-part-service keeps', () => {
+  it('follows from the event alone', () => {
+    const event = eventAt('2026-11-21T10:00:00Z')
     expect(sparePartOf(event)).to.deep.equal(sparePartOf(event)).and.to.include({ thingId, causationId: event.Id })
   })
 
-  it('comes to the same however the events are sorted, and however many there are', () => {
+  it('is the same in any order of the events, and however often each one comes', () => {
     const dates = ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00Z', '2026-11-21T11:00:00Z']
-    const [first, ...others] = dates.map((at) => sparePartOf(approved(at))) as [SparePart, ...SparePart[]]
+    const [first, ...others] = dates.map((at) => sparePartOf(eventAt(at))) as [SparePart, ...SparePart[]]
     const keep = (all: SparePart[]) => all.reduce(earlier, first)
     const expected = keep(others)
     fc.assert(

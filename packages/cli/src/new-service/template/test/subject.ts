@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { createEnvelope, examplePayload, someEvents } from '@orderflow/envelope-schema'
-import { publisherOf, type Subject } from '@orderflow/service-kit/testing'
+import { createEnvelope, examplePayload, type PayloadOf, someEvents } from '@orderflow/envelope-schema'
+import { publisherOf, type Subject, type SubjectEvent, underKey } from '@orderflow/service-kit/testing'
 
 /** What the specs of every service (packages/test-kit) need to know of this one. */
 export const subject: Subject = {
   event() {
-    const ThingId = randomUUID()
     const envelope = createEnvelope({
-      app: publisherOf(someEvents),
+      app: publisherOf('SomethingHappened'),
       type: 'SomethingHappened',
       creationDate: new Date(),
-      payload: { ...examplePayload('SomethingHappened'), ThingId },
+      payload: { ...examplePayload('SomethingHappened'), ThingId: randomUUID() },
     })
-    return { topic: someEvents, key: ThingId, envelope }
+    return underKey(someEvents, envelope)
   },
 
-  async effectOf(url, { key }) {
-    const response = await fetch(`${url}/v1/spare-parts?thingId=${key}`)
+  async effectOf(url, event) {
+    const response = await fetch(`${url}/v1/spare-parts?thingId=${idIn(event)}`)
     const { items } = (await response.json()) as { items: unknown[] }
     return items[0]
   },
 }
+
+/** Returns the ThingId of an event. */
+export const idIn = ({ envelope }: SubjectEvent): string => (envelope.Payload as PayloadOf<'SomethingHappened'>).ThingId

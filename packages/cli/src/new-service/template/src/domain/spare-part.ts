@@ -15,7 +15,7 @@ export interface SparePart {
 /** There is one for each ThingId, so the one id follows from the other. */
 export const sparePartIdOf = (thingId: string): string => deterministicId('spare-part', thingId)
 
-/** Returns what a SomethingHappened comes to. */
+/** Makes the document of an event. */
 export function sparePartOf(event: FullEvent<'SomethingHappened'>): SparePart {
   const { ThingId: thingId } = event.Payload
   return {

@@ -27,8 +27,8 @@ export function sparePartRoutes(store: Pick<SparePartStore, 'find' | 'page'>): R
       method: 'get',
       path: '/v1/spare-parts',
       scope: 'spare-parts:read',
-      summary: 'List all, newest arrival first; or the one of an ThingId',
-      input: { page: pageOptions, thingId: queryId('thingId', { description: 'Only what is of this ThingId.' }) },
+      summary: 'List all, newest arrival first; or the one with this ThingId',
+      input: { page: pageOptions, thingId: queryId('thingId', { description: 'Only the one with this ThingId.' }) },
       answers: { 200: 'A page of the list; `next` is null on the last one.' },
       body: pageOf(sparePartModel),
       async handle({ page, thingId }, { tenant }) {
