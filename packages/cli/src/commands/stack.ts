@@ -1,3 +1,4 @@
+import type { Application } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { table } from '@orderflow/service-kit/terminal'
 import { transactionsWarning } from '../kafka/access.ts'
@@ -5,7 +6,7 @@ import { watchUrl } from '../kafka/connection.ts'
 import { type TopicSpec, topicDifferences, topics } from '../kafka/topics.ts'
 import { StackError } from '../lib/error.ts'
 import { jaegerUrl } from '../lib/jaeger.ts'
-import { serviceNamed, services } from '../lib/services.ts'
+import { application, serviceNamed, services } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
 import type { Reached, Readiness, ServiceProbe } from '../runner.ts'
 import { ensureApiKeys } from './api-key.ts'
@@ -29,8 +30,11 @@ export async function up(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<v
   for (const line of table(rows)) print(line)
   print()
   print(`see what happens: ${watchUrl(reached)}/`)
-  print('next: make demo')
+  print(`next: ${nextCommand(application)}`)
 }
+
+/** Returns a command that shows the running application at work: its demo, if services.json declares one. */
+export const nextCommand = ({ demo }: Pick<Application, 'demo'>): string => (demo ? 'make demo' : 'make status')
 
 /**
  * `make observe`: starts the stack with its observers: traces in Jaeger, metrics and alerts in Prometheus, and in containers a dashboard
@@ -48,7 +52,7 @@ export async function observe(env: NodeJS.ProcessEnv, signal: AbortSignal): Prom
   ]
   for (const line of table(pages)) print(line)
   print()
-  print('next: make demo, and docs/observability.md')
+  print(`next: ${nextCommand(application)}, and docs/observability.md`)
 }
 
 async function start(

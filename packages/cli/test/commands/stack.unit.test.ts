@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { troublesOf } from '../../src/commands/stack.ts'
+import { nextCommand, troublesOf } from '../../src/commands/stack.ts'
+import { application } from '../../src/lib/services.ts'
+
+describe('make up', () => {
+  it('names the demo as the next step only if services.json declares one', () => {
+    expect([nextCommand(application), nextCommand({ demo: undefined })]).to.deep.equal(['make demo', 'make status'])
+  })
+})
 
 describe('make status', () => {
   it('has nothing to add about services that are ready', async () => {
