@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
-import { eventsOf, topicOfEvent } from '@orderflow/service-kit/application'
+import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
 import { StackError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { application } from '../lib/services.ts'
@@ -120,9 +120,9 @@ const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
  * @param name without one, the first answer of the first reaction in services.json, or the first event of a topic
  * @throws {StackError} `usage` for an event without a schema, a topic or a GUID
  */
-export function heardEvent(name: string | undefined): HeardEvent & { topic: string } {
-  const declared = application.topics.flatMap((topic) => eventsOf(application, topic))
-  const wanted = name || application.reactions[0]?.answers[0] || declared[0] || eventNames[0]
+export function heardEvent(name: string | undefined, app: Application = application): HeardEvent & { topic: string } {
+  const topicOf = (event: string) => topicOfEvent(app, event)
+  const wanted = name || app.reactions[0]?.answers[0] || eventNames.find(topicOf) || eventNames[0]
   const event = eventNames.find((known) => known === wanted)
   if (event === undefined) {
     throw new StackError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
@@ -132,10 +132,10 @@ export function heardEvent(name: string | undefined): HeardEvent & { topic: stri
           : 'write the schema of one (docs/own-domain.md)',
     })
   }
-  const topic = topicOfEvent(application, event)
+  const topic = topicOf(event)
   if (topic === undefined) {
-    throw new StackError('usage', `${event} is an event of no topic`, {
-      nextStep: 'add it to `produces` of a service or to `outside` of a topic in services.json',
+    throw new StackError('usage', `${event} is an event of no topic in services.json`, {
+      nextStep: `add "${event}" to "outside" of the topic to which outside applications publish it, or to "produces" of the service that publishes it, then make generate`,
     })
   }
   const key = [...(topic.key.length === 1 ? topic.key : []), ...payloadFields(event)].find((field) =>

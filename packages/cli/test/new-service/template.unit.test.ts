@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { StackError } from '../../src/lib/error.ts'
+import { application } from '../../src/lib/services.ts'
 import { nextPorts } from '../../src/new-service/new-service.ts'
 import { heardEvent, placeholder, serviceFiles } from '../../src/new-service/template.ts'
 
@@ -10,7 +11,13 @@ describe('the template of a service', () => {
   it('names no event but the one that is filled in', () => {
     const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
     expect(text).to.contain("FullEvent<'ParcelSent'>").and.contain('[parcelEvents]').and.contain('parcelId: guidText')
-    expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy/i)
+    expect(text).not.to.match(/order(?!flow)\w|an order|payment|customer|amount|policy|approved/i)
+    expect(text).not.to.match(/\ban? Parcel/)
+  })
+
+  it('takes the key of its test event from the topic, and the publisher from the event', () => {
+    const text = textOf({ name: 'ParcelSent', constant: 'parcelEvents', key: 'ParcelId' })
+    expect(text).to.contain("publisherOf('ParcelSent')").and.contain('underKey(parcelEvents, envelope)')
   })
 
   it('names the field of the key otherwise where a document has a field of that name', () => {
@@ -36,5 +43,23 @@ describe('the template of a service', () => {
       .to.throw(StackError)
       .with.property('nextStep')
       .that.matches(/^EVENT is one of OrderCancelled, OrderCreated, /)
+  })
+
+  /** An application without services, in which outside applications publish these events to orderevents. */
+  const app = (outside: string[]) => ({
+    ...application,
+    topics: application.topics.map((topic) => ({ ...topic, outside: topic.name === 'orderevents' ? outside : [] })),
+    services: {},
+  })
+
+  it('takes the topic in which outside applications publish the event', () => {
+    expect(heardEvent('PaymentApproved', app(['PaymentApproved']) as never).topic).to.equal('orderevents')
+  })
+
+  it('is refused for an event of no topic, even if outside applications may write one', () => {
+    expect(() => heardEvent('PaymentApproved', app(['OrderCreated']) as never))
+      .to.throw(StackError, 'PaymentApproved is an event of no topic in services.json')
+      .with.property('nextStep')
+      .that.matches(/^add "PaymentApproved" to "outside" of the topic .* or to "produces" of the service/)
   })
 })
