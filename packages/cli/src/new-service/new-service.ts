@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
@@ -23,6 +24,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   }
   const registry = join(repository, 'services.json')
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
+  const undo = undoCommand(repository, name)
 
   for (const [path, text] of files) {
     const file = join(repository, name, path)
@@ -33,7 +35,7 @@ export async function newService(name: string, event?: string): Promise<void> {
   await run(process.execPath, 'node_modules/.bin/biome', 'check', '--write', name)
   // In a process of its own: this one has read services.json as it was.
   await run(process.execPath, 'packages/cli/src/cli.ts', 'generate')
-  await link(name)
+  await link(name, undo)
 
   for (const path of files.keys()) print(`written: ${name}/${path}`)
   print(`written: components/subscriptions.${name}.yaml`)
@@ -43,10 +45,11 @@ export async function newService(name: string, event?: string): Promise<void> {
     `${name} gets the events of ${heard.topic}. It will be at http://localhost:${ports.http}/ and https://localhost:${ports.https}/.`,
   )
   print('next: make up; docs/new-service.md goes on from there')
-  print(`undo: ${undo(name)}`)
+  if (undo) print(`undo: ${undo}`)
 }
 
-const changed = [
+/** The files that a new service changes. */
+export const changed = [
   'services.json',
   'components/trust/publishers.json',
   'packages/event-gateway/services.json',
@@ -59,11 +62,24 @@ const changed = [
   'package-lock.json',
 ]
 
-const undo = (name: string) =>
-  `git checkout ${changed.join(' ')} && git clean -fd ${name} components/subscriptions.${name}.yaml`
+/**
+ * Returns a command that restores the files that a new service changes, as they are now, and removes the service. It keeps uncommitted work,
+ * because `git stash create` saves it in a commit of no branch. Undefined without a git repository.
+ */
+export function undoCommand(folder: string, name: string): string | undefined {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  try {
+    const state = git('stash', 'create') || git('rev-parse', 'HEAD')
+    const files = [name, `components/subscriptions.${name}.yaml`]
+    return `git restore --source=${state.slice(0, 12)} ${changed.join(' ')} && git clean -fd ${files.join(' ')}`
+  } catch {
+    return undefined
+  }
+}
 
 /** Makes the new folder a workspace. It needs no package that is not here, so npm asks nobody. */
-async function link(name: string): Promise<void> {
+async function link(name: string, undo: string | undefined): Promise<void> {
   try {
     await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
   } catch (cause) {
@@ -71,7 +87,7 @@ async function link(name: string): Promise<void> {
       'provision-failed',
       `${name} is written, and npm could not make it a workspace: ${(cause as Error).message}`,
       {
-        nextStep: `npm install; or undo it: ${undo(name)}`,
+        nextStep: `npm install${undo ? `; or undo it: ${undo}` : ''}`,
         cause,
       },
     )
@@ -110,7 +126,7 @@ function withService(
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)
   if (text !== registry) return text
-  throw new StackError('usage', 'services.json does not end as make -C tools format leaves it', {
-    nextStep: 'make -C tools format',
+  throw new StackError('usage', 'services.json does not end as the formatter leaves it', {
+    nextStep: 'packages/cli/node node_modules/.bin/biome format --write services.json',
   })
 }

@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { changed, undoCommand } from '../../src/new-service/new-service.ts'
+import { removeFolders, temporaryFolder } from '../support.ts'
+
+describe('the undo of make new-service', () => {
+  afterEach(removeFolders)
+
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+  }
+
+  it('restores uncommitted work in the files that a new service changes', () => {
+    const folder = temporaryFolder()
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+    git('init', '--quiet')
+    for (const file of changed) write(join(folder, file), 'committed')
+    git('add', '.')
+    git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message=first')
+    write(join(folder, 'services.json'), 'topics of my own')
+    const before = git('status', '--short')
+
+    const undo = undoCommand(folder, 'gift-card-service') ?? ''
+    for (const file of [...changed, 'gift-card-service/src/main.ts', 'components/subscriptions.gift-card-service.yaml'])
+      write(join(folder, file), 'new service')
+    execFileSync('sh', ['-c', undo], { cwd: folder })
+
+    expect(readFileSync(join(folder, 'services.json'), 'utf8')).to.equal('topics of my own')
+    expect(git('status', '--short')).to.equal(before)
+  })
+
+  it('is left out where there is no git repository', () => {
+    expect(undoCommand(temporaryFolder(), 'gift-card-service')).to.equal(undefined)
+  })
+})
