@@ -62,6 +62,15 @@ describe('the documents', () => {
     ])
   })
 
+  it('show JSON in docs/own-domain.md as the formatter leaves it', () => {
+    const blocks = [...read('docs/own-domain.md').matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => text)
+    expect(blocks).to.have.length.above(1)
+    const biome = join(repository, 'node_modules/.bin/biome')
+    const args = ['format', '--stdin-file-path=services.json']
+    for (const input of blocks)
+      expect(execFileSync(biome, args, { cwd: repository, input, encoding: 'utf8' })).to.equal(input)
+  })
+
   it('are each in the index, docs/README.md', () => {
     const all = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
     expect(linksIn(read('docs/README.md'))).to.include.members([...all, 'adr/README.md'])

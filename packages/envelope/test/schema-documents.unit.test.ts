@@ -7,7 +7,7 @@ import { bytesOf } from './support/documents.ts'
 
 function validator() {
   const ajv = new Ajv2020({ allErrors: true })
-  ajv.addFormat('date-time', fullFormats['date-time'])
+  for (const name of ['date', 'date-time'] as const) ajv.addFormat(name, fullFormats[name])
   ajv.addKeyword('x-pii')
   return ajv
 }
