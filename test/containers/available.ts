@@ -1,9 +1,9 @@
 import {
   buildServiceImages,
+  CliError,
   composeMissing,
   engineMissing,
   ensureImages,
-  StackError,
   testImages,
   timed,
 } from '@orderflow/stack'
@@ -42,7 +42,7 @@ async function bring(): Promise<string | undefined> {
     await buildServiceImages(onProgress)
     return undefined
   } catch (error) {
-    if (!(error instanceof StackError) || (error.code !== 'no-images' && error.code !== 'tools-missing')) throw error
+    if (!(error instanceof CliError) || (error.code !== 'no-images' && error.code !== 'tools-missing')) throw error
     return `${error.message}; next: ${error.nextStep}`.replaceAll('\n', ' ')
   }
 }

@@ -59,7 +59,7 @@ const schemas = { SCHEMAS: join(repository, 'envelope-schema/schemas') }
 
 /**
  * Every example whose toolchain is on this machine, which the first use makes. Fails when one is missing.
- * @throws {StackError} `tools-missing`, which says how to bring it
+ * @throws {CliError} `tools-missing`, which says how to bring it
  */
 export async function examples(): Promise<Example[]> {
   await provisionTools([python, golang, jvm], { onProgress: console.error })

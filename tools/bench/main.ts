@@ -1,6 +1,6 @@
 /** `make -C tools bench`: runs parts of the benchmark one after the other. `node tools/bench/main.ts [part ...]`, QUICK=1 for small sizes. */
 import { relative } from 'node:path'
-import { repository, StackError, saysYes, timed } from '@orderflow/stack'
+import { CliError, repository, saysYes, timed } from '@orderflow/stack'
 import { type PartName, parts } from './parts/index.ts'
 import { environment } from './report/environment.ts'
 import { markdownOf } from './report/markdown.ts'
@@ -12,7 +12,7 @@ const tell = timed()
 function chosen(words: string[]): PartName[] {
   const unknown = words.find((word) => !names.includes(word as PartName))
   if (unknown === undefined) return words.length > 0 ? (words as PartName[]) : names
-  throw new StackError('usage', `there is no part ${unknown}`, { nextStep: `PART is some of ${names.join(' ')}` })
+  throw new CliError('usage', `there is no part ${unknown}`, { nextStep: `PART is some of ${names.join(' ')}` })
 }
 
 async function measure(part: PartName, quick: boolean): Promise<Result> {
@@ -32,7 +32,7 @@ try {
     console.log(`\n${markdownOf(result)}\n${describeEnvironment(result)}\n${files.join(' ')}`)
   }
 } catch (error) {
-  if (!(error instanceof StackError)) throw error
+  if (!(error instanceof CliError)) throw error
   process.stderr.write(`error: ${error.message}\n${error.nextStep ? `next: ${error.nextStep}\n` : ''}`)
   process.exitCode = 1
 }

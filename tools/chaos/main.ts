@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { unmountBelow } from '@orderflow/service-kit/testing'
-import { localFolder, provision, StackError, timed } from '@orderflow/stack'
+import { CliError, localFolder, provision, timed } from '@orderflow/stack'
 import { faultNames, schedule } from './faults/schedule.ts'
 import { createRandom } from './load/random.ts'
 import { formatReport } from './report/format.ts'
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
 try {
   await main()
 } catch (error) {
-  if (!(error instanceof StackError)) throw error
+  if (!(error instanceof CliError)) throw error
   process.stderr.write(`error: ${error.message}\n`)
   if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
   process.exitCode = 1

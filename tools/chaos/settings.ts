@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { LocalStore } from '@orderflow/stack'
-import { StackError } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack'
 
 export interface ChaosSettings {
   seed: string
@@ -12,7 +12,7 @@ export interface ChaosSettings {
 
 /**
  * What `make -C tools chaos` was told.
- * @throws {StackError} `usage` naming the variable that is wrong
+ * @throws {CliError} `usage` naming the variable that is wrong
  */
 export function chaosSettings(env: NodeJS.ProcessEnv): ChaosSettings {
   return {
@@ -44,8 +44,8 @@ function store(text = ''): LocalStore {
   throw usage('STORE', text, 'sqlite or postgresql')
 }
 
-function usage(name: string, text: string, rule: string): StackError {
-  return new StackError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
+function usage(name: string, text: string, rule: string): CliError {
+  return new CliError('usage', `${name}: ${JSON.stringify(text)} is not ${rule}`, {
     nextStep: 'for example: make -C tools chaos MINUTES=10 SEED=1 RATE=100',
   })
 }

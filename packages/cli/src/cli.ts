@@ -1,6 +1,6 @@
 import { commandGroups } from './command-groups.ts'
 import { runCommandLine } from './command-line.ts'
-import { StackError } from './lib/error.ts'
+import { CliError } from './lib/error.ts'
 import { diskFullError, isDiskFull } from './lib/files.ts'
 import { localFolder } from './lib/paths.ts'
 import { print } from './lib/terminal.ts'
@@ -21,7 +21,7 @@ const corrections: Record<string, string> = {
 /** Returns the error to print for a failure that the user can correct; any other failure as it is. */
 function commandError(failure: unknown): unknown {
   const nextStep = failure instanceof Error && 'code' in failure ? corrections[String(failure.code)] : undefined
-  if (nextStep) return new StackError('usage', (failure as Error).message, { nextStep, cause: failure })
+  if (nextStep) return new CliError('usage', (failure as Error).message, { nextStep, cause: failure })
   if (isDiskFull(failure)) return diskFullError((failure as NodeJS.ErrnoException).path ?? localFolder, failure)
   return failure
 }
@@ -36,7 +36,7 @@ try {
   process.exitCode = await runCommandLine(commandGroups, process.argv.slice(2), interruption, print)
 } catch (failure) {
   const error = commandError(failure)
-  if (!(error instanceof StackError)) throw error
+  if (!(error instanceof CliError)) throw error
   process.stderr.write(`error: ${error.message}\n`)
   if (error.nextStep) process.stderr.write(`next: ${error.nextStep}\n`)
   process.exitCode = error.code === 'interrupted' ? 130 : 1

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Command, CommandGroups, Given, Option } from './command-line.ts'
-import { StackError } from './lib/error.ts'
+import { CliError } from './lib/error.ts'
 import { repository } from './lib/paths.ts'
 
 // Each command loads its modules when it runs, because loading all of them takes a second.
@@ -24,7 +24,7 @@ async function become(program: string, args: string[]): Promise<never> {
   // NODE_DEBUG would print the requests, and tokens with them.
   const { NODE_DEBUG: _, ...env } = process.env
   if (!process.execve)
-    throw new StackError('tools-missing', 'this needs Linux or macOS', { nextStep: 'docs/operations.md' })
+    throw new CliError('tools-missing', 'this needs Linux or macOS', { nextStep: 'docs/operations.md' })
   return process.execve(process.execPath, [process.execPath, join(repository, program), ...args], env)
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
-import { StackError } from './lib/error.ts'
+import { CliError } from './lib/error.ts'
 
 /** An option of a command. It is a flag unless it has a placeholder for its value. */
 export interface Option {
@@ -41,7 +41,7 @@ export type CommandGroups = Record<string, Record<string, Command>>
 
 /**
  * Runs one command line and returns the exit code.
- * @throws {StackError} `usage` for an unknown command or a wrong option
+ * @throws {CliError} `usage` for an unknown command or a wrong option
  */
 export async function runCommandLine(
   groups: CommandGroups,
@@ -72,7 +72,7 @@ function find(groups: CommandGroups, name: string): Command {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command) return command
   }
-  throw new StackError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
+  throw new CliError('usage', `unknown command ${name}`, { nextStep: './orderflow help lists all commands' })
 }
 
 /** One line for each command, by group. */
@@ -103,7 +103,7 @@ type Values = Map<string, string | boolean>
 
 function parse(name: string, { parameters = '', options = {} }: Command, args: string[]) {
   const wrong = (message: string) =>
-    new StackError('usage', `${name}: ${message}`, { nextStep: `./orderflow ${name} --help prints what it takes` })
+    new CliError('usage', `${name}: ${message}`, { nextStep: `./orderflow ${name} --help prints what it takes` })
   const types = Object.entries(options).map(([option, { value }]) => [option, { type: typeOf(value) }] as const)
   const { tokens, positionals } = parseArgs({
     args,

@@ -88,7 +88,7 @@ export interface Runner {
 
   /** Returns the addresses of the stack, which need not run. */
   reach: () => Reached
-  /** @throws {StackError} `not-running` naming those of these parts that do not run; of all parts if none are named */
+  /** @throws {CliError} `not-running` naming those of these parts that do not run; of all parts if none are named */
   requireRunning: (parts?: readonly string[]) => Promise<void>
   /** Runs an operator's command of a service with its settings, and its sidecar's store. Returns the exit code. */
   operate: (service: Service, args: string[]) => Promise<number>

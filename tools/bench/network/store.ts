@@ -1,4 +1,4 @@
-import { ensureDatabases, inDatabase, StackError, storedServices } from '@orderflow/stack'
+import { CliError, ensureDatabases, inDatabase, storedServices } from '@orderflow/stack'
 import { MongoClient } from 'mongodb'
 import { escapeIdentifier, Pool } from 'pg'
 import { median } from '../report/statistics.ts'
@@ -35,13 +35,13 @@ const names = storedServices.map(({ name }) => databaseOf(name))
 /**
  * The store that a URI names: `postgres://user:password@host:port/`, of a user who may create databases, or `mongodb://` likewise, with the
  * primary as its only host and `replicaSet=`.
- * @throws {StackError} `usage` for another
+ * @throws {CliError} `usage` for another
  */
 export function storeOf(uri: string): Store {
   const { protocol, hostname, port } = new URL(uri)
   if (/^postgres(ql)?:$/.test(protocol)) return postgresql(uri, `${hostname}:${port || usualPorts.postgresql}`)
   if (protocol === 'mongodb:') return mongodb(uri, `${hostname}:${port || usualPorts.mongodb}`)
-  throw new StackError('usage', `STORE_URI=${protocol}... is no store that can be measured`, {
+  throw new CliError('usage', `STORE_URI=${protocol}... is no store that can be measured`, {
     nextStep: 'STORE_URI=postgres://... or mongodb://..., or leave it out for a PostgreSQL server of the benchmark',
   })
 }

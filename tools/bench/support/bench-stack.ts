@@ -39,7 +39,7 @@ export interface BenchStack {
   signal: (specs: ProcessSpec[], signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /**
    * Asks `probe` until it answers undefined; a string says what is missing, and is told now and then.
-   * @throws {StackError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
+   * @throws {CliError} as soon as one of the processes dies, or when it takes longer than `timeoutMs`
    */
   wait: (what: string, on: ProcessSpec[], probe: () => Promise<string | undefined>, timeoutMs?: number) => Promise<void>
   /** The SQLite file of a store. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  CliError,
   go,
   java,
   javaCommand,
@@ -9,7 +10,6 @@ import {
   type Provisioned,
   type ProvisionOptions,
   runTool,
-  StackError,
 } from '@orderflow/stack'
 import { type Build, built, goProgram } from './built.ts'
 
@@ -59,7 +59,7 @@ async function buildSpring(folder: string, { signal }: ProvisionOptions): Promis
   const lib = join(folder, 'app/lib')
   const sums = await runTool('sha512sum', readdirSync(lib).sort(), { cwd: lib, signal })
   if (sums === readFileSync(join(folder, 'libs.sha512'), 'utf8')) return
-  throw new StackError('wrong-hash', `the jars of Spring's program are not those of libs.sha512, but:\n${sums}`, {
+  throw new CliError('wrong-hash', `the jars of Spring's program are not those of libs.sha512, but:\n${sums}`, {
     nextStep: 'write these to tools/bench/compare/spring-kafka/libs.sha512 when a version was changed on purpose',
   })
 }

@@ -1,6 +1,6 @@
-import { StackError } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack'
 
-/** Positive numbers from an environment variable, separated by spaces. @throws {StackError} `usage` naming the variable */
+/** Positive numbers from an environment variable, separated by spaces. @throws {CliError} `usage` naming the variable */
 export function numbersFrom(variable: string, fallback: string, env: NodeJS.ProcessEnv = process.env): number[] {
   return listFrom(variable, fallback, env, 'positive numbers', (value) => value > 0)
 }
@@ -20,7 +20,7 @@ function listFrom(
   const text = env[variable] || fallback
   const numbers = text.trim().split(/\s+/).map(Number)
   if (numbers.every((value) => isRight(value) && Number.isFinite(value))) return numbers
-  throw new StackError('usage', `${variable}=${text} is not a list of ${kind}`, {
+  throw new CliError('usage', `${variable}=${text} is not a list of ${kind}`, {
     nextStep: `${variable}="${fallback}", or leave it out`,
   })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { repository, StackError } from '@orderflow/stack'
+import { CliError, repository } from '@orderflow/stack'
 import { expect } from 'chai'
 import { findingsOf, names } from '../network/findings.ts'
 import type { Cell, Started } from '../network/payments.ts'
@@ -33,7 +33,7 @@ describe('a store by its address', () => {
 
   it('of another kind is refused, without its password', () => {
     expect(() => storeOf('redis://:secret@db.example'))
-      .to.throw(StackError, 'STORE_URI=redis:... is no store')
+      .to.throw(CliError, 'STORE_URI=redis:... is no store')
       .with.property('message')
       .that.does.not.contain('secret')
   })

@@ -1,4 +1,4 @@
-import { StackError } from '@orderflow/stack'
+import { CliError } from '@orderflow/stack'
 import { expect } from 'chai'
 import { delaysFrom, numbersFrom } from '../support/variables.ts'
 
@@ -12,7 +12,7 @@ describe('a list of numbers from the environment', () => {
   for (const text of ['fast', '0', '-1', '50,500', 'Infinity']) {
     it(`that is ${text} is refused with an example`, () => {
       expect(() => numbersFrom('RATES', '50 500', { RATES: text }))
-        .to.throw(StackError, `RATES=${text} is not a list of positive numbers`)
+        .to.throw(CliError, `RATES=${text} is not a list of positive numbers`)
         .with.property('nextStep', 'RATES="50 500", or leave it out')
     })
   }
@@ -22,7 +22,7 @@ describe('a list of delays from the environment', () => {
   it('may have none among them', () => {
     expect(delaysFrom('RTT', '0 2', {})).to.deep.equal([0, 2])
     expect(() => delaysFrom('RTT', '0 2', { RTT: '-1' })).to.throw(
-      StackError,
+      CliError,
       'RTT=-1 is not a list of numbers, 0 or more',
     )
   })

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { type ApiKeyRecord, createApiKey, readApiKeys } from '@orderflow/service-kit/api-keys'
 import { isScope } from '@orderflow/service-kit/scope'
 import { table } from '@orderflow/service-kit/terminal'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { apiKeysFile, repository } from '../lib/paths.ts'
 import { print } from '../lib/terminal.ts'
@@ -24,17 +24,17 @@ const usage = './orderflow api-key create shop --scopes "events:read" [--tenant 
 /**
  * `./orderflow api-key`: creates a key, which is shown only once and is valid at once; or revokes one by its prefix, which running services
  * refuse within a second; or lists all.
- * @throws {StackError} `usage`
+ * @throws {CliError} `usage`
  */
 export function apiKey({ action = 'list', subject, scopes, tenant = '' }: ApiKeyRequest, now = new Date()): void {
   const records = ensureApiKeys()
   if (action !== 'create' && (scopes || tenant)) {
-    throw new StackError('usage', '--scopes and --tenant belong to create', { nextStep: usage })
+    throw new CliError('usage', '--scopes and --tenant belong to create', { nextStep: usage })
   }
   if (action === 'list') list(records)
   else if (action === 'revoke') revoke(records, subject)
-  else if (action !== 'create') throw new StackError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
-  else if (!subject) throw new StackError('usage', 'whose key? the name is missing', { nextStep: usage })
+  else if (action !== 'create') throw new CliError('usage', `api-key: unknown action ${action}`, { nextStep: usage })
+  else if (!subject) throw new CliError('usage', 'whose key? the name is missing', { nextStep: usage })
   else make(records, { name: subject, scopes: readScopes(scopes), tenant }, now)
 }
 
@@ -57,10 +57,10 @@ function make(records: ApiKeyRecord[], asked: Parameters<typeof createApiKey>[0]
 
 function revoke(records: ApiKeyRecord[], prefix: string | undefined): void {
   if (!prefix)
-    throw new StackError('usage', 'which key? its prefix is missing', { nextStep: './orderflow api-key lists them' })
+    throw new CliError('usage', 'which key? its prefix is missing', { nextStep: './orderflow api-key lists them' })
   const left = records.filter((record) => record.prefix !== prefix)
   if (left.length === records.length) {
-    throw new StackError('usage', `no key has the prefix ${prefix}`, { nextStep: './orderflow api-key lists them' })
+    throw new CliError('usage', `no key has the prefix ${prefix}`, { nextStep: './orderflow api-key lists them' })
   }
   write(left)
   print(`${prefix}: revoked; services that run refuse it within a second`)
@@ -83,7 +83,7 @@ function readScopes(text = ''): string[] {
   const wrong = scopes.filter((scope) => !isScope(scope))
   if (scopes.length > 0 && wrong.length === 0) return scopes
   const what = wrong.length > 0 ? `${wrong.join(', ')}: no such scope` : 'what may it do? --scopes is missing'
-  throw new StackError('usage', `${what}; the pages of the services name the scopes, such as events:read`, {
+  throw new CliError('usage', `${what}; the pages of the services name the scopes, such as events:read`, {
     nextStep: usage,
   })
 }

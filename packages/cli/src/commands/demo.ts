@@ -6,7 +6,7 @@ import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { Consumer, stringDeserializers } from '@platformatic/kafka'
 import { urlOf, watchUrl } from '../kafka/connection.ts'
 import { withAdmin } from '../kafka/topics.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { application } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
@@ -27,7 +27,7 @@ const timeoutMs = 15_000
  */
 export async function demo({ API_KEY: key }: NodeJS.ProcessEnv): Promise<void> {
   const plan = application.demo
-  if (!plan) throw new StackError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })
+  if (!plan) throw new CliError('usage', 'services.json has no demo', { nextStep: 'add "demo" to services.json' })
   const call = callAs(key, plan)
   const addresses = await requireRunning()
   const url = urlOf(addresses, plan.service)
@@ -95,7 +95,7 @@ async function untilDone(
   }
   if (await poll(isDone, { timeoutMs })) return
   const seen = [...names].join(', ') || 'no event'
-  throw new StackError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last} and there was ${seen}`, {
+  throw new CliError('demo-failed', `after ${timeoutMs / 1000} s the ${what} is ${last} and there was ${seen}`, {
     nextStep: 'make status, make logs',
   })
 }
@@ -119,12 +119,12 @@ function callAs(key: string | undefined, { scopes }: Demo) {
 
 async function send<Body>(url: string, request: RequestInit, scopes: readonly string[]): Promise<Body> {
   const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) }).catch((cause: Error) => {
-    throw new StackError('demo-failed', `${url}: ${cause.message}`, { nextStep: 'make status, make logs', cause })
+    throw new CliError('demo-failed', `${url}: ${cause.message}`, { nextStep: 'make status, make logs', cause })
   })
   const text = await response.text()
   if (response.ok) return JSON.parse(text) as Body
   const isDenied = response.status === 401 || response.status === 403
-  throw new StackError('demo-failed', `${url} answered ${response.status}: ${text}`, {
+  throw new CliError('demo-failed', `${url} answered ${response.status}: ${text}`, {
     nextStep: isDenied
       ? `./orderflow api-key create demo --scopes "${scopes.join(' ')}", and make demo API_KEY=...`
       : 'make status, make logs',

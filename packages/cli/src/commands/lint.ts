@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 import { print, timed } from '../lib/terminal.ts'
@@ -40,7 +40,7 @@ async function isToBeHad(names: string, tool: Provisioned, env: NodeJS.ProcessEn
     await provisionTools([tool], { onProgress: timed(), signal })
     return true
   } catch (error) {
-    const isAbsent = error instanceof StackError && ['tools-missing', 'provision-failed'].includes(error.code)
+    const isAbsent = error instanceof CliError && ['tools-missing', 'provision-failed'].includes(error.code)
     if (!isAbsent || env.CI) throw error
     print(`not run: ${names} (${error.message})`)
     return false

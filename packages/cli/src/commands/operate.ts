@@ -1,4 +1,4 @@
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { type Service, serviceNamed, storedServices } from '../lib/services.ts'
 import { operateHere } from '../processes/runner.ts'
 import { activeRunner, runningRunner } from './runners.ts'
@@ -19,12 +19,12 @@ export async function deadLetters(args: string[]): Promise<number> {
 
 /**
  * `make rebuild`: rebuilds a service's store by its sidecar, the only way to it. Returns the exit code.
- * @throws {StackError} `usage` for an unknown service, `not-running`
+ * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function rebuild(name: string | undefined, range: string[]): Promise<number> {
   const service = serviceNamed(name)
   if (!service.hasStore) {
-    throw new StackError('usage', `${service.name} has no store to rebuild`, {
+    throw new CliError('usage', `${service.name} has no store to rebuild`, {
       nextStep: `SERVICE is one of ${storedServices.map((each) => each.name).join(', ')}`,
     })
   }

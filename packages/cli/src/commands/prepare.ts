@@ -6,7 +6,7 @@ import { docker } from '../containers/docker.ts'
 import { composeMissing, engineMissing, ensureCompose, ensureEngine } from '../containers/engine.ts'
 import { buildServiceImages, ensureImages, imageNotes } from '../containers/images.ts'
 import { readProject } from '../containers/project.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { takenPorts } from '../lib/free-ports.ts'
 import { testImages } from '../lib/images.ts'
 import { cacheFolder } from '../lib/paths.ts'
@@ -155,7 +155,7 @@ export async function prepareEngine(signal: AbortSignal): Promise<void> {
 /** `./orderflow images`: every image, those that others make and where each came from, and those of the services. */
 export async function prepareImages(signal: AbortSignal): Promise<void> {
   const missing = (await engineMissing()) ?? (await composeMissing())
-  if (missing) throw new StackError('no-engine', missing, { nextStep: './orderflow engine' })
+  if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine' })
   const onProgress = timed()
   const present = await ensureImages({ onProgress, signal }, testImages)
   await buildServiceImages(onProgress)

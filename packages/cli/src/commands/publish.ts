@@ -5,7 +5,7 @@ import { outsideRefusal } from '@orderflow/service-kit/application'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
 import { findErrorBy } from '@platformatic/kafka'
 import { type Addresses, urlOf } from '../kafka/connection.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { application, outsideTopics, services, topicFor } from '../lib/services.ts'
 import { print } from '../lib/terminal.ts'
 import { withId } from './demo.ts'
@@ -20,7 +20,7 @@ interface PublishOptions {
 
 /** `./orderflow publish`: an outside publisher, a plain Kafka client that knows nothing of Dapr. */
 export async function publish({ file, key, raw }: PublishOptions): Promise<void> {
-  if (!file) throw new StackError('usage', 'which file?', { nextStep: './orderflow publish event.json' })
+  if (!file) throw new CliError('usage', 'which file?', { nextStep: './orderflow publish event.json' })
   const event = readEventFile(file, key)
   if (!raw) requireAccepted(event)
   const addresses = await requireRunning(['kafka'])
@@ -32,7 +32,7 @@ export async function publish({ file, key, raw }: PublishOptions): Promise<void>
 /** Reports that Kafka denied the topic to an outside application. */
 function refused(error: Error, { topic }: EventRecord): never {
   if (!findErrorBy(error, 'apiId', 'TOPIC_AUTHORIZATION_FAILED')) throw error
-  throw new StackError('denied', `${topic} is not for applications outside: they may write ${outsideTopics.join()}`, {
+  throw new CliError('denied', `${topic} is not for applications outside: they may write ${outsideTopics.join()}`, {
     nextStep: 'docs/publishing.md says who may write what',
     cause: error,
   })
@@ -58,13 +58,13 @@ function requireAccepted({ topic, value }: EventRecord): void {
     const { Name } = parseEvent(value)
     const refusal = outsideRefusal(application, Name, topic)
     if (refusal === undefined) return
-    throw new StackError('usage', `${Name} ${refusal}`, {
+    throw new CliError('usage', `${Name} ${refusal}`, {
       nextStep: 'send it as it is with --raw to see a dead letter',
     })
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error
     const problems = error.problems.map((problem) => `  ${describeProblem(problem)}`)
-    throw new StackError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
+    throw new CliError('invalid-event', `this is not a valid event:\n${problems.join('\n')}`, {
       nextStep: 'correct the file, or send it as it is with --raw to see a dead letter',
     })
   }
@@ -100,7 +100,7 @@ export function readEventFile(file: string, key: string | undefined): EventRecor
   const envelope = parseObject(value)
   const topic = topicFor(envelope?.Name)
   if (!topic)
-    throw new StackError(
+    throw new CliError(
       'usage',
       `no topic has ${envelope?.Name ?? 'such an event'}, and outside applications may write no topic`,
       {
@@ -124,7 +124,7 @@ function readBytes(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new StackError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
+    throw new CliError('usage', `cannot read ${file}: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -4,7 +4,7 @@ import { table } from '@orderflow/service-kit/terminal'
 import { aclCommands, denyTransactionsCommand, readPublishers, removePublisher, setPublisher } from '../kafka/access.ts'
 import { nameProblem, publisherRights, serviceRights } from '../kafka/rights.ts'
 import { newSecret } from '../lib/credentials.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { localFolder } from '../lib/paths.ts'
 import { outsideTopics, services } from '../lib/services.ts'
@@ -17,14 +17,14 @@ const certificateFile = join(localFolder, 'docker/kafka.crt')
 /**
  * `./orderflow publisher`: makes the user of an outside application and prints the settings of its Kafka client. `rotate` gives it another
  * password, `remove` removes it, and without a name all are listed. Without authentication at Kafka it prints that.
- * @throws {StackError} `usage` for a name that will not do, is taken, or that nobody has; `not-running`
+ * @throws {CliError} `usage` for a name that will not do, is taken, or that nobody has; `not-running`
  */
 export async function publisher(
   name: string | undefined,
   { rotate, remove }: { rotate: boolean; remove: boolean },
 ): Promise<void> {
   const problem = name === undefined ? undefined : nameProblem(name)
-  if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow publisher legacy' })
+  if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow publisher legacy' })
   const { kafka } = await requireRunning(['kafka'])
   if (!kafka.sasl) return printOpen(kafka)
   const publishers = await readPublishers(kafka)
@@ -43,11 +43,11 @@ function requireKnown(name: string, publishers: string[], isWanted: boolean): vo
   const isKnown = publishers.includes(name)
   if (isKnown === isWanted) return
   if (isKnown) {
-    throw new StackError('usage', `${name} is there already, and its password is shown once only`, {
+    throw new CliError('usage', `${name} is there already, and its password is shown once only`, {
       nextStep: `./orderflow publisher ${name} --rotate gives it another one, which its application must be given, too`,
     })
   }
-  throw new StackError('usage', `there is no publisher ${name}`, {
+  throw new CliError('usage', `there is no publisher ${name}`, {
     nextStep: `./orderflow publisher ${name} makes it, ./orderflow publisher lists all`,
   })
 }
@@ -90,11 +90,11 @@ function printClient(name: string, password: string, { bootstrapBrokers, tls }: 
 /**
  * `./orderflow acls`: what to run at a Kafka that others administer, for all services, or for the application outside that is named. Transactions
  * are denied once, to all users.
- * @throws {StackError} `usage` for a name that no such application can have
+ * @throws {CliError} `usage` for a name that no such application can have
  */
 export function acls(name: string | undefined): void {
   const problem = name === undefined ? undefined : nameProblem(name)
-  if (problem) throw new StackError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
+  if (problem) throw new CliError('usage', `${name}: ${problem}`, { nextStep: './orderflow acls legacy' })
   const rights = name === undefined ? services.flatMap(serviceRights) : publisherRights(name)
   for (const command of aclCommands(rights)) print(command)
   // For the whole Kafka: an application that comes later needs it no more than its own right.

@@ -1,5 +1,5 @@
 import { containerRunner } from '../containers/runner.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { processRunner } from '../processes/runner.ts'
 import type { ProgressOptions, Reached, Runner, Store } from '../runner.ts'
 
@@ -32,12 +32,12 @@ export async function stopAll(onProgress: (line: string) => void): Promise<boole
 
 /**
  * Removes the data of the stopped stack, whichever runner made it. Returns what it removed.
- * @throws {StackError} `still-running` if parts of the stack remain
+ * @throws {CliError} `still-running` if parts of the stack remain
  */
 export async function cleanAll(): Promise<string[]> {
   for (const runner of runners) {
     if ((await runner.state()) === 'absent') continue
-    throw new StackError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
+    throw new CliError('still-running', 'the stack is running', { nextStep: 'make down, then ./orderflow clean' })
   }
   return (await Promise.all(runners.map((runner) => runner.clean()))).flat()
 }
@@ -49,7 +49,7 @@ export async function activeRunner(): Promise<Runner> {
 
 /**
  * Returns the addresses of the stack if these parts of it run; all parts if none are named.
- * @throws {StackError} `not-running` naming the parts that do not run
+ * @throws {CliError} `not-running` naming the parts that do not run
  */
 export async function requireRunning(parts?: readonly string[]): Promise<Reached> {
   const runner = await activeRunner()
@@ -60,7 +60,7 @@ export async function requireRunning(parts?: readonly string[]): Promise<Reached
 /**
  * Returns the runner that `STACK` names; without it the one whose stack runs, else the preferred one that this machine can run.
  * A stand-in for an image is used only if `STACK` asks for containers.
- * @throws {StackError} `usage` for another value, `still-running` if the stack runs with another runner
+ * @throws {CliError} `usage` for another value, `still-running` if the stack runs with another runner
  */
 export async function chooseRunner(
   { STACK: asked, STORE }: NodeJS.ProcessEnv,
@@ -68,13 +68,13 @@ export async function chooseRunner(
 ): Promise<Runner> {
   const named = runners.find(({ name }) => name === asked)
   if (asked && !named) {
-    throw new StackError('usage', `STACK=${asked} is not supported`, {
+    throw new CliError('usage', `STACK=${asked} is not supported`, {
       nextStep: `STACK is ${runners.map(({ name }) => name).join(' or ')}, or left out`,
     })
   }
   const running = await runningRunner()
   if (named && running && named !== running) {
-    throw new StackError('still-running', `the stack runs already (STACK=${running.name})`, {
+    throw new CliError('still-running', `the stack runs already (STACK=${running.name})`, {
       nextStep: `make down, then make up STACK=${named.name}`,
     })
   }
@@ -97,7 +97,7 @@ async function preferredRunner(store: string | undefined, options: ProgressOptio
 /**
  * Returns the store that `STORE` names, and without it that of the last start. If the two differ, reports where the data of the last
  * one stays.
- * @throws {StackError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
+ * @throws {CliError} `usage` for a store that the runner does not support, `still-running` if the stack runs with another one
  */
 export async function chooseStore(
   runner: Runner,
@@ -108,7 +108,7 @@ export async function chooseStore(
   const store = asked ? requireStore(asked, runner) : last
   if (store === last) return store
   if (await runningRunner()) {
-    throw new StackError('still-running', `the stack runs already (STORE=${last})`, {
+    throw new CliError('still-running', `the stack runs already (STORE=${last})`, {
       nextStep: `make down, then make up STORE=${store}`,
     })
   }
@@ -122,14 +122,14 @@ export async function chooseStore(
 
 /**
  * Returns the store of this name.
- * @throws {StackError} `usage` for a store that the runner does not support; without a runner, that none supports
+ * @throws {CliError} `usage` for a store that the runner does not support; without a runner, that none supports
  */
 export function requireStore(asked: string, runner?: Runner): Store {
   const store = (runner ? [runner] : runners).flatMap(({ stores }) => stores).find((each) => each === asked)
   if (store) return store
   const how = ({ title, name }: Runner) => `${title} (STACK=${name})`
   const supported = runners.map((each) => `${each.stores.join(' or ')} ${how(each)}`)
-  throw new StackError('usage', `STORE=${asked} is not supported${runner ? ` ${how(runner)}` : ''}`, {
+  throw new CliError('usage', `STORE=${asked} is not supported${runner ? ` ${how(runner)}` : ''}`, {
     nextStep: `STORE is ${supported.join(', ')}, or left out`,
   })
 }

@@ -4,7 +4,7 @@ import { table } from '@orderflow/service-kit/terminal'
 import { transactionsWarning } from '../kafka/access.ts'
 import { watchUrl } from '../kafka/connection.ts'
 import { type TopicSpec, topicDifferences, topics } from '../kafka/topics.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { jaegerUrl } from '../lib/jaeger.ts'
 import { application, serviceNamed, services } from '../lib/services.ts'
 import { paint, print, timed } from '../lib/terminal.ts'
@@ -136,7 +136,7 @@ export async function streamTroubles(kafka: KafkaConnection, specs: TopicSpec[])
  * `make logs`: shows all logs, or the one that is named. On a terminal it follows the logs of a running stack; in a pipe or a file it
  * shows their end, since nothing would ever end it there.
  * @param shouldFollow whether to follow, on a terminal or not
- * @throws {StackError} `usage` for an unknown name
+ * @throws {CliError} `usage` for an unknown name
  */
 export async function logs(
   name: string | undefined,
@@ -146,7 +146,7 @@ export async function logs(
   const runner = await currentRunner()
   const names = await runner.logNames()
   if (name && !names.includes(name)) {
-    throw new StackError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
+    throw new CliError('usage', `there is no log of ${name}`, { nextStep: `SERVICE is one of ${names.join(', ')}` })
   }
   const follow = shouldFollow ?? (process.stdout.isTTY && (await runner.state()) === 'running')
   await runner.logs(name ? [name] : names, { follow, signal })
@@ -161,7 +161,7 @@ export async function clean(): Promise<void> {
 
 /**
  * `./orderflow restart`: stops a service and its sidecar in order and starts them again, one replica after the other.
- * @throws {StackError} `usage` for an unknown service, `not-running`
+ * @throws {CliError} `usage` for an unknown service, `not-running`
  */
 export async function restart(name: string | undefined, signal: AbortSignal): Promise<void> {
   const service = serviceNamed(name)
@@ -171,19 +171,19 @@ export async function restart(name: string | undefined, signal: AbortSignal): Pr
 
 /**
  * `./orderflow scale`: runs a service `times` times, where the runner can.
- * @throws {StackError} `usage` for an unknown service or another number, `not-running`
+ * @throws {CliError} `usage` for an unknown service or another number, `not-running`
  */
 export async function scale(service: string, times: string, signal: AbortSignal): Promise<void> {
   const runner = await runningRunner()
   if (!runner?.scale) {
-    throw new StackError('not-running', 'replicas need the stack in containers, and it is not running', {
+    throw new CliError('not-running', 'replicas need the stack in containers, and it is not running', {
       nextStep: 'make up STACK=docker',
     })
   }
   const count = /^[1-9]\d?$/.test(times) ? Number(times) : undefined
   const names = services.map(({ name }) => name)
   if (!names.includes(service) || !count) {
-    throw new StackError('usage', `scale ${service} ${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
+    throw new CliError('usage', `scale ${service} ${times}: SERVICE is ${names.join(' or ')}, N is 1 to 99`, {
       nextStep: `./orderflow scale ${names.at(-1)} 3`,
     })
   }

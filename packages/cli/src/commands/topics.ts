@@ -3,7 +3,7 @@ import { transactionsWarning } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { addPartitions, topicDifferences, topics, withAdmin } from '../kafka/topics.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { eventually } from '../lib/poll.ts'
 import { print, timed } from '../lib/terminal.ts'
 import { activeRunner, requireRunning } from './runners.ts'
@@ -34,7 +34,7 @@ const maxDays = 36_500
 /**
  * `./orderflow retention`: says for how long Kafka keeps events and dead letters, after changing it when days are given. Of the stack that runs,
  * or of the Kafka that the environment names.
- * @throws {StackError} `usage` for anything but days or `forever`
+ * @throws {CliError} `usage` for anything but days or `forever`
  */
 export async function retention(days: string | undefined, env: NodeJS.ProcessEnv): Promise<void> {
   const kept = days ? retentionOf(days) : undefined
@@ -50,7 +50,7 @@ export async function retention(days: string | undefined, env: NodeJS.ProcessEnv
 export function retentionOf(days: string): Retention {
   if (days === 'forever') return days
   if (/^[1-9]\d*$/.test(days) && Number(days) <= maxDays) return Number(days)
-  throw new StackError('usage', `${days} is not a number of days`, {
+  throw new CliError('usage', `${days} is not a number of days`, {
     nextStep: './orderflow retention --days 30, or --days forever',
   })
 }

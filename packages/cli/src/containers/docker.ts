@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
 
@@ -32,7 +32,7 @@ export function serviceOf({ Config }: Pick<Container, 'Config'>): string {
 
 /**
  * Runs `docker compose` on the terminal we run on; its progress is shown on a real one only.
- * @throws {StackError} `compose-failed` with its exit code; it has printed the reason
+ * @throws {CliError} `compose-failed` with its exit code; it has printed the reason
  */
 export async function compose(files: string[], args: string[], signal?: AbortSignal): Promise<void> {
   const progress = process.stdout.isTTY ? [] : ['--progress', 'quiet']
@@ -47,8 +47,8 @@ export async function compose(files: string[], args: string[], signal?: AbortSig
   })
   if (code === 0) return
   // 130: it was interrupted, as we were. It shares our terminal.
-  if (code === null || code === 130) throw new StackError('interrupted', 'interrupted')
-  throw new StackError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
+  if (code === null || code === 130) throw new CliError('interrupted', 'interrupted')
+  throw new CliError('compose-failed', `docker compose ${args[0]} ended with ${code}`, {
     nextStep: 'make status, make logs',
   })
 }

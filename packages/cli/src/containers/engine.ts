@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { withLock } from '../lib/lock.ts'
 import { cacheFolder, versions } from '../lib/paths.ts'
 import { poll } from '../lib/poll.ts'
@@ -34,7 +34,7 @@ export async function engineMissing(): Promise<string | undefined> {
 
 /**
  * Makes sure a Docker engine answers: as root on Debian or Ubuntu it installs and starts one that stays.
- * @throws {StackError} `no-engine` where it may not, or when the engine does not start
+ * @throws {CliError} `no-engine` where it may not, or when the engine does not start
  */
 export async function ensureEngine(options: ProvisionOptions): Promise<void> {
   if (!(await engineMissing())) return
@@ -78,8 +78,8 @@ async function startDaemon(signal: AbortSignal | undefined): Promise<void> {
   throw noEngine(`dockerd does not start; ${logFile} ends with:\n${tail}`)
 }
 
-function noEngine(message: string): StackError {
-  return new StackError('no-engine', message, {
+function noEngine(message: string): CliError {
+  return new CliError('no-engine', message, {
     nextStep:
       'start or install Docker (https://docs.docker.com/engine/install/); as root on Debian or Ubuntu: ./orderflow engine',
   })
@@ -94,14 +94,14 @@ function lastLine(error: unknown): string {
 
 /**
  * Makes sure `docker compose` works: builds the plugin from its Go module and links it into this user's plugins.
- * @throws {StackError} `provision-failed` when a plugin is there already and does not work, `tools-missing`
+ * @throws {CliError} `provision-failed` when a plugin is there already and does not work, `tools-missing`
  */
 export async function ensureCompose(options: ProvisionOptions): Promise<void> {
   if (!(await composeMissing())) return
   await provisionTools([composeTool()], options)
   linkPlugin(join(composeTool().folder, 'docker-compose'), pluginFile())
   if (!(await composeMissing())) return
-  throw new StackError('provision-failed', `docker does not take ${pluginFile()} as its compose command`, {
+  throw new CliError('provision-failed', `docker does not take ${pluginFile()} as its compose command`, {
     nextStep: 'docker compose version, to see why',
   })
 }
@@ -151,7 +151,7 @@ function pluginFile(): string {
 function linkPlugin(target: string, file: string): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false })
   if (isThere && (!isThere.isSymbolicLink() || existsSync(file))) {
-    throw new StackError('provision-failed', `docker compose does not work, though ${file} is there`, {
+    throw new CliError('provision-failed', `docker compose does not work, though ${file} is there`, {
       nextStep: `docker compose version, to see why; or remove ${file}`,
     })
   }

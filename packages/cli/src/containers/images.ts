@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { type ComposeStore, stackImages } from '../lib/images.ts'
 import { withLock } from '../lib/lock.ts'
 import { cacheFolder, repository } from '../lib/paths.ts'
@@ -38,7 +38,7 @@ interface InspectedImage extends PresentImage {
 /**
  * Makes sure these images are there: those that are missing are pulled, and built here when that fails. An image built from
  * a recipe that has changed since counts as missing. One run at a time; one that was interrupted is taken up again.
- * @throws {StackError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
+ * @throws {CliError} `no-images` where they can be neither pulled nor built, `tools-missing`, `provision-failed`
  */
 export async function ensureImages(options: ProvisionOptions, names = stackImages()): Promise<PresentImage[]> {
   if ((await missingOf(names)).length > 0) {
@@ -115,8 +115,8 @@ async function build(names: string[], options: ProvisionOptions): Promise<void> 
   }
 }
 
-function noImages(names: string[]): StackError {
-  return new StackError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
+function noImages(names: string[]): CliError {
+  return new CliError('no-images', `these images can be neither pulled nor built here: ${names.join(', ')}`, {
     nextStep: 'let the Docker engine reach Docker Hub; as root on Debian they are built from package registries',
   })
 }
@@ -197,7 +197,7 @@ export const imageDigests = JSON.parse(
 /**
  * Builds the services' own images, of which only what has changed takes time. One run at a time, since their names are those of every
  * checkout on this machine.
- * @throws {StackError} `provision-failed` with what the build printed last
+ * @throws {CliError} `provision-failed` with what the build printed last
  */
 export async function buildServiceImages(onProgress: (line: string) => void): Promise<void> {
   onProgress('services: building their images')

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { streamSettings } from '../kafka/connection.ts'
 import { groupMembers, type Missing, membersMissing, untilNothingMissing } from '../kafka/readiness.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import type { ComposeStore } from '../lib/images.ts'
 import { runInTerminal } from '../lib/run-tool.ts'
 import {
@@ -76,7 +76,7 @@ export const containerRunner: Runner = {
 function requireProject(): Project {
   const project = readProject()
   if (project) return project
-  throw new StackError('not-running', 'the stack is not running', { nextStep: 'make up' })
+  throw new CliError('not-running', 'the stack is not running', { nextStep: 'make up' })
 }
 
 /** Returns the containers of this checkout, stopped ones too; none without a Docker engine. */
@@ -110,7 +110,7 @@ async function clean({ name, store }: Project): Promise<string[]> {
 
 async function logs(names: readonly string[], { follow, signal }: LogOptions): Promise<void> {
   const args = ['logs', '--tail', String(logLines), ...(follow ? ['--follow'] : []), ...names]
-  await compose(composeFiles(), args, signal).catch((error: StackError) => {
+  await compose(composeFiles(), args, signal).catch((error: CliError) => {
     if (error.code !== 'interrupted' && hasReader()) throw error
   })
 }
@@ -139,7 +139,7 @@ async function scale(service: string, count: number, { onProgress, signal }: Pro
 /**
  * Restarts the replicas of a service one after the other. The next one stops when this one is ready and the consumer group has
  * settled with it.
- * @throws {StackError} `not-running` naming a missing container
+ * @throws {CliError} `not-running` naming a missing container
  */
 async function restart(service: Service, { onProgress }: ProgressOptions): Promise<void> {
   const project = requireProject()
@@ -169,7 +169,7 @@ async function replicaMissing({ name, kafka }: Project, service: Service, own: s
 function containerNamed(name: string, containers: Container[]): Container {
   const found = containers.find((container) => serviceOf(container) === name)
   if (found) return found
-  throw new StackError('not-running', `there is no container ${name}`, { nextStep: 'make up' })
+  throw new CliError('not-running', `there is no container ${name}`, { nextStep: 'make up' })
 }
 
 /** Asks each service inside its container, since only the first replica has a published port. */
@@ -207,5 +207,5 @@ async function trustVariables(): Promise<Record<string, string>> {
 function requireRunningContainer(containers: Container[], service: string): Container {
   const running = containers.find((each) => serviceOf(each) === service && each.State.Status === 'running')
   if (running) return running
-  throw new StackError('not-running', `${service} does not run`, { nextStep: 'make up' })
+  throw new CliError('not-running', `${service} does not run`, { nextStep: 'make up' })
 }

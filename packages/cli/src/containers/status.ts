@@ -1,5 +1,5 @@
 import { table } from '@orderflow/service-kit/terminal'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { formatDuration } from '../lib/terminal.ts'
 import type { StackStatus } from '../runner.ts'
 import { type Container, containersOf, serviceOf } from './docker.ts'
@@ -36,12 +36,12 @@ export async function dockerStatus(project: Project): Promise<StackStatus> {
 }
 
 /**
- * @throws {StackError} `not-running` naming the containers that are not as they should be; of these services, or of all
+ * @throws {CliError} `not-running` naming the containers that are not as they should be; of these services, or of all
  */
 export async function requireContainers(project: Project, services?: readonly string[]): Promise<void> {
   const names = unwell((await readRows(project)).filter(({ name }) => services?.includes(name) ?? true))
   if (names.length === 0) return
-  throw new StackError('not-running', `not all containers run: ${names.join(', ')}`, { nextStep: 'make up' })
+  throw new CliError('not-running', `not all containers run: ${names.join(', ')}`, { nextStep: 'make up' })
 }
 
 async function readRows({ name }: Project): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import { untilAllConsume } from '../kafka/readiness.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { type ComposeStore, grafanaImage, jaegerImage, prometheusImage, stackImages } from '../lib/images.ts'
 import { withRetries } from '../lib/poll.ts'
 import type { ProvisionOptions } from '../provision/build.ts'
@@ -19,11 +19,11 @@ interface DockerUpOptions extends ProgressOptions {
 
 /**
  * `make up` in containers: brings the images, starts what does not run, waits until all services really consume.
- * @throws {StackError} `no-engine` where Docker or Compose is missing: to install them is `./orderflow engine`, when somebody asks for it
+ * @throws {CliError} `no-engine` where Docker or Compose is missing: to install them is `./orderflow engine`, when somebody asks for it
  */
 export async function dockerUp({ store, observed, onProgress, signal }: DockerUpOptions): Promise<Project> {
   const missing = (await engineMissing()) ?? (await composeMissing())
-  if (missing) throw new StackError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
+  if (missing) throw new CliError('no-engine', missing, { nextStep: './orderflow engine, or make up STACK=local' })
   if (await ensureEnvFile()) onProgress('.env: written, with random secrets where it had none')
   if (readProject()?.store !== store) recordStore(store)
   if (observed) await addObservers({ onProgress, signal })

@@ -1,5 +1,5 @@
 import { connectionOf, isSaslMechanism, type KafkaConnection } from '@orderflow/service-kit/kafka'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { entryOf, services } from '../lib/services.ts'
 
 /** The addresses of a service on this machine. */
@@ -72,7 +72,7 @@ export function streamSettings({ bootstrapBrokers, sasl, tls }: KafkaConnection)
 
 /**
  * The connection that the settings of section `Stream` describe, as the sidecar reads them (components/README.md).
- * @throws {StackError} `usage` naming the variable that is missing or wrong
+ * @throws {CliError} `usage` naming the variable that is missing or wrong
  */
 export function kafkaConnection(env: NodeJS.ProcessEnv): KafkaConnection {
   const connection = connectionOf({ Brokers: env.Stream__Brokers ?? '', ...authentication(env) })
@@ -83,7 +83,7 @@ function authentication(env: NodeJS.ProcessEnv) {
   if (env.Stream__AuthType !== 'password') return { AuthType: 'none' } as const
   const SaslMechanism = env.Stream__SaslMechanism || 'PLAINTEXT'
   if (!isSaslMechanism(SaslMechanism)) {
-    throw new StackError('usage', `Stream__SaslMechanism: ${SaslMechanism} is not supported`, {
+    throw new CliError('usage', `Stream__SaslMechanism: ${SaslMechanism} is not supported`, {
       nextStep: 'set it to one of those in components/README.md',
     })
   }
@@ -98,5 +98,5 @@ function authentication(env: NodeJS.ProcessEnv) {
 }
 
 function missing(name: string): never {
-  throw new StackError('usage', `${name} is missing`, { nextStep: `set the variable ${name}` })
+  throw new CliError('usage', `${name} is missing`, { nextStep: `set the variable ${name}` })
 }

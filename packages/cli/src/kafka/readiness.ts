@@ -88,7 +88,7 @@ function unassigned(
 
 /**
  * Waits until nothing is missing any more.
- * @throws {StackError} `not-ready` with what still is after a minute
+ * @throws {CliError} `not-ready` with what still is after a minute
  */
 export async function untilNothingMissing(what: string, probe: () => Promise<Missing>): Promise<void> {
   await withRetries(what, async () => {

@@ -1,4 +1,4 @@
-type StackErrorCode =
+type CliErrorCode =
   | 'tools-missing'
   | 'provision-failed'
   | 'wrong-hash'
@@ -17,16 +17,30 @@ type StackErrorCode =
   | 'disk-full'
   | 'demo-failed'
   | 'usage'
+  | 'settings'
+  | 'docker'
+  | 'image'
+  | 'registry'
+  | 'platform'
+  | 'unreachable'
+  | 'not-live'
 
-/** Anything the stack cannot do. `message` says what happened, `nextStep` what the reader can do about it. */
-export class StackError extends Error {
-  readonly code: StackErrorCode
+/** A failure that a command reports. `message` says what happened, `nextStep` what the user can do about it. */
+export class CliError extends Error {
+  readonly code: CliErrorCode
   readonly nextStep: string | undefined
+  /** The status of the HTTP answer that caused it, if there was one. */
+  readonly status: number | undefined
 
-  constructor(code: StackErrorCode, message: string, options: { nextStep?: string; cause?: unknown } = {}) {
+  constructor(
+    code: CliErrorCode,
+    message: string,
+    options: { nextStep?: string | undefined; status?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
-    this.name = 'StackError'
+    this.name = 'CliError'
     this.code = code
     this.nextStep = options.nextStep
+    this.status = options.status
   }
 }

@@ -10,14 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 
 /**
  * Writes a file in one step: a reader, and the next command, find the old content or the new one, also when the disk is full or this
  * process is killed. Creates its folder, which is private if the file is; a private file is also whole when the machine goes down. A killed
  * process leaves its temporary file, which the next call for this folder removes, and `removeUnfinished`.
  * @param mode of the file, such as 0o600
- * @throws {StackError} `disk-full`
+ * @throws {CliError} `disk-full`
  */
 export function replaceFile(file: string, text: string, mode?: number): void {
   // A symbolic link stays one.
@@ -70,8 +70,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /** The error of a command that could not write a file. */
-export function diskFullError(path: string, cause: unknown): StackError {
-  return new StackError('disk-full', `no space left on the disk of ${path}`, {
+export function diskFullError(path: string, cause: unknown): CliError {
+  return new CliError('disk-full', `no space left on the disk of ${path}`, {
     nextStep: `free some there (df -h ${path}), then run the command again`,
     cause,
   })

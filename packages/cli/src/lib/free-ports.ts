@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 import { loopbacks, type ServicePorts, type StackPorts } from './ports.ts'
 import { commandOf } from './process-table.ts'
 import { services } from './services.ts'
@@ -110,12 +110,12 @@ export const portUses = ({ name, ports }: { name: string; ports: Record<string, 
 
 /**
  * Looks at every port before anything is started.
- * @throws {StackError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
+ * @throws {CliError} `port-in-use` with a line per taken port, naming the process that holds it when it can be seen
  */
 export async function requireFreePorts(uses: PortUse[]): Promise<void> {
   const taken = await takenPorts(uses)
   if (taken.length === 0) return
-  throw new StackError('port-in-use', taken.join('\n'), {
+  throw new CliError('port-in-use', taken.join('\n'), {
     nextStep: 'stop it, or move the ports of the stack: export PORT_OFFSET=10000; then run make up again',
   })
 }

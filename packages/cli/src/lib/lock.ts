@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 import { isDiskFull } from './files.ts'
 import { readProcessTable } from './process-table.ts'
 
@@ -32,7 +32,7 @@ export function isAlive(owner: Owner): boolean {
 /**
  * Runs `work` while holding the lock file, which names its owner's pid. A lock whose owner died is broken; a live
  * owner is waited for, after one call of `onWait`.
- * @throws {StackError} `busy` when the owner still lives after `timeoutMs`
+ * @throws {CliError} `busy` when the owner still lives after `timeoutMs`
  */
 export async function withLock<Result>(
   file: string,
@@ -49,7 +49,7 @@ export async function withLock<Result>(
       continue
     }
     if (Date.now() > deadline) {
-      throw new StackError('busy', `process ${owner.pid} holds ${file}`, { nextStep: 'wait until it ends, or stop it' })
+      throw new CliError('busy', `process ${owner.pid} holds ${file}`, { nextStep: 'wait until it ends, or stop it' })
     }
     if (!waiting) options.onWait(owner.pid)
     waiting = true

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 
 interface PollOptions {
   timeoutMs: number
@@ -17,7 +17,7 @@ const leastAnswerMs = 1_000
 /**
  * Asks `probe` until it answers something other than undefined or false, and returns that; undefined after `timeoutMs`. A question that
  * was asked in time has that long for its answer, too: a connection may hang, and whoever waits is promised an end.
- * @throws {StackError} `interrupted` when the signal aborts; and whatever `probe` throws
+ * @throws {CliError} `interrupted` when the signal aborts; and whatever `probe` throws
  */
 export async function poll<Answer>(
   probe: () => Answer | undefined | Promise<Answer | undefined>,
@@ -25,7 +25,7 @@ export async function poll<Answer>(
 ): Promise<Answer | undefined> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
-    if (signal?.aborted) throw new StackError('interrupted', 'interrupted')
+    if (signal?.aborted) throw new CliError('interrupted', 'interrupted')
     const begun = Date.now()
     const answer = await within(Math.max(timeoutMs, leastAnswerMs), probe())
     if (answer !== undefined && answer !== false) return answer
@@ -34,6 +34,13 @@ export async function poll<Answer>(
     // A question that takes long is asked less often: what it waits for needs the processor, too.
     await sleep(Math.max(everyMs, 2 * (now - begun)))
   }
+}
+
+/** @throws {CliError} `interrupted` when the signal aborts */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {
+    throw new CliError('interrupted', 'interrupted')
+  })
 }
 
 /** Undefined when it takes longer. */
@@ -59,7 +66,7 @@ export async function eventually<Answer>(
 
 /**
  * Tries again what a server that is still starting refuses.
- * @throws {StackError} `not-ready` with the last error after a minute; at once what is a StackError already
+ * @throws {CliError} `not-ready` with the last error after a minute; at once what is a CliError already
  */
 export async function withRetries<Result>(what: string, work: () => Promise<Result>, everyMs = 500): Promise<Result> {
   let cause: unknown = 'no answer'
@@ -67,12 +74,12 @@ export async function withRetries<Result>(what: string, work: () => Promise<Resu
     try {
       return { result: await work() }
     } catch (error) {
-      if (error instanceof StackError) throw error
+      if (error instanceof CliError) throw error
       cause = error
       return undefined
     }
   }
   const done = await poll(attempt, { timeoutMs: startTimeoutMs, everyMs })
   if (done) return done.result
-  throw new StackError('not-ready', `${what} is not ready after ${startTimeoutMs / 1000} s: ${cause}`, { cause })
+  throw new CliError('not-ready', `${what} is not ready after ${startTimeoutMs / 1000} s: ${cause}`, { cause })
 }

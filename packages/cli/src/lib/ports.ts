@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 import { ofServices } from './services.ts'
 
 /** Loopback ports of one service and its sidecar. */
@@ -65,12 +65,12 @@ const largestOffset = 50_000
 /**
  * The ports of `make up` as processes: the usual ones, or all of them `PORT_OFFSET` higher, where other programs or another checkout's
  * stack have those.
- * @throws {StackError} `usage` for what is no such number
+ * @throws {CliError} `usage` for what is no such number
  */
 export function localPorts({ PORT_OFFSET = '' }: NodeJS.ProcessEnv = process.env): StackPorts {
   const offset = Number(PORT_OFFSET)
   if (!Number.isInteger(offset) || offset < 0 || offset > largestOffset) {
-    throw new StackError('usage', `PORT_OFFSET=${PORT_OFFSET} cannot be added to a port`, {
+    throw new CliError('usage', `PORT_OFFSET=${PORT_OFFSET} cannot be added to a port`, {
       nextStep: `PORT_OFFSET is 0 to ${largestOffset}, such as 10000, and the same for each command`,
     })
   }

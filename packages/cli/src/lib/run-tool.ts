@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 
 export interface RunToolOptions {
   cwd: string
@@ -15,7 +15,7 @@ export interface RunToolOptions {
 
 /**
  * Runs a program to its end and returns its standard output.
- * @throws {StackError} `provision-failed` with the last lines it printed, `interrupted` when the signal aborts
+ * @throws {CliError} `provision-failed` with the last lines it printed, `interrupted` when the signal aborts
  */
 export async function runTool(command: string, args: string[], options: RunToolOptions): Promise<string> {
   const child = spawn(command, args, {
@@ -41,10 +41,10 @@ export async function runTool(command: string, args: string[], options: RunToolO
     child.once('error', reject)
     child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
   }).finally(() => options.signal?.removeEventListener('abort', abort))
-  if (options.signal?.aborted) throw new StackError('interrupted', 'interrupted')
+  if (options.signal?.aborted) throw new CliError('interrupted', 'interrupted')
   if (code === 0) return output
   const printed = [...output.trim().split('\n').slice(-20), ...last].filter(Boolean).join('\n')
-  throw new StackError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
+  throw new CliError('provision-failed', `${command} ${args[0]} failed (${code}):\n${printed}`)
 }
 
 const everyMs = 10_000

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readApplication, type ServiceEntry, type Topic, topicOfEvent } from '@orderflow/service-kit/application'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 import { repository } from './paths.ts'
 
 export type { Surroundings, Urgency } from '@orderflow/service-kit/application'
@@ -70,11 +70,11 @@ export function topicFor(event: unknown): Topic | undefined {
 /** Returns the name of a service's sidecar, as a process and as a container. */
 export const sidecarOf = ({ role }: Pick<Service, 'role'>): string => `${role}-sidecar`
 
-/** @throws {StackError} `usage` naming all services, when none is called so */
+/** @throws {CliError} `usage` naming all services, when none is called so */
 export function serviceNamed(name: string | undefined): Service {
   const found = services.find((service) => service.name === name)
   if (found) return found
-  throw new StackError('usage', name ? `there is no service ${name}` : 'which service?', {
+  throw new CliError('usage', name ? `there is no service ${name}` : 'which service?', {
     nextStep: `SERVICE is one of ${services.map((service) => service.name).join(', ')}`,
   })
 }

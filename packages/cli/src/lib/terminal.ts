@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { meansYes } from '@orderflow/service-kit/terminal'
-import { StackError } from './error.ts'
+import { CliError } from './error.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -24,12 +24,12 @@ export function timed(): (line: string) => void {
 
 /**
  * Returns whether a variable says yes. It may be left out.
- * @throws {StackError} `usage` when it says neither yes nor no
+ * @throws {CliError} `usage` when it says neither yes nor no
  */
 export function saysYes(env: NodeJS.ProcessEnv, name: string): boolean {
   const isYes = meansYes(env[name] ?? '')
   if (isYes !== undefined) return isYes
-  throw new StackError('usage', `${name} (${env[name]}) is neither a yes nor a no`, {
+  throw new CliError('usage', `${name} (${env[name]}) is neither a yes nor a no`, {
     nextStep: `${name}=1 or ${name}=0`,
   })
 }

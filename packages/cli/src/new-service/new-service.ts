@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { postgresqlFile } from '../containers/project.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { innerPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
@@ -13,14 +13,14 @@ import { heardEvent, type NewPorts, serviceFiles } from './template.ts'
 /**
  * `make new-service`: writes a service that reacts to an event, and its entry in services.json with all that follows from it.
  * @param event without one, the first answer of the first reaction in services.json
- * @throws {StackError} `usage` when the name will not do or is taken, or the event is unknown
+ * @throws {CliError} `usage` when the name will not do or is taken, or the event is unknown
  */
 export async function newService(name: string, event?: string): Promise<void> {
   const heard = heardEvent(event)
   const ports = nextPorts()
   const files = serviceFiles(name, ports, heard)
   if (services.some((service) => service.name === name) || existsSync(join(repository, name))) {
-    throw new StackError('usage', `${name} is there already`, { nextStep: 'take another name' })
+    throw new CliError('usage', `${name} is there already`, { nextStep: 'take another name' })
   }
   const registry = join(repository, 'services.json')
   const registered = withService(readFileSync(registry, 'utf8'), name, { ...ports, topic: heard.topic })
@@ -83,7 +83,7 @@ async function link(name: string, undo: string | undefined): Promise<void> {
   try {
     await run('npm', 'install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error')
   } catch (cause) {
-    throw new StackError(
+    throw new CliError(
       'provision-failed',
       `${name} is written, and npm could not make it a workspace: ${(cause as Error).message}`,
       {
@@ -108,7 +108,7 @@ export function nextPorts(): NewPorts {
 
 /**
  * services.json with an entry for a new service, behind the others. As text: nobody's layout is changed.
- * @throws {StackError} `usage` when the file does not end as expected
+ * @throws {CliError} `usage` when the file does not end as expected
  */
 function withService(
   registry: string,
@@ -126,7 +126,7 @@ function withService(
   const end = /\n {4}\}(?=\n {2}\}\n\}\s*$)/
   const text = registry.replace(end, (last) => `${last},\n${entry}`)
   if (text !== registry) return text
-  throw new StackError('usage', 'services.json does not end as the formatter leaves it', {
+  throw new CliError('usage', 'services.json does not end as the formatter leaves it', {
     nextStep: 'packages/cli/node node_modules/.bin/biome format --write services.json',
   })
 }

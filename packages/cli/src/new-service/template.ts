@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type EventName, eventNames, isGuidField, payloadFields } from '@orderflow/envelope'
 import { type Application, topicOfEvent } from '@orderflow/service-kit/application'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import type { ServicePorts } from '../lib/ports.ts'
 import { application } from '../lib/services.ts'
 
@@ -20,7 +20,7 @@ const folder = fileURLToPath(new URL('template', import.meta.url))
 /**
  * The files of a new service, by their path in its folder. What they are called decides where the formatter breaks lines and how it
  * sorts imports, so they want to be formatted.
- * @throws {StackError} `usage` when the name will not do
+ * @throws {CliError} `usage` when the name will not do
  */
 export function serviceFiles(name: string, ports: NewPorts, event: HeardEvent): Map<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -59,18 +59,18 @@ const form = /^[a-z][a-z0-9]*(-[a-z0-9]+)*-service$/
 /**
  * The forms of a name such as `gift-card-service`.
  * @param code the template's files: a name that they have for something else would make two things of one name
- * @throws {StackError} `usage` saying what a name looks like
+ * @throws {CliError} `usage` saying what a name looks like
  */
 export function namesOf(name: string, code: string): Names {
   if (!form.test(name) || name.length > maxLength) {
-    throw new StackError('usage', name ? `${name} is no name of a service` : 'which name?', {
+    throw new CliError('usage', name ? `${name} is no name of a service` : 'which name?', {
       nextStep: `NAME is lower-case words with hyphens that end in -service, at most ${maxLength} characters`,
     })
   }
   const words = name.split('-').slice(0, -1)
   const pascal = words.map(capital).join('')
   if (pascal in globalThis || new RegExp(`\\b${pascal}\\b`).test(code)) {
-    throw new StackError(
+    throw new CliError(
       'usage',
       `${name} would have a ${pascal} of its own beside the ${pascal} that every service has`,
       {
@@ -118,14 +118,14 @@ const ownFields = ['id', 'createdAt', 'causationId', 'correlationId', 'traceId']
 /**
  * Returns the event that a new service reacts to. Its key is the topic's key if that is one GUID, otherwise the first GUID of the Payload.
  * @param name without one, the first answer of the first reaction in services.json, or the first event of a topic
- * @throws {StackError} `usage` for an event without a schema, a topic or a GUID
+ * @throws {CliError} `usage` for an event without a schema, a topic or a GUID
  */
 export function heardEvent(name: string | undefined, app: Application = application): HeardEvent & { topic: string } {
   const topicOf = (event: string) => topicOfEvent(app, event)
   const wanted = name || app.reactions[0]?.answers[0] || eventNames.find(topicOf) || eventNames[0]
   const event = eventNames.find((known) => known === wanted)
   if (event === undefined) {
-    throw new StackError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
+    throw new CliError('usage', wanted ? `there is no schema of ${wanted}` : 'there is no event yet', {
       nextStep:
         eventNames.length > 0
           ? `EVENT is one of ${eventNames.join(', ')}`
@@ -134,7 +134,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
   }
   const topic = topicOf(event)
   if (topic === undefined) {
-    throw new StackError('usage', `${event} is an event of no topic in services.json`, {
+    throw new CliError('usage', `${event} is an event of no topic in services.json`, {
       nextStep: `add "${event}" to "outside" of the topic to which outside applications publish it, or to "produces" of the service that publishes it, then make generate`,
     })
   }
@@ -142,7 +142,7 @@ export function heardEvent(name: string | undefined, app: Application = applicat
     isGuid(event, field),
   )
   if (key === undefined) {
-    throw new StackError('usage', `no field of ${event} is a GUID, of which the service could keep a document each`, {
+    throw new CliError('usage', `no field of ${event} is a GUID, of which the service could keep a document each`, {
       nextStep: 'take another EVENT, or add such a field to its schema',
     })
   }

@@ -24,7 +24,7 @@ const servicesTimeoutMs = 60_000
 
 /**
  * Starts those of the processes that do not run and waits until all of them are ready.
- * @throws {StackError} `port-in-use` before anything is started; `process-died`, `not-ready`, `interrupted` while waiting
+ * @throws {CliError} `port-in-use` before anything is started; `process-died`, `not-ready`, `interrupted` while waiting
  */
 export async function ensureRunning(plan: Plan, names: readonly ProcessName[], options: EnsureOptions): Promise<void> {
   const specs = processSpecs(plan)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { brokerHeap, brokerMachine, brokerRules, brokerSettings } from '../kafka/broker.ts'
 import { localKafka } from '../kafka/connection.ts'
 import { kafkaMissing } from '../kafka/readiness.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { replaceFile } from '../lib/files.ts'
 import { classArchiveFile, kafkaJarsFolder, repository } from '../lib/paths.ts'
 import { eventually } from '../lib/poll.ts'
@@ -88,7 +88,7 @@ async function format(properties: string): Promise<void> {
     await promisify(execFile)(javaCommand(), [...javaArguments(['-Xmx128m', ...sharedClasses()]), ...storageTool])
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
-    throw new StackError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })
+    throw new CliError('process-died', `Kafka's log folder could not be formatted:\n${stdout}${stderr}`, { cause })
   }
 }
 

@@ -17,7 +17,7 @@ import { waitUntil } from './wait.ts'
 /**
  * Makes sure that Jaeger runs beside a stack of processes: it takes traces by OTLP over HTTP, keeps them in memory, and shows them. What of the
  * stack starts from now on sends it its own; what runs already does not.
- * @throws {StackError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ * @throws {CliError} `tools-missing`, `provision-failed`, and as `startBeside` does
  */
 export async function startJaeger(folder: string, ports: StackPorts, options: ProvisionOptions): Promise<void> {
   await provisionTools([jaegerTool()], options)
@@ -44,7 +44,7 @@ const usualRules = join(repository, 'packages/cli/observe/alerts.yml')
 
 /**
  * Makes sure that Prometheus and the exporter run beside a stack of processes.
- * @throws {StackError} `tools-missing`, `provision-failed`, and as `startBeside` does
+ * @throws {CliError} `tools-missing`, `provision-failed`, and as `startBeside` does
  */
 export async function startPrometheus(folder: string, ports: StackPorts, options: PrometheusOptions): Promise<void> {
   const { rules = usualRules, seconds } = options
@@ -97,7 +97,7 @@ const timeoutMs = 60_000
  * Starts programs beside the stack of processes in this folder, and waits until all of them answer; those that run stay. They end with
  * the stack (`stopStack`), and their data stays.
  * @param observers each with an address that answers once it is ready
- * @throws {StackError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
+ * @throws {CliError} `port-in-use`, `process-died`, `not-ready`, `interrupted`
  */
 async function startBeside(
   folder: string,

@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { loopbacks } from '../lib/ports.ts'
 import { ensureDatabases, postgresqlSettings, postgresqlUri, postgresqlUser } from '../lib/postgresql.ts'
@@ -47,7 +47,7 @@ function isClosed(path: string): boolean {
 
 /**
  * Makes a folder's databases, once, and waits until a server that was killed has let go of them.
- * @throws {StackError} `process-died` with what initdb printed
+ * @throws {CliError} `process-died` with what initdb printed
  */
 export async function preparePostgresql(folder: string): Promise<void> {
   const data = databaseFolder(folder)
@@ -90,7 +90,7 @@ async function initialize(data: string, secret: string): Promise<void> {
     await running
   } catch (cause) {
     const { stderr = '', stdout = '' } = cause as { stderr?: string; stdout?: string }
-    throw new StackError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
+    throw new CliError('process-died', `PostgreSQL's databases could not be made:\n${stdout}${stderr}`, {
       cause,
       nextStep: 'correct what initdb reports, then run this again',
     })
@@ -121,7 +121,7 @@ const stopGraceMs = 20_000
 /**
  * Starts the PostgreSQL server of a stack's folder on a port of loopback, makes the databases that it lacks, and waits until it answers.
  * It is one of the folder's processes like any other: `claimFolder` before lets it end with this program.
- * @throws {StackError} `process-died` with what the server or initdb printed, `not-ready`, `interrupted`
+ * @throws {CliError} `process-died` with what the server or initdb printed, `not-ready`, `interrupted`
  */
 export async function startPostgresql(
   folder: string,

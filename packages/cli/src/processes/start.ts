@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Addresses, addressAt, localKafka } from '../kafka/connection.ts'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { localFolder, repository } from '../lib/paths.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { runTool } from '../lib/run-tool.ts'
@@ -45,7 +45,7 @@ interface StartOptions {
 /**
  * Provisions and starts what does not run yet and waits until all services are ready, and those that consume really do.
  * When it fails, what it started is stopped again; logs stay.
- * @throws {StackError} saying what is missing, in use, dead or late, and the next step
+ * @throws {CliError} saying what is missing, in use, dead or late, and the next step
  */
 export async function startStack(options: StartOptions = {}): Promise<LocalStack> {
   const { ports = localPorts(), detached = true, onProgress = () => {}, signal } = options
@@ -68,7 +68,7 @@ export async function startStack(options: StartOptions = {}): Promise<LocalStack
       // What died stays on record, for make status to tell.
       const alive = started.filter((name) => processState(folder, name).state === 'running')
       await stopProcesses(folder, alive, onProgress)
-      throw signal?.aborted ? new StackError('interrupted', 'interrupted', { cause: error }) : error
+      throw signal?.aborted ? new CliError('interrupted', 'interrupted', { cause: error }) : error
     }
     return runningStack(plan, detached)
   })
@@ -164,7 +164,7 @@ async function killProcess(folder: string, name: ProcessName, signal: NodeJS.Sig
 /**
  * Bundles the pages of services that have one of their own, where the bundle is older than what it is made of. Containers do it in their
  * image (Dockerfile).
- * @throws {StackError} with what the bundler said
+ * @throws {CliError} with what the bundler said
  */
 export async function buildPages(signal: AbortSignal | undefined): Promise<void> {
   const folders = services

@@ -1,5 +1,5 @@
 import { table } from '@orderflow/service-kit/terminal'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { localPorts, type StackPorts } from '../lib/ports.ts'
 import { readProcessTable, residentBytes } from '../lib/process-table.ts'
 import { entryOf, services, sidecarOf } from '../lib/services.ts'
@@ -53,14 +53,14 @@ function endingOf(folder: string, name: ProcessName, exit: string): string {
   return `${exit}; see make logs SERVICE=${name}`
 }
 
-/** @throws {StackError} `not-running` naming what does not run of these parts of the stack of `make up` */
+/** @throws {CliError} `not-running` naming what does not run of these parts of the stack of `make up` */
 export function requireUp(folder: string, parts?: readonly string[]): void {
   const rows = stackStatus(folder).filter((row) => parts?.includes(row.name) ?? true)
   const down = rows.filter(({ state }) => state !== 'running')
   if (down.length === 0) return
   const names = down.map((row) => row.name).join(', ')
   const message = down.length === rows.length ? 'the stack is not running' : `not all of the stack is running: ${names}`
-  throw new StackError('not-running', message, { nextStep: 'make up' })
+  throw new CliError('not-running', message, { nextStep: 'make up' })
 }
 
 /** The rows as a table, a line each, without colours. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { isAlive, self, withLock } from '../lib/lock.ts'
 import { processState, recordedNames, signalGroup, stopStack } from './process-control.ts'
 
@@ -13,7 +13,7 @@ let hooked = false
 /**
  * Makes a folder this process's own for a stack that must not outlive it: stops what a killed run left there and in the
  * folders beside it, empties it, and has its processes killed when this process ends.
- * @throws {StackError} `busy` when another live process owns it
+ * @throws {CliError} `busy` when another live process owns it
  */
 export async function claimFolder(folder: string): Promise<void> {
   // One run at a time clears away what is left there.
@@ -26,7 +26,7 @@ async function claim(folder: string): Promise<void> {
   const beside = readdirSync(parent).map((name) => join(parent, name))
   for (const other of beside.filter((path) => path !== folder && hasDeadOwner(path))) await emptyFolder(other)
   if (existsSync(ownerFile(folder)) && !hasDeadOwner(folder) && !owned.has(folder)) {
-    throw new StackError('busy', `another test run uses ${folder}`, { nextStep: 'wait until it ends' })
+    throw new CliError('busy', `another test run uses ${folder}`, { nextStep: 'wait until it ends' })
   }
   await emptyFolder(folder)
   mkdirSync(join(folder, 'run'), { recursive: true })

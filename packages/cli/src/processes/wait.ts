@@ -1,4 +1,4 @@
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { poll } from '../lib/poll.ts'
 import { readProcessTable } from '../lib/process-table.ts'
 import { fullDiskOf, logTail } from './logs.ts'
@@ -19,7 +19,7 @@ const lookEveryMs = 200
 
 /**
  * Asks `probe` until it returns undefined; a string says what is missing still.
- * @throws {StackError} `process-died` with the exit and the last lines of the log as soon as one of the processes dies,
+ * @throws {CliError} `process-died` with the exit and the last lines of the log as soon as one of the processes dies,
  *   `not-ready` with the last answer after `timeoutMs`, `interrupted` when the signal aborts
  */
 export async function waitUntil(
@@ -39,13 +39,13 @@ export async function waitUntil(
     return missing === undefined
   }
   if (await poll(isReady, { timeoutMs, everyMs, signal })) return
-  throw new StackError('not-ready', `${what} is not ready after ${timeoutMs / 1000} s: ${missing}`, {
+  throw new CliError('not-ready', `${what} is not ready after ${timeoutMs / 1000} s: ${missing}`, {
     nextStep: `read ${processes.map((name) => logFile(folder, name)).join(', ')}`,
   })
 }
 
 /**
- * @throws {StackError} `process-died` with the exit and the last lines of the log of the first process that does not run
+ * @throws {CliError} `process-died` with the exit and the last lines of the log of the first process that does not run
  */
 export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' | 'processes'>): void {
   const table = readProcessTable()
@@ -55,7 +55,7 @@ export function requireAlive({ folder, processes }: Pick<WaitOptions, 'folder' |
     const exit = state.state === 'crashed' ? state.exit : 'stopped'
     const disk = fullDiskOf(folder, name)
     const room = disk ? `no space is left on the disk of ${disk}: free some, then make up; or ` : ''
-    throw new StackError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
+    throw new CliError('process-died', `${name} ended (${exit}); its last lines:\n${logTail(folder, name, 15)}`, {
       nextStep: `${room}make logs SERVICE=${name} (the file is ${logFile(folder, name)})`,
     })
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { cacheFolder, repository } from '../lib/paths.ts'
 import { runTool, withHeartbeat } from '../lib/run-tool.ts'
 import { go, pip, type Tool } from './tools.ts'
@@ -32,11 +32,11 @@ export const hashesFile = join(repository, 'packages/cli/hashes.json')
  */
 export const hashes = JSON.parse(readFileSync(hashesFile, 'utf8')) as Record<string, string>
 
-/** @throws {StackError} `wrong-hash` when this is not what packages/cli/hashes.json says, or it says nothing */
+/** @throws {CliError} `wrong-hash` when this is not what packages/cli/hashes.json says, or it says nothing */
 export function checkHash(name: string, found: string): void {
   const pinned = hashes[name]
   if (pinned === found) return
-  throw new StackError(
+  throw new CliError(
     'wrong-hash',
     `${name} is ${found}, and packages/cli/hashes.json says ${pinned ?? 'nothing about it'}`,
     {
@@ -98,7 +98,7 @@ const environment = { GOTOOLCHAIN: 'auto', GOWORK: 'off' }
 
 /**
  * Builds a static program into `file`, with progress lines. Answers the folder of the module's sources, which is read only.
- * @throws {StackError} `wrong-hash` before anything of the module runs
+ * @throws {CliError} `wrong-hash` before anything of the module runs
  */
 export async function goBuild(file: string, program: GoProgram, options: ProvisionOptions): Promise<string> {
   const { onProgress, signal } = options

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { withLock } from '../lib/lock.ts'
 import { javaCommand } from '../lib/run-tool.ts'
 import type { Provisioned, ProvisionOptions } from './build.ts'
@@ -25,7 +25,7 @@ const isProvisioned = (tool: Tool | Provisioned): tool is Provisioned => 'make' 
 
 /**
  * Makes sure daprd, Kafka and Java are there (and what tests need, or PostgreSQL, if asked for). Fast when they are.
- * @throws {StackError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
+ * @throws {CliError} `tools-missing` naming everything the machine lacks, before any long step; `provision-failed`
  */
 export async function provision(
   options: ProvisionOptions & { tests?: readonly TestTool[]; store?: string },
@@ -45,16 +45,16 @@ export function toolsOfTests(names: readonly TestTool[]): Tool[] {
   })
 }
 
-/** @throws {StackError} `usage` for a name that is none */
+/** @throws {CliError} `usage` for a name that is none */
 export function testToolsOf(names: readonly string[]): TestTool[] {
   const unknown = names.find((name) => !Object.hasOwn(ofTests, name))
   if (unknown === undefined) return names as TestTool[]
-  throw new StackError('usage', `unknown tool ${unknown}`, { nextStep: `one of ${Object.keys(ofTests).join(', ')}` })
+  throw new CliError('usage', `unknown tool ${unknown}`, { nextStep: `one of ${Object.keys(ofTests).join(', ')}` })
 }
 
 /**
  * Makes sure the cache holds these.
- * @throws {StackError} as `provision` does
+ * @throws {CliError} as `provision` does
  */
 export async function provisionTools(tools: Provisioned[], options: ProvisionOptions): Promise<void> {
   const absent = tools.filter((tool) => !existsSync(tool.folder))
@@ -68,12 +68,12 @@ export function needsOf(tools: Provisioned[]): Tool[] {
   return tools.filter((tool) => !existsSync(tool.folder)).flatMap((tool) => tool.needs)
 }
 
-/** @throws {StackError} `tools-missing` naming every tool that is missing or too old, and how to bring them */
+/** @throws {CliError} `tools-missing` naming every tool that is missing or too old, and how to bring them */
 export async function requireTools(tools: Tool[]): Promise<void> {
   const missing = (await findTools([...new Set(tools)])).filter(({ isNewEnough }) => !isNewEnough)
   if (missing.length === 0) return
   const nextStep = [...howToBring(missing.map(({ tool }) => tool)), 'then this again'].join('\n')
-  throw new StackError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
+  throw new CliError('tools-missing', missing.map(describeMissing).join('\n'), { nextStep })
 }
 
 /**
@@ -112,7 +112,7 @@ async function install(tool: Provisioned, options: ProvisionOptions): Promise<vo
 
 /**
  * Makes sure TLC is in the cache. Answers the command that runs it, without its options.
- * @throws {StackError} as `provisionTools` does
+ * @throws {CliError} as `provisionTools` does
  */
 export async function ensureTlc(options: ProvisionOptions): Promise<string[]> {
   const tool = tlcTool()

@@ -1,7 +1,6 @@
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
 import { runTool } from '../lib/run-tool.ts'
-import { ReleaseError } from './error.ts'
 
 interface DockerOptions {
   env?: Record<string, string>
@@ -15,7 +14,7 @@ const notForDocker = /^(ACCESS_TOKEN|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|OTEL_EXPORTE
 
 /**
  * Runs the docker command, without input, and returns its standard output.
- * @throws {ReleaseError} `docker` with the last lines it printed, `interrupted` when the signal aborts
+ * @throws {CliError} `docker` with the last lines it printed, `interrupted` when the signal aborts
  */
 export async function docker(args: string[], { env = {}, onLine, signal }: DockerOptions = {}): Promise<string> {
   const hidden = Object.keys(process.env).filter((name) => notForDocker.test(name))
@@ -32,15 +31,15 @@ export async function docker(args: string[], { env = {}, onLine, signal }: Docke
   }
 }
 
-function failure(error: unknown): ReleaseError {
+function failure(error: unknown): CliError {
   const { message } = error as Error
-  if (!(error instanceof StackError)) {
-    return new ReleaseError('docker', `docker cannot be run: ${message}`, {
+  if (!(error instanceof CliError)) {
+    return new CliError('docker', `docker cannot be run: ${message}`, {
       nextStep: 'install Docker from https://docs.docker.com/engine/install/',
       cause: error,
     })
   }
-  return new ReleaseError(error.code === 'interrupted' ? 'interrupted' : 'docker', message, { cause: error })
+  return error.code === 'interrupted' ? error : new CliError('docker', message, { cause: error })
 }
 
 /** The label of a container or network that must not outlive the process whose id is its value. */

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { isSecretName } from '@orderflow/service-kit/secret-names'
+import { CliError } from '../lib/error.ts'
 import type { Service } from '../lib/services.ts'
 import { type ConfigVars, type Resolved, resolveConfigVars, secretsOf } from './config-vars.ts'
-import { ReleaseError } from './error.ts'
 import type { Output } from './output.ts'
 import { readPrivate, releaseFolder, shown } from './record.ts'
 
@@ -31,12 +31,12 @@ export async function gatherConfigVars(service: Service, env: NodeJS.ProcessEnv,
   return resolved
 }
 
-/** @throws {ReleaseError} `settings` with a line for each config var that is missing or wrong */
+/** @throws {CliError} `settings` with a line for each config var that is missing or wrong */
 export async function requireConfigVars(service: Service, env: NodeJS.ProcessEnv, out: Output): Promise<ConfigVars> {
   const { vars, problems } = await gatherConfigVars(service, env, out)
   if (problems.length === 0) return vars
   const list = problems.map((problem) => `  - ${problem}`).join('\n')
-  throw new ReleaseError('settings', `config vars of ${service.name} are not usable:\n${list}`, {
+  throw new CliError('settings', `config vars of ${service.name} are not usable:\n${list}`, {
     nextStep: `set them as environment variables, or in ${shown(configVarsFile(service, env))}, and run this again`,
   })
 }

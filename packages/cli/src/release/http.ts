@@ -1,4 +1,5 @@
-import { pause, ReleaseError } from './error.ts'
+import { CliError } from '../lib/error.ts'
+import { pause } from '../lib/poll.ts'
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH'
@@ -55,7 +56,7 @@ export function createHttp(options: HttpOptions = {}): Send {
       left = Number(response.headers.get('ratelimit-remaining') ?? Number.POSITIVE_INFINITY)
       return { status: response.status, headers: response.headers, text: await response.text() }
     } catch (cause) {
-      if (signal?.aborted) throw new ReleaseError('interrupted', 'interrupted')
+      if (signal?.aborted) throw new CliError('interrupted', 'interrupted')
       return unreachable(cause, { url, setting, idempotent, timeoutMs })
     }
   }
@@ -77,7 +78,7 @@ export function createHttp(options: HttpOptions = {}): Send {
 }
 
 function isWorthRetrying(answer: Answer | Error, { idempotent }: HttpRequest): boolean {
-  if (answer instanceof Error) return idempotent && !(answer instanceof ReleaseError && answer.code === 'usage')
+  if (answer instanceof Error) return idempotent && !(answer instanceof CliError && answer.code === 'usage')
   return answer.status === 429 || (answer.status >= 500 && idempotent)
 }
 
@@ -98,27 +99,27 @@ interface Attempt {
 }
 
 /** Returns the error of a request without an answer. Code `usage` means that trying again is of no use. */
-export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): ReleaseError {
+export function unreachable(cause: unknown, { url, setting, idempotent, timeoutMs }: Attempt): CliError {
   const { host } = new URL(url)
   const reason = (cause as Error).cause ?? cause
   const { code = '', message } = reason as NodeJS.ErrnoException
   const unknown = idempotent ? '' : '; whether it was done is unknown, so look before you do it again'
   if ((cause as Error).name === 'TimeoutError') {
-    return new ReleaseError('unreachable', `${host} did not answer within ${timeoutMs / 1000} s${unknown}`, {
+    return new CliError('unreachable', `${host} did not answer within ${timeoutMs / 1000} s${unknown}`, {
       nextStep: `run this again; if it stays so, check ${setting}`,
       cause,
     })
   }
   if (/CERT|SIGNATURE|SELF_SIGNED|ALTNAME/.test(code)) {
-    return new ReleaseError('usage', `the certificate of ${host} is not trusted (${code})`, {
+    return new CliError('usage', `the certificate of ${host} is not trusted (${code})`, {
       nextStep: `if ${setting} is right and has an authority of its own, set NODE_EXTRA_CA_CERTS to its PEM file`,
       cause,
     })
   }
   if (code === 'ENOTFOUND') {
-    return new ReleaseError('usage', `there is no host ${host}`, { nextStep: `check ${setting}`, cause })
+    return new CliError('usage', `there is no host ${host}`, { nextStep: `check ${setting}`, cause })
   }
-  return new ReleaseError('unreachable', `${host} cannot be reached (${code || message})${unknown}`, {
+  return new CliError('unreachable', `${host} cannot be reached (${code || message})${unknown}`, {
     nextStep: `check your connection and ${setting}`,
     cause,
   })

@@ -2,10 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newSecret } from '../lib/credentials.ts'
+import { CliError } from '../lib/error.ts'
 import { repository } from '../lib/paths.ts'
+import { pause } from '../lib/poll.ts'
 import type { Service } from '../lib/services.ts'
 import { docker, owned, removeOrphans } from './docker.ts'
-import { pause, ReleaseError } from './error.ts'
 
 interface ImageFacts {
   Os: string
@@ -21,20 +22,18 @@ interface Watch {
   signal?: AbortSignal | undefined
 }
 
-/** @throws {ReleaseError} `docker` when there is no engine, or no login to the registry that still works */
+/** @throws {CliError} `docker` when there is no engine, or no login to the registry that still works */
 export async function requireEngine(registry: string, signal?: AbortSignal): Promise<string> {
-  const version = await docker(['version', '--format', '{{.Server.Version}}'], { signal }).catch(
-    (error: ReleaseError) => {
-      if (error.nextStep || error.code === 'interrupted') throw error
-      throw new ReleaseError('docker', error.message, {
-        nextStep: 'start the Docker engine, and see that you may use it',
-      })
-    },
-  )
+  const version = await docker(['version', '--format', '{{.Server.Version}}'], { signal }).catch((error: CliError) => {
+    if (error.nextStep || error.code === 'interrupted') throw error
+    throw new CliError('docker', error.message, {
+      nextStep: 'start the Docker engine, and see that you may use it',
+    })
+  })
   // With the credentials it has stored and no terminal to ask at, this is the question whether they work.
-  await docker(['login', registry], { signal }).catch((error: ReleaseError) => {
+  await docker(['login', registry], { signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
-    throw new ReleaseError('docker', `docker is not logged in to ${registry}`, {
+    throw new CliError('docker', `docker is not logged in to ${registry}`, {
       nextStep: `printenv ACCESS_TOKEN | docker login --username=_ --password-stdin ${registry}`,
       cause: error,
     })
@@ -62,22 +61,22 @@ export async function buildImage(service: Service, image: string, { onLine, sign
 /**
  * Checks before a push whether the platform takes an image.
  * @returns its size in bytes
- * @throws {ReleaseError} `image`
+ * @throws {CliError} `image`
  */
 export async function requireAcceptable(image: string): Promise<number> {
   const [facts] = JSON.parse(await docker(['image', 'inspect', image])) as ImageFacts[]
-  if (!facts) throw new ReleaseError('image', `there is no image ${image}`)
+  if (!facts) throw new CliError('image', `there is no image ${image}`)
   const platform = `${facts.Os}/${facts.Architecture}`
   if (platform !== 'linux/amd64') {
-    throw new ReleaseError('image', `the image is for ${platform}; the platform runs linux/amd64`, {
+    throw new CliError('image', `the image is for ${platform}; the platform runs linux/amd64`, {
       nextStep: 'let your Docker engine build for linux/amd64',
     })
   }
   if (/^(|0|root)(:|$)/.test(facts.Config.User ?? '')) {
-    throw new ReleaseError('image', 'the image runs as root', { nextStep: 'give its Dockerfile a USER' })
+    throw new CliError('image', 'the image runs as root', { nextStep: 'give its Dockerfile a USER' })
   }
   if (facts.Descriptor && /index|list|oci/.test(facts.Descriptor.mediaType)) {
-    throw new ReleaseError('image', `the image is a ${facts.Descriptor.mediaType}, which the platform refuses`, {
+    throw new CliError('image', `the image is a ${facts.Descriptor.mediaType}, which the platform refuses`, {
       nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
     })
   }
@@ -86,13 +85,13 @@ export async function requireAcceptable(image: string): Promise<number> {
 
 /**
  * Pushes the image with this id under this name.
- * @throws {ReleaseError} `registry`
+ * @throws {CliError} `registry`
  */
 export async function pushImage(id: string, image: string, { onLine, signal }: Watch): Promise<void> {
   await docker(['tag', id, image], { signal })
-  await docker(['push', image], { onLine, signal }).catch((error: ReleaseError) => {
+  await docker(['push', image], { onLine, signal }).catch((error: CliError) => {
     if (error.code === 'interrupted') throw error
-    throw new ReleaseError('registry', `the image could not be pushed: ${error.message}`, {
+    throw new CliError('registry', `the image could not be pushed: ${error.message}`, {
       nextStep: 'see that the app is a container app and the login is its owner’s, and run this again',
     })
   })
@@ -129,7 +128,7 @@ interface Boot {
 /**
  * Starts an image as the platform does, as an arbitrary user and with a `$PORT`, but without a network and with a stream and
  * a store inside its sidecar, until service and sidecar answer; then stops it with SIGTERM.
- * @throws {ReleaseError} `image` with its last lines when it does not boot or stop in time
+ * @throws {CliError} `image` with its last lines when it does not boot or stop in time
  */
 export async function requireBoot(app: string, image: string, signal?: AbortSignal): Promise<Boot> {
   await removeOrphans()
@@ -171,7 +170,7 @@ async function answers(name: string, signal?: AbortSignal): Promise<boolean> {
     await docker(['exec', name, 'node', '-e', probe], { signal })
     return true
   } catch (error) {
-    if (error instanceof ReleaseError && error.code === 'interrupted') throw error
+    if (error instanceof CliError && error.code === 'interrupted') throw error
     return false
   }
 }
@@ -180,10 +179,10 @@ async function stateOf(name: string, format: string): Promise<string> {
   return (await docker(['inspect', '--format', format, name])).trim()
 }
 
-async function bootFailure(name: string, message: string): Promise<ReleaseError> {
+async function bootFailure(name: string, message: string): Promise<CliError> {
   const lines: string[] = []
   await docker(['logs', '--tail', '20', name], { onLine: (line) => lines.push(line) })
-  return new ReleaseError('image', `${message}; its last lines:\n${lines.join('\n')}`, {
+  return new CliError('image', `${message}; its last lines:\n${lines.join('\n')}`, {
     nextStep: 'correct the service; make test runs its tests',
   })
 }

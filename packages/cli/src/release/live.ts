@@ -1,5 +1,6 @@
+import { CliError } from '../lib/error.ts'
+import { pause } from '../lib/poll.ts'
 import type { Context } from './context.ts'
-import { pause, ReleaseError } from './error.ts'
 import { recentLog } from './logs.ts'
 import type { App, Dyno, Release } from './platform.ts'
 
@@ -11,7 +12,7 @@ const requestTimeoutMs = 10_000
 /**
  * Waits until the newest release's web process is up, the service answers at the app's address, and so does its sidecar.
  * @returns the release's version
- * @throws {ReleaseError} `not-live` with the last lines of the log when the process crashes or the time is over
+ * @throws {CliError} `not-live` with the last lines of the log when the process crashes or the time is over
  */
 export async function requireLive(context: Context, app: App): Promise<number> {
   const { signal, out } = context
@@ -60,16 +61,16 @@ async function pageMissing(url: URL, signal: AbortSignal): Promise<string | unde
     await response.body?.cancel()
     return response.status === 200 ? undefined : `${url} answers ${response.status}`
   } catch (error) {
-    if (signal.aborted) throw new ReleaseError('interrupted', 'interrupted')
+    if (signal.aborted) throw new CliError('interrupted', 'interrupted')
     const reason = ((error as Error).cause ?? error) as NodeJS.ErrnoException
     return `${url} does not answer (${reason.code ?? reason.message})`
   }
 }
 
-async function notLive(context: Context, what: string): Promise<ReleaseError> {
+async function notLive(context: Context, what: string): Promise<CliError> {
   const lines = await recentLog(context.platform, 20).catch(() => [])
   const log = lines.length > 0 ? `; the last lines of its log:\n${lines.join('\n')}` : ''
-  return new ReleaseError('not-live', `${what}${log}`, {
+  return new CliError('not-live', `${what}${log}`, {
     nextStep: `./orderflow app-logs ${context.service.role} --app ${context.operator.app} shows more`,
   })
 }

@@ -1,6 +1,7 @@
+import { CliError } from '../lib/error.ts'
+import { pause } from '../lib/poll.ts'
 import { secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
-import { pause, ReleaseError } from './error.ts'
 import { secureUrl } from './operator.ts'
 import type { Platform } from './platform.ts'
 
@@ -29,7 +30,7 @@ export async function followLogs({ platform, out, signal }: Context): Promise<vo
     } catch (error) {
       if (signal.aborted) return
       // Refused: there is nothing to follow. A broken connection is what we are here for.
-      if (error instanceof ReleaseError && error.code !== 'unreachable') throw error
+      if (error instanceof CliError && error.code !== 'unreachable') throw error
       out.complain(`log interrupted (${(error as Error).message}), opening it again`)
     }
     await pause(reconnectMs, signal).catch(() => {})

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { services } from '../lib/services.ts'
 import { type Context, type ContextOptions, createContext } from './context.ts'
-import { ReleaseError } from './error.ts'
 import { exportService } from './export.ts'
 import { followLogs } from './logs.ts'
 import { listProcesses, openApp, startWeb, stopWeb } from './operations.ts'
@@ -75,8 +74,8 @@ function readArguments(args: string[]): { positionals: string[]; values: NodeJS.
 
 const usageOf = (command: string) => `./orderflow ${command} --help`
 
-function misuse(message: string, nextStep: string): ReleaseError {
-  return new ReleaseError('usage', message, { nextStep })
+function misuse(message: string, nextStep: string): CliError {
+  return new CliError('usage', message, { nextStep })
 }
 
 /** Runs what changes an app, or with `DRY_RUN` shows what it would change, with nobody else at it meanwhile. */
@@ -89,7 +88,7 @@ async function alone(context: Context, work: (context: Context, options: { dryRu
 }
 
 function fail(error: unknown): void {
-  const isKnown = error instanceof ReleaseError || error instanceof StackError
+  const isKnown = error instanceof CliError
   out.complain(isKnown ? `error: ${error.message}` : String((error as Error)?.stack ?? error))
   if (isKnown && error.nextStep) out.complain(`next: ${error.nextStep}`)
   process.exitCode = isKnown && error.code === 'interrupted' ? 130 : 1

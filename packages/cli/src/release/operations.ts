@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
+import { CliError } from '../lib/error.ts'
 import type { Context } from './context.ts'
-import { ReleaseError } from './error.ts'
 import { findWeb } from './platform.ts'
 
 /** `./orderflow ps NAME`: the processes, their states and releases. */
@@ -20,7 +20,7 @@ export async function stopWeb(context: Context): Promise<void> {
   const { platform, out } = context
   await webOf(context)
   await platform.stopDyno('web.1').catch((error: unknown) => {
-    if (!(error instanceof ReleaseError && error.status === 404)) throw error
+    if (!(error instanceof CliError && error.status === 404)) throw error
   })
   await platform.scaleWeb(0)
   out.print('web: stopped')
@@ -36,11 +36,11 @@ export async function startWeb(context: Context): Promise<void> {
   )
 }
 
-/** The process type that a release makes. @throws {ReleaseError} when there was no release, or it was taken back */
+/** The process type that a release makes. @throws {CliError} when there was no release, or it was taken back */
 async function webOf({ platform, operator, service }: Pick<Context, 'platform' | 'operator' | 'service'>) {
   const web = await findWeb(platform)
   if (web) return web
-  throw new ReleaseError('platform', `nothing is released to ${operator.app}`, {
+  throw new CliError('platform', `nothing is released to ${operator.app}`, {
     nextStep: `./orderflow release ${service.role} --app ${operator.app}`,
   })
 }
@@ -48,7 +48,7 @@ async function webOf({ platform, operator, service }: Pick<Context, 'platform' |
 /** `./orderflow open NAME`: prints the app's address and, where there is a desktop, opens it. */
 export async function openApp({ platform, out, operator }: Context): Promise<void> {
   const { web_url: url } = await platform.app()
-  if (!url) throw new ReleaseError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
+  if (!url) throw new CliError('platform', `${operator.app} has no address`, { nextStep: 'see its domains' })
   out.print(url)
   const command = process.stdout.isTTY && openerOf(process.platform, process.env)
   if (!command) return

@@ -1,5 +1,5 @@
 import { meansYes } from '@orderflow/service-kit/terminal'
-import { ReleaseError } from './error.ts'
+import { CliError } from '../lib/error.ts'
 
 /** The platform a release goes to. */
 export interface Target {
@@ -29,7 +29,7 @@ const variables = {
 
 /**
  * `PLATFORM_API_URL`, `PLATFORM_NAME`, `PLATFORM_REGISTRY`; Heroku's when left out.
- * @throws {ReleaseError} `usage` naming the variable that is wrong
+ * @throws {CliError} `usage` naming the variable that is wrong
  */
 export function readTarget(env: NodeJS.ProcessEnv): Target {
   return {
@@ -41,18 +41,18 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
 
 /**
  * The target, `APP` and `ACCESS_TOKEN`.
- * @throws {ReleaseError} `usage` naming the variable that is missing or wrong
+ * @throws {CliError} `usage` naming the variable that is missing or wrong
  */
 export function readOperator(env: NodeJS.ProcessEnv, command: string): Operator {
   const target = readTarget(env)
   if (!env.APP) {
-    throw new ReleaseError('usage', 'APP is missing: the app of the platform', {
+    throw new CliError('usage', 'APP is missing: the app of the platform', {
       nextStep: `./orderflow ${command} --app name-of-your-app`,
     })
   }
   const app = accept('APP', env.APP)
   if (!env.ACCESS_TOKEN) {
-    throw new ReleaseError('usage', 'ACCESS_TOKEN is missing: a token of the platform’s API', {
+    throw new CliError('usage', 'ACCESS_TOKEN is missing: a token of the platform’s API', {
       nextStep: 'read -rs ACCESS_TOKEN && export ACCESS_TOKEN, so that it is in no history and no process list',
     })
   }
@@ -63,30 +63,30 @@ function accept(name: keyof typeof variables, value: string): string {
   const { pattern, rule } = variables[name]
   if (pattern.test(value)) return value
   const shown = name === 'ACCESS_TOKEN' ? '' : ` (${value})`
-  throw new ReleaseError('usage', `${name}${shown} is not usable: it ${rule}`, { nextStep: `set ${name} again` })
+  throw new CliError('usage', `${name}${shown} is not usable: it ${rule}`, { nextStep: `set ${name} again` })
 }
 
 /**
  * An https URL without a slash at its end; http is for this machine only, since tokens travel on it.
- * @throws {ReleaseError} `usage` naming the variable
+ * @throws {CliError} `usage` naming the variable
  */
 export function secureUrl(name: string, value: string): string {
   const url = URL.parse(value)
   const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return value.replace(/\/+$/, '')
-  throw new ReleaseError('usage', `${name} (${value}) is not usable: it is a URL that begins with https://`, {
+  throw new CliError('usage', `${name} (${value}) is not usable: it is a URL that begins with https://`, {
     nextStep: `set ${name} again`,
   })
 }
 
 /**
  * Returns whether a command only shows what it would do: `DRY_RUN`, which may be left out.
- * @throws {ReleaseError} `usage` when it is neither a yes nor a no, since a guess could change what was not to be changed
+ * @throws {CliError} `usage` when it is neither a yes nor a no, since a guess could change what was not to be changed
  */
 export function readDryRun({ DRY_RUN: value = '' }: NodeJS.ProcessEnv): boolean {
   const isDry = meansYes(value)
   if (isDry !== undefined) return isDry
-  throw new ReleaseError('usage', `DRY_RUN (${value}) is neither a yes nor a no`, {
+  throw new CliError('usage', `DRY_RUN (${value}) is neither a yes nor a no`, {
     nextStep: 'DRY_RUN=1 (yes, true) shows what would be done; DRY_RUN=0 (no, false), or without it, it is done',
   })
 }

@@ -1,5 +1,5 @@
+import { CliError } from '../lib/error.ts'
 import type { ConfigVars } from './config-vars.ts'
-import { ReleaseError } from './error.ts'
 import type { Answer, HttpRequest, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
@@ -38,7 +38,7 @@ interface LogOptions {
   tail: boolean
 }
 
-/** The platform's API for one app, as its public reference describes it. Every method throws a `ReleaseError`. */
+/** The platform's API for one app, as its public reference describes it. Every method throws a `CliError`. */
 export interface Platform {
   app: () => Promise<App>
   configVars: () => Promise<ConfigVars>
@@ -133,11 +133,11 @@ export function createPlatform(operator: Operator, send: Send): Platform {
 const token = 'make a token with the platform’s own tool (heroku authorizations:create) and set ACCESS_TOKEN'
 
 /** Returns the error for an answer other than success. */
-function platformFailure(answer: Answer, operator: Operator, request: string): ReleaseError {
+function platformFailure(answer: Answer, operator: Operator, request: string): CliError {
   const { status } = answer
   const { apiUrl, app } = operator
   const said = platformMessage(answer.text)
-  const fail = (message: string, nextStep: string) => new ReleaseError('platform', message, { nextStep, status })
+  const fail = (message: string, nextStep: string) => new CliError('platform', message, { nextStep, status })
   switch (status) {
     case 401:
       return fail(`${apiUrl} does not accept ACCESS_TOKEN${said}`, token)

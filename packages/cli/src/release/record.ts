@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { StackError } from '../lib/error.ts'
+import { CliError } from '../lib/error.ts'
 import { removeUnfinished, replaceFile } from '../lib/files.ts'
 import { withLock } from '../lib/lock.ts'
 import { repository } from '../lib/paths.ts'
-import { ReleaseError } from './error.ts'
 
 /** The state of an app before a release, for a rollback. It holds secrets, and its file is private. */
 export interface Before {
@@ -83,20 +82,15 @@ export function shown(file: string): string {
 
 /**
  * Writes a file that only its owner may read, whole or not at all, also when the machine goes down.
- * @throws {ReleaseError} `disk-full`
+ * @throws {CliError} `disk-full`
  */
 export function writePrivate(file: string, content: string): void {
-  try {
-    replaceFile(file, content, 0o600)
-  } catch (error) {
-    if (!(error instanceof StackError)) throw error
-    throw new ReleaseError('disk-full', error.message, { nextStep: error.nextStep, cause: error })
-  }
+  replaceFile(file, content, 0o600)
 }
 
 /**
  * The JSON of a file that `writePrivate` wrote; undefined when there is none. Removes what a killed process left beside it.
- * @throws {ReleaseError} `usage` when it is no JSON object
+ * @throws {CliError} `usage` when it is no JSON object
  */
 export function readPrivate<Content>(file: string): Content | undefined {
   removeUnfinished(dirname(file))
@@ -108,7 +102,7 @@ export function readPrivate<Content>(file: string): Content | undefined {
     if (!(error instanceof SyntaxError)) throw error
   }
   // Not the parser's words: they quote the file, which has secrets.
-  throw new ReleaseError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
+  throw new CliError('usage', `${file} is not a JSON object`, { nextStep: 'correct it, or remove it' })
 }
 
 interface LockOptions {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ReleaseError } from './error.ts'
+import { CliError } from '../lib/error.ts'
 import type { Answer, Send } from './http.ts'
 import type { Operator } from './operator.ts'
 
@@ -18,12 +18,12 @@ interface Manifest {
 }
 
 export interface Registry {
-  /** @throws {ReleaseError} when it cannot be reached or does not accept the token */
+  /** @throws {CliError} when it cannot be reached or does not accept the token */
   requireAccess: () => Promise<void>
   /**
    * Returns the digest of the pushed image's configuration, by which the platform releases it.
    * @param id of the image that was built and checked here
-   * @throws {ReleaseError} `image` when the registry has another image, or one of a kind that the platform refuses
+   * @throws {CliError} `image` when the registry has another image, or one of a kind that the platform refuses
    */
   imageDigest: (id: string) => Promise<string>
 }
@@ -50,7 +50,7 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
       // An engine's id of an image is the digest of its configuration, or, with the containerd image store, of its manifest.
       const manifestDigest = `sha256:${createHash('sha256').update(answer.text).digest('hex')}`
       if (id === digest || id === manifestDigest) return digest
-      throw new ReleaseError('image', `${registry}/${app}/web is ${digest}, and the image that was checked is ${id}`, {
+      throw new CliError('image', `${registry}/${app}/web is ${digest}, and the image that was checked is ${id}`, {
         nextStep: 'see who else pushes to this app',
       })
     },
@@ -60,12 +60,12 @@ export function createRegistry({ registry, app, token }: Operator, send: Send): 
 function requireSuccess({ status }: Answer, registry: string): void {
   if (status === 200) return
   if (status === 401 || status === 403) {
-    throw new ReleaseError('registry', `${registry} does not accept ACCESS_TOKEN`, {
+    throw new CliError('registry', `${registry} does not accept ACCESS_TOKEN`, {
       nextStep: 'set ACCESS_TOKEN to a token of the platform that PLATFORM_REGISTRY belongs to',
       status,
     })
   }
-  throw new ReleaseError('registry', `${registry} does not answer as a registry does (${status})`, {
+  throw new CliError('registry', `${registry} does not answer as a registry does (${status})`, {
     nextStep: status >= 500 ? 'run this again later' : 'check PLATFORM_REGISTRY',
     status,
   })
@@ -74,7 +74,7 @@ function requireSuccess({ status }: Answer, registry: string): void {
 function acceptableDigest({ mediaType, schemaVersion, config }: Manifest, contentType: string): string {
   const type = mediaType ?? contentType
   if (type !== dockerManifest || schemaVersion !== 2 || !config?.digest) {
-    throw new ReleaseError('image', `the pushed image is a ${type}; the platform takes Docker image manifests only`, {
+    throw new CliError('image', `the pushed image is a ${type}; the platform takes Docker image manifests only`, {
       nextStep: 'turn off the containerd image store of your Docker engine, and run this again',
     })
   }

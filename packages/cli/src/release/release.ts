@@ -1,8 +1,8 @@
 import { ensureImages } from '../containers/images.ts'
+import { CliError } from '../lib/error.ts'
 import { baseImage, daprdImage, nodeImage } from '../lib/images.ts'
 import { type Change, type ConfigVars, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
-import { ReleaseError } from './error.ts'
 import { requireConfigVars } from './gather.ts'
 import { buildImage, pushImage, requireAcceptable, requireBoot, requireEngine } from './image.ts'
 import { requireLive } from './live.ts'
@@ -59,17 +59,17 @@ async function step(what: string, changed: string[], work: () => Promise<unknown
     await work()
     changed.push(what)
   } catch (error) {
-    if (error instanceof ReleaseError && error.status === undefined) changed.push(`${what} (perhaps)`)
+    if (error instanceof CliError && error.status === undefined) changed.push(`${what} (perhaps)`)
     throw error
   }
 }
 
 function withWayBack(error: unknown, { service, operator }: Context, changed: string[]): unknown {
-  if (!(error instanceof ReleaseError)) return error
+  if (!(error instanceof CliError)) return error
   const { code, message, nextStep, status } = error
   const what = changed.length > 0 ? `changed so far: ${changed.join(', ')}` : 'nothing was changed in this run'
   const again = `./orderflow release ${service.role} --app ${operator.app} goes on, ./orderflow rollback ${service.role} --app ${operator.app} goes back`
-  return new ReleaseError(code, `${message}\n${what}`, {
+  return new CliError(code, `${message}\n${what}`, {
     nextStep: [nextStep, again].filter(Boolean).join('\n      '),
     ...(status !== undefined && { status }),
     cause: error,
@@ -89,7 +89,7 @@ interface Plan {
 
 /**
  * Checks all that a release needs, from the quickest to the slowest, and changes nothing outside this machine.
- * @throws {ReleaseError} at the first thing that is missing
+ * @throws {CliError} at the first thing that is missing
  */
 async function check(context: Context): Promise<Plan> {
   const { service, operator, out, signal } = context
@@ -122,7 +122,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   const app = await platform.app()
   const stack = (app.build_stack ?? app.stack)?.name
   if (stack !== 'container') {
-    throw new ReleaseError('platform', `${operator.app} is no container app, its stack is ${stack}`, {
+    throw new CliError('platform', `${operator.app} is no container app, its stack is ${stack}`, {
       nextStep: `heroku stack:set container --app ${operator.app}, or another APP`,
     })
   }
@@ -130,7 +130,7 @@ async function checkPlatform({ platform, operator, service, out }: Context, vars
   out.hide(secretsOf(current))
   const other = current.App__Name
   if (other !== undefined && other !== service.name) {
-    throw new ReleaseError('platform', `${operator.app} is the app of ${other}; every service needs one of its own`, {
+    throw new CliError('platform', `${operator.app} is the app of ${other}; every service needs one of its own`, {
       nextStep: `another APP for ${service.name}`,
     })
   }

@@ -1,6 +1,6 @@
+import { CliError } from '../lib/error.ts'
 import { type Change, changesBetween, describeChange, patchOf, secretsOf } from './config-vars.ts'
 import type { Context } from './context.ts'
-import { ReleaseError } from './error.ts'
 import { requireLive } from './live.ts'
 import { findWeb } from './platform.ts'
 import type { Before } from './record.ts'
@@ -8,13 +8,13 @@ import type { Before } from './record.ts'
 /**
  * `./orderflow rollback NAME`: brings an app back to how it was before its last release from this folder: image, config vars and
  * number of processes. Interrupted, it may be run again.
- * @throws {ReleaseError} `usage` when no release is on record
+ * @throws {CliError} `usage` when no release is on record
  */
 export async function rollback(context: Context, options: { dryRun: boolean }): Promise<void> {
   const { operator, journal, platform, out } = context
   const entry = journal.read()
   if (!entry) {
-    throw new ReleaseError('usage', `no release of ${operator.app} was made from this folder, or it was rolled back`, {
+    throw new CliError('usage', `no release of ${operator.app} was made from this folder, or it was rolled back`, {
       nextStep: 'to an older release: heroku releases:rollback',
     })
   }

@@ -1,16 +1,15 @@
 import { transactionsWarning } from '../kafka/access.ts'
 import { kafkaConnection } from '../kafka/connection.ts'
 import { ensureTopics, topics } from '../kafka/topics.ts'
+import { CliError } from '../lib/error.ts'
 import { type Service, services } from '../lib/services.ts'
-import { ReleaseError } from './error.ts'
 import { gatherConfigVars } from './gather.ts'
 import type { Output } from './output.ts'
 
 /**
  * `./orderflow release-topics`: creates the topics of all services that are missing on the stream that the config vars of `SERVICE`
  * say, or of the first service there is: they share one stream. Warns when publishers may begin transactions there.
- * @throws {StackError} `usage` naming a setting that is missing or wrong
- * @throws {ReleaseError} `unreachable` when the brokers cannot be reached or refuse
+ * @throws {CliError} `usage` naming a setting that is missing or wrong, `unreachable` when the brokers cannot be reached or refuse
  */
 export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise<void> {
   const { vars } = await gatherConfigVars(serviceWhoseStream(env.SERVICE), env, out)
@@ -20,7 +19,7 @@ export async function createTopics(env: NodeJS.ProcessEnv, out: Output): Promise
     const warning = await transactionsWarning(connection)
     if (warning) out.complain(`warning: ${warning}`)
   } catch (cause) {
-    throw new ReleaseError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
+    throw new CliError('unreachable', `the brokers of Stream__Brokers: ${reasonOf(cause)}`, {
       nextStep: 'check the settings of Stream, and that this machine may reach the brokers',
       cause,
     })
@@ -32,7 +31,7 @@ function serviceWhoseStream(folder: string | undefined): Service {
   const [first] = services
   const service = folder ? services.find((one) => one.name === folder) : first
   if (service) return service
-  throw new ReleaseError('usage', `SERVICE (${folder}) is not a service`, {
+  throw new CliError('usage', `SERVICE (${folder}) is not a service`, {
     nextStep: `one of ${services.map((one) => one.name).join(', ')}`,
   })
 }

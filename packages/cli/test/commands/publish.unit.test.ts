@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { publish, readEventFile } from '../../src/commands/publish.ts'
-import { StackError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { removeFolders, temporaryFolder } from '../support.ts'
 
 describe('an event file to publish', () => {
@@ -61,7 +61,7 @@ describe('an event file to publish', () => {
     writeFileSync(file, JSON.stringify(event))
     const error = await publish({ file, key: undefined, raw: false }).catch((error: unknown) => error)
     expect(error)
-      .to.be.instanceOf(StackError)
+      .to.be.instanceOf(CliError)
       .with.property(
         'message',
         'PaymentApproved is an event of paymentevents that outside applications may not publish (docs/trust.md)',

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { StackError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { self, withLock } from '../../src/lib/lock.ts'
 import { deadPid, removeFolders, temporaryFolder } from '../support.ts'
 
@@ -52,7 +52,7 @@ describe('a lock file', () => {
   it('is waited for no longer than asked', async () => {
     writeFileSync(file, JSON.stringify(self()))
     const failure = await withLock(file, { ...options, timeoutMs: 10 }, async () => {}).catch((error: unknown) => error)
-    expect(failure).to.be.instanceOf(StackError)
+    expect(failure).to.be.instanceOf(CliError)
     expect(failure).to.have.property('code', 'busy')
     expect(existsSync(file)).to.equal(true)
   })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { StackError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { namesOf } from '../../src/new-service/template.ts'
 
 const code = "import type { Page } from '@orderflow/service-kit'"
@@ -35,7 +35,7 @@ describe('the name of a new service', () => {
   for (const name of [...bad, long, 'date-service', 'page-service']) {
     it(`is not ${name || 'nothing'}`, () => {
       expect(() => namesOf(name, code))
-        .to.throw(StackError)
+        .to.throw(CliError)
         .with.property('nextStep')
         .that.is.a('string')
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { StackError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { application } from '../../src/lib/services.ts'
 import { nextPorts } from '../../src/new-service/new-service.ts'
 import { heardEvent, placeholder, serviceFiles } from '../../src/new-service/template.ts'
@@ -40,7 +40,7 @@ describe('the template of a service', () => {
       topic: 'orderevents',
     })
     expect(() => heardEvent('OrderLost'))
-      .to.throw(StackError)
+      .to.throw(CliError)
       .with.property('nextStep')
       .that.matches(/^EVENT is one of OrderCancelled, OrderCreated, /)
   })
@@ -58,7 +58,7 @@ describe('the template of a service', () => {
 
   it('is refused for an event of no topic, even if outside applications may write one', () => {
     expect(() => heardEvent('PaymentApproved', app(['OrderCreated']) as never))
-      .to.throw(StackError, 'PaymentApproved is an event of no topic in services.json')
+      .to.throw(CliError, 'PaymentApproved is an event of no topic in services.json')
       .with.property('nextStep')
       .that.matches(/^add "PaymentApproved" to "outside" of the topic .* or to "produces" of the service/)
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { pinned } from '../../src/commands/hashes.ts'
-import { StackError } from '../../src/lib/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { versions } from '../../src/lib/paths.ts'
 import { checkHash, hashes } from '../../src/provision/build.ts'
 
@@ -27,13 +27,13 @@ describe('a download', () => {
 
   it('is refused with both hashes when it is anything else', () => {
     expect(() => checkHash(name, 'sha512-other'))
-      .to.throw(StackError, `${name} is sha512-other, and packages/cli/hashes.json says ${hashes[name]}`)
+      .to.throw(CliError, `${name} is sha512-other, and packages/cli/hashes.json says ${hashes[name]}`)
       .with.property('code', 'wrong-hash')
   })
 
   it('is refused when nothing is known about it', () => {
     expect(() => checkHash('new.jar', 'sha512-any'))
-      .to.throw(StackError, 'says nothing about it')
+      .to.throw(CliError, 'says nothing about it')
       .with.property('nextStep')
       .that.matches(/^make -C tools hashes,/)
   })

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
+import { CliError } from '../../src/lib/error.ts'
 import { docker } from '../../src/release/docker.ts'
-import { ReleaseError } from '../../src/release/error.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 describe('the docker command', () => {
@@ -19,9 +19,9 @@ describe('the docker command', () => {
     process.env.PATH = `${folder}${delimiter}${process.env.PATH}`
   }
 
-  async function refusal(work: Promise<unknown>): Promise<ReleaseError> {
+  async function refusal(work: Promise<unknown>): Promise<CliError> {
     const error = await work.catch((caught: unknown) => caught)
-    if (error instanceof ReleaseError) return error
+    if (error instanceof CliError) return error
     throw new Error(`no refusal: ${error}`)
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { readDryRun } from '../../src/release/operator.ts'
 
 describe('DRY_RUN', () => {
@@ -15,7 +15,7 @@ describe('DRY_RUN', () => {
   it('is refused where it is neither, with what it may be', () => {
     for (const value of ['on', '2', 'yes please', 'constructor']) {
       expect(() => readDryRun({ DRY_RUN: value }), value)
-        .to.throw(ReleaseError, `DRY_RUN (${value}) is neither a yes nor a no`)
+        .to.throw(CliError, `DRY_RUN (${value}) is neither a yes nor a no`)
         .with.property('nextStep')
         .that.includes('DRY_RUN=1')
     }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { createHttp, type HttpRequest, unreachable } from '../../src/release/http.ts'
 
 describe('requests', () => {
@@ -43,9 +43,9 @@ describe('requests', () => {
       setting: 'PLATFORM_API_URL',
       ...change,
     })
-  const refusal = async (change: Partial<HttpRequest> = {}, timeoutMs?: number): Promise<ReleaseError> => {
+  const refusal = async (change: Partial<HttpRequest> = {}, timeoutMs?: number): Promise<CliError> => {
     const error = await send(change, timeoutMs).catch((caught: unknown) => caught)
-    if (error instanceof ReleaseError) return error
+    if (error instanceof CliError) return error
     throw new Error('no error')
   }
 

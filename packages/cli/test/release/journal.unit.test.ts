@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { openJournal } from '../../src/release/record.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -53,7 +53,7 @@ describe('the journal of a release', () => {
     open().begin(before(1), at)
     writeFileSync(join(folder, 'apps/my-app.json'), '{"before": secret')
     expect(() => open().read())
-      .to.throw(ReleaseError, /apps\/my-app\.json is not a JSON object/)
+      .to.throw(CliError, /apps\/my-app\.json is not a JSON object/)
       .that.satisfies((error: Error) => !error.message.includes('secret'))
   })
 })

@@ -1,6 +1,6 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { requireLive } from '../../src/release/live.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
@@ -33,11 +33,11 @@ describe('waiting until a release is live', () => {
     it(`ends with the log's last lines when the process turns out ${behaviour}`, async () => {
       const { live } = await releaseWith({ SIMULATE: behaviour })
       const error = await live
-      expect(error).to.be.instanceOf(ReleaseError).and.include({ code: 'not-live' })
-      expect((error as ReleaseError).message)
+      expect(error).to.be.instanceOf(CliError).and.include({ code: 'not-live' })
+      expect((error as CliError).message)
         .to.match(/^the web process of v3 crashed/)
         .and.match(log)
-      expect((error as ReleaseError).nextStep).to.include('./orderflow app-logs order --app my-app')
+      expect((error as CliError).nextStep).to.include('./orderflow app-logs order --app my-app')
     })
   }
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { readOperator, readTarget } from '../../src/release/operator.ts'
 
 const env = { APP: 'my-orders', ACCESS_TOKEN: 'abc-123' }
 
-function refusal(variables: NodeJS.ProcessEnv): ReleaseError {
+function refusal(variables: NodeJS.ProcessEnv): CliError {
   try {
     readOperator(variables, 'release order')
   } catch (error) {
-    if (error instanceof ReleaseError) return error
+    if (error instanceof CliError) return error
     throw error
   }
   throw new Error('was accepted')

@@ -1,7 +1,7 @@
 import { eventually } from '@orderflow/stack'
 import { expect } from 'chai'
 import type { RequestHandler } from 'express'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { listProcesses, openApp, startWeb, stopWeb } from '../../src/release/operations.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
@@ -10,9 +10,9 @@ const failing =
   (_request, response) =>
     void response.status(status).set(headers).send(body)
 
-async function refusal(work: Promise<unknown>): Promise<ReleaseError> {
+async function refusal(work: Promise<unknown>): Promise<CliError> {
   const error = await work.catch((caught: unknown) => caught)
-  if (error instanceof ReleaseError) return error
+  if (error instanceof CliError) return error
   throw new Error(`no refusal: ${error}`)
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { openJournal } from '../../src/release/record.ts'
 import { createRegistry } from '../../src/release/registry.ts'
 import { release } from '../../src/release/release.ts'
@@ -81,9 +81,9 @@ describe('a release', () => {
     return { ...context, registry, env, journal, service: { ...context.service, replicas } }
   }
   const run = (replicas = 1) => release(contextOf(replicas), { dryRun: false })
-  async function refusal(work: Promise<unknown>): Promise<ReleaseError> {
+  async function refusal(work: Promise<unknown>): Promise<CliError> {
     const error = await work.catch((caught: unknown) => caught)
-    if (error instanceof ReleaseError) return error
+    if (error instanceof CliError) return error
     throw new Error(`no refusal: ${error}`)
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ReleaseError } from '../../src/release/error.ts'
+import { CliError } from '../../src/lib/error.ts'
 import { rollback } from '../../src/release/rollback.ts'
 import { contextFor, digestOf, type FakePlatform, startFakePlatform } from './support/fake-platform.ts'
 
@@ -68,7 +68,7 @@ describe('a rollback', () => {
       next()
     })
     const error = await rollback(context, { dryRun: false }).catch((caught: unknown) => caught)
-    expect(error).to.be.instanceOf(ReleaseError)
+    expect(error).to.be.instanceOf(CliError)
     await rollback(context, { dryRun: false })
     expect(state()).to.deep.equal(asBefore)
   })
@@ -84,6 +84,6 @@ describe('a rollback', () => {
 
   it('says so when there is nothing to go back to', async () => {
     const error = await rollback(contextFor(fake), { dryRun: false }).catch((caught: unknown) => caught)
-    expect(error).to.be.instanceOf(ReleaseError).and.include({ code: 'usage' })
+    expect(error).to.be.instanceOf(CliError).and.include({ code: 'usage' })
   })
 })

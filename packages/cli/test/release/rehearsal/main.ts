@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CliError } from '../../../src/lib/error.ts'
 import { services } from '../../../src/lib/services.ts'
-import { ReleaseError } from '../../../src/release/error.ts'
 import { createOutput } from '../../../src/release/output.ts'
 import { releaseFolder, shown } from '../../../src/release/record.ts'
 import { startRehearsal } from './rehearsal.ts'
@@ -42,7 +42,7 @@ function stepsOf({ name, app }: { name: string; app: string }): string {
 }
 
 await run().catch((error: unknown) => {
-  if (!(error instanceof ReleaseError)) throw error
+  if (!(error instanceof CliError)) throw error
   out.complain(`error: ${error.message}`)
   if (error.nextStep) out.complain(`next: ${error.nextStep}`)
   process.exitCode = 1

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { cacheFolder, canAptGet, runTool, withLock } from '@orderflow/stack'
-import { ReleaseError } from '../../../src/release/error.ts'
+import { CliError } from '../../../src/lib/error.ts'
 
 const lockTimeoutMs = 10 * 60_000
 
 /**
  * Debian's docker-registry: the one of PATH, else the package's program in the cache. It is unpacked there and not
  * installed, since the package starts a registry of its own on port 5000, which is order-service's.
- * @throws {ReleaseError} `usage` where there is no apt-get to bring it
+ * @throws {CliError} `usage` where there is no apt-get to bring it
  */
 export async function registryProgram(onProgress: (line: string) => void): Promise<string> {
   const folders = (process.env.PATH ?? '').split(delimiter)
@@ -25,7 +25,7 @@ export async function registryProgram(onProgress: (line: string) => void): Promi
 
 async function bring(folder: string, onProgress: (line: string) => void): Promise<void> {
   if (!existsSync('/usr/bin/apt-get')) {
-    throw new ReleaseError('usage', 'needs docker-registry: not found', {
+    throw new CliError('usage', 'needs docker-registry: not found', {
       nextStep: 'install CNCF Distribution’s registry under the name docker-registry, or use Debian or Ubuntu',
     })
   }
