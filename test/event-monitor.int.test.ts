@@ -9,20 +9,10 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { createReads, HealthProbe, segmentsIn } from '@orderflow/event-monitor/testing'
 import { mountDisk, unmountBelow } from '@orderflow/service-kit/testing'
-import {
-  claimFolder,
-  createPlan,
-  ensureRunning,
-  eventually,
-  freePorts,
-  localKafka,
-  provision,
-  releaseFolder,
-  testFolder,
-  withAdmin,
-} from '@orderflow/stack'
+import { eventually, localKafka, releaseFolder, type StackPorts, testFolder, withAdmin } from '@orderflow/stack'
 import { ConfigResourceTypes, IncrementalAlterConfigOperationTypes, Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { startKafka } from './support/own-kafka.ts'
 
 const program = fileURLToPath(import.meta.resolve('@orderflow/event-monitor/ingest-program'))
 const orderCreated = (OrderId: string) => ({
@@ -38,19 +28,14 @@ const batch = 500
 
 describe('the index of a real log', function () {
   this.timeout(240_000)
-  let stack: string
   let folder: string
-  let ports: Awaited<ReturnType<typeof freePorts>>
+  let ports: StackPorts
   let monitor: ChildProcess | undefined
 
   before(async () => {
-    await provision({ onProgress: () => {} })
-    stack = testFolder('monitor')
-    await claimFolder(stack)
-    ports = await freePorts()
-    await ensureRunning(await createPlan(stack, ports, 'sqlite'), ['kafka'], { onProgress: () => {} })
+    ports = (await startKafka('monitor')).ports
   })
-  after(() => releaseFolder(stack))
+  after(() => releaseFolder(testFolder('monitor')))
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'monitor-kill-'))
   })

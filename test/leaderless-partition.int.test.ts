@@ -8,18 +8,10 @@ import { fileURLToPath } from 'node:url'
 import type { Report } from '@orderflow/event-monitor/ingest-program'
 import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { requestAt } from '@orderflow/service-kit/kafka'
-import {
-  claimFolder,
-  createPlan,
-  freePorts,
-  type KafkaConnection,
-  provision,
-  releaseFolder,
-  testFolder,
-  withAdmin,
-} from '@orderflow/stack'
+import { type KafkaConnection, releaseFolder, testFolder, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
+import { claimPlan } from './support/own-kafka.ts'
 import { type SecondBroker, secondBroker } from './support/second-broker.ts'
 
 const event = () =>
@@ -34,7 +26,6 @@ const event = () =>
 
 describe('the monitor while one partition has no leader', function () {
   this.timeout(120_000)
-  const folder = testFolder('leaderless')
   const indexes: string[] = []
   const monitors: ChildProcess[] = []
   let kafka: KafkaConnection
@@ -43,9 +34,7 @@ describe('the monitor while one partition has no leader', function () {
   let monitor: ChildProcess
 
   before(async () => {
-    await provision({ onProgress: () => {} })
-    await claimFolder(folder)
-    const plan = await createPlan(folder, await freePorts())
+    const plan = await claimPlan('leaderless')
     kafka = await startOpenBroker(plan)
     writer = logWriter(kafka)
     // The topic of consumer groups is created by the first commit, on the only broker.
@@ -63,7 +52,7 @@ describe('the monitor while one partition has no leader', function () {
     for (const each of monitors) each.kill('SIGKILL')
     for (const index of indexes) rmSync(index, { recursive: true, force: true })
     await second?.kill()
-    await releaseFolder(folder)
+    await releaseFolder(testFolder('leaderless'))
   })
 
   function startMonitor(): ChildProcess {

@@ -12,19 +12,11 @@ import { readLog } from '@orderflow/chaos/ledger/read-log'
 import { HealthProbe } from '@orderflow/event-monitor/testing'
 import { openLog, rebuildTopic } from '@orderflow/service-kit/operations'
 import { scrape } from '@orderflow/service-kit/testing'
-import {
-  claimFolder,
-  createPlan,
-  freePorts,
-  type KafkaConnection,
-  provision,
-  releaseFolder,
-  streamMetrics,
-  testFolder,
-} from '@orderflow/stack'
+import { type KafkaConnection, releaseFolder, streamMetrics, testFolder } from '@orderflow/stack'
 import { openLog as openOutsideLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
+import { claimPlan } from './support/own-kafka.ts'
 
 const group = 'payment-service'
 const topic = 'orderevents'
@@ -40,14 +32,11 @@ const event = () =>
 
 describe('a log with offsets that hold no record', function () {
   this.timeout(60_000)
-  const folder = testFolder('log-gaps')
   let kafka: KafkaConnection
   let writer: ReturnType<typeof logWriter>
 
   before(async () => {
-    await provision({ onProgress: () => {} })
-    await claimFolder(folder)
-    kafka = await startOpenBroker(await createPlan(folder, await freePorts()))
+    kafka = await startOpenBroker(await claimPlan('log-gaps'))
     writer = logWriter(kafka)
     // Partition 0 ends with the marker of a commit, partition 1 with that of an abort; partition 2 is empty once it is truncated.
     await writer.transact('commit', topic, 0, event(), event())
@@ -60,7 +49,7 @@ describe('a log with offsets that hold no record', function () {
     }
     await writer.deleteBelow(topic, 2, 2n)
   })
-  after(() => releaseFolder(folder))
+  after(() => releaseFolder(testFolder('log-gaps')))
 
   it('has no lag, and no event that waits, for a group that has handled all records', async () => {
     const samples = await scrape(streamMetrics(kafka))

@@ -18,20 +18,10 @@ import { headerOf, type LogRecord } from '@orderflow/service-kit/log'
 import { createMetrics } from '@orderflow/service-kit/metrics'
 import { type Entry, openAttempt, openLog, readDeadLetters, resendDeadLetters } from '@orderflow/service-kit/operations'
 import { FakeSidecar, send, withServer } from '@orderflow/service-kit/testing'
-import {
-  claimFolder,
-  createPlan,
-  ensureRunning,
-  eventually,
-  freePorts,
-  localKafka,
-  provision,
-  releaseFolder,
-  testFolder,
-  withAdmin,
-} from '@orderflow/stack'
+import { eventually, localKafka, releaseFolder, withAdmin } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { startKafka } from './support/own-kafka.ts'
 
 const [topic, deadTopic] = ['orderevents', 'orderevents.dead']
 const tokens = { APP_API_TOKEN: 'app', DAPR_API_TOKEN: 'dapr' }
@@ -93,10 +83,7 @@ class Cluster {
   }
 
   static async start(name: string): Promise<Cluster> {
-    const folder = testFolder(name)
-    await claimFolder(folder)
-    const ports = await freePorts()
-    await ensureRunning(await createPlan(folder, ports, 'sqlite'), ['kafka'], { onProgress: () => {} })
+    const { folder, ports } = await startKafka(name)
     const cluster = new Cluster(folder, ports.kafka)
     // Those of the stack have as many partitions as it likes. These tests make their own.
     await cluster.#delete(topic, deadTopic)
@@ -198,7 +185,6 @@ describe('the identity of records', function () {
   this.timeout(240_000)
   let cluster: Cluster
   before(async () => {
-    await provision({ onProgress: () => {} })
     cluster = await Cluster.start('identity')
   })
   after(() => cluster?.stop())

@@ -15,21 +15,10 @@ import type {
   Problem,
 } from '@orderflow/event-monitor/api'
 import { type LogReader, openLog, placeText } from '@orderflow/service-kit/operations'
-import {
-  claimFolder,
-  createPlan,
-  ensureRunning,
-  eventually,
-  freePorts,
-  localKafka,
-  type Plan,
-  provision,
-  releaseFolder,
-  repository,
-  testFolder,
-} from '@orderflow/stack'
+import { eventually, localKafka, type Plan, releaseFolder, repository, testFolder } from '@orderflow/stack'
 import { Producer } from '@platformatic/kafka'
 import { expect } from 'chai'
+import { startKafka } from './support/own-kafka.ts'
 import {
   type Client,
   type Position,
@@ -41,18 +30,13 @@ import { MonitorProcess } from './support/replays/monitor-process.ts'
 
 describe('replays of dead letters on a real log', function () {
   this.timeout(240_000)
-  let folder: string
   let plan: Plan
   let producer: Client
   let log: LogReader
   let monitor: MonitorProcess
 
   before(async () => {
-    await provision({ onProgress: () => {} })
-    folder = testFolder('replays')
-    await claimFolder(folder)
-    plan = await createPlan(folder, await freePorts(), 'sqlite')
-    await ensureRunning(plan, ['kafka'], { onProgress: () => {} })
+    plan = await startKafka('replays')
     const kafka = localKafka(plan.ports.kafka)
     producer = new Producer({ clientId: 'test', ...kafka })
     log = openLog(kafka)
@@ -62,7 +46,7 @@ describe('replays of dead letters on a real log', function () {
   after(async () => {
     await monitor?.kill()
     await Promise.allSettled([log?.close(), producer?.close()])
-    await releaseFolder(folder)
+    await releaseFolder(testFolder('replays'))
   })
 
   /** Dead letters of one application's events, once the monitor lists them. */

@@ -1,4 +1,3 @@
-import { testFolder } from '@orderflow/stack'
 import { envelopeCommand } from './specs/envelope-command.ts'
 import { streamRights } from './specs/stream-rights.ts'
 import { streamUsers } from './specs/stream-users.ts'
@@ -7,7 +6,7 @@ import { type SecuredKafka, startSecuredKafka } from './support/secured-kafka.ts
 describe('a Kafka that asks everybody who he is', () => {
   let kafka: SecuredKafka
   before(async () => {
-    kafka = await startSecuredKafka(testFolder('stream-rights'))
+    kafka = await startSecuredKafka('stream-rights')
   })
   after(() => kafka?.stop())
 

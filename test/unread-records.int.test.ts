@@ -1,32 +1,20 @@
 import { unreadIn } from '@orderflow/service-kit/unread'
-import {
-  claimFolder,
-  createPlan,
-  eventually,
-  freePorts,
-  type KafkaConnection,
-  provision,
-  releaseFolder,
-  testFolder,
-  withAdmin,
-} from '@orderflow/stack'
+import { eventually, type KafkaConnection, releaseFolder, testFolder, withAdmin } from '@orderflow/stack'
 import { expect } from 'chai'
 import { logWriter, startOpenBroker } from './support/open-broker.ts'
+import { claimPlan } from './support/own-kafka.ts'
 
 describe('the unread records of a partition', function () {
   this.timeout(60_000)
-  const folder = testFolder('unread-records')
   let kafka: KafkaConnection
   let writer: ReturnType<typeof logWriter>
   let topic: string
 
   before(async () => {
-    await provision({ onProgress: () => {} })
-    await claimFolder(folder)
-    kafka = await startOpenBroker(await createPlan(folder, await freePorts()))
+    kafka = await startOpenBroker(await claimPlan('unread-records'))
     writer = logWriter(kafka)
   })
-  after(() => releaseFolder(folder))
+  after(() => releaseFolder(testFolder('unread-records')))
 
   let made = 0
   beforeEach(async () => {

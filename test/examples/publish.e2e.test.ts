@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orderUrl, orderWith, paymentsOf, paymentUrl } from '@orderflow/chaos/clients/api'
 import { full } from '@orderflow/chaos/clients/envelopes'
-import { eventually, freePort, repository, testFolder, urlOf } from '@orderflow/stack'
+import { eventually, freePort, repository, urlOf } from '@orderflow/stack'
 import { openLog } from '@orderflow/test-kit'
 import { expect } from 'chai'
 import { type LocalCheckout, localCheckout, type StartedCheckout } from '../support/checkouts/local-checkout.ts'
@@ -122,7 +122,7 @@ describe('the examples', () => {
     let log: Awaited<ReturnType<typeof openLog>>
     let settings: Record<string, string>
     before(async () => {
-      kafka = await startSecuredKafka(testFolder('examples'))
+      kafka = await startSecuredKafka('examples')
       log = await openLog(kafka.operator, ['orderevents'])
       const KAFKA_CA = join(folder, 'kafka.crt')
       writeFileSync(KAFKA_CA, kafka.certificate)

@@ -2,13 +2,10 @@ import {
   bodyOf,
   brokerSecurity,
   brokerUser,
-  claimFolder,
-  createPlan,
   ensureAccess,
   ensureTopics,
   entryOf,
   freePort,
-  freePorts,
   type KafkaConnection,
   makeCertificate,
   newSecret,
@@ -16,7 +13,6 @@ import {
   type Plan,
   prepareKafka,
   processSpecs,
-  provision,
   releaseFolder,
   securedKafka,
   stackUsers,
@@ -25,6 +21,7 @@ import {
   withAdmin,
   withRetries,
 } from '@orderflow/stack'
+import { claimPlan } from './own-kafka.ts'
 
 /** A broker of this machine that asks everybody who he is, as that of docker-compose.yml does. */
 export interface SecuredKafka {
@@ -43,11 +40,9 @@ export interface SecuredKafka {
   stop: () => Promise<void>
 }
 
-/** Starts one in a folder of its own, with the topics, users and rights that follow from services.json. */
-export async function startSecuredKafka(folder: string): Promise<SecuredKafka> {
-  await provision({ onProgress: () => {} })
-  await claimFolder(folder)
-  const plan = await createPlan(folder, await freePorts())
+/** Starts one in the folder of a test, with the topics, users and rights that follow from services.json. */
+export async function startSecuredKafka(name: string): Promise<SecuredKafka> {
+  const plan = await claimPlan(name)
   const [{ certificate, key }, loopbackPort] = await Promise.all([makeCertificate(), freePort()])
   const password = newSecret()
   const address = `127.0.0.1:${plan.ports.kafka}`
@@ -62,7 +57,7 @@ export async function startSecuredKafka(folder: string): Promise<SecuredKafka> {
   await prepareKafka(plan)
   const spec = entryOf(processSpecs(plan), 'kafka')
   const overrides = Object.entries(settings).flatMap(([name, value]) => ['--override', `${name}=${value}`])
-  startProcess(folder, { ...spec, args: [...spec.args, ...overrides] })
+  startProcess(plan.folder, { ...spec, args: [...spec.args, ...overrides] })
 
   const passwords = Object.fromEntries(stackUsers.map((user) => [user, newSecret()]))
   const broker: KafkaConnection = {
@@ -82,6 +77,6 @@ export async function startSecuredKafka(folder: string): Promise<SecuredKafka> {
     as,
     operator: as(operatorUser),
     ensureAccess: () => ensureAccess(broker, passwords),
-    stop: () => releaseFolder(folder),
+    stop: () => releaseFolder(plan.folder),
   }
 }

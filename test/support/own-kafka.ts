@@ -1,0 +1,18 @@
+import { claimFolder, createPlan, ensureRunning, freePorts, type Plan, provision, testFolder } from '@orderflow/stack'
+
+const quiet = { onProgress: () => {} }
+
+/** Claims the folder of a test, and plans a stack in it on free ports. `releaseFolder(testFolder(name))` stops the stack. */
+export async function claimPlan(name: string): Promise<Plan> {
+  await provision(quiet)
+  const folder = testFolder(name)
+  await claimFolder(folder)
+  return createPlan(folder, await freePorts())
+}
+
+/** Starts the Kafka of such a stack, with the topics of services.json, and nothing else. */
+export async function startKafka(name: string): Promise<Plan> {
+  const plan = await claimPlan(name)
+  await ensureRunning(plan, ['kafka'], quiet)
+  return plan
+}
