@@ -2,8 +2,7 @@ import type { RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deadLetterTopic } from '@orderflow/envelope'
 import type { KafkaConnection } from '@orderflow/service-kit/kafka'
-import { createRegistry, listenerOf } from '@orderflow/service-kit/metrics'
-import { Gauge } from 'prom-client'
+import { metricSet } from '@orderflow/service-kit/metrics'
 import { type Extent, extentsOf, type Position, positionsOf } from '../kafka/positions.ts'
 import { consumedTopics, topics, withAdmin } from '../kafka/topics.ts'
 
@@ -26,34 +25,29 @@ interface Seen {
  * records the topics of dead letters have. Kafka is asked at each scrape; of events, their places and times are used.
  */
 export function streamMetrics(kafka: KafkaConnection): RequestListener {
-  const registry = createRegistry()
-  const registers = [registry]
-  const up = new Gauge({
-    name: 'orderflow_kafka_up',
-    help: 'Whether Kafka told the exporter how things stand (1). All else of the exporter is missing when it did not.',
-    registers,
-  })
-  const lag = new Gauge({
-    name: 'orderflow_consumer_lag_events',
-    help: 'Events of a partition that a consumer group has still to handle: 0 only if none remains, an upper bound if many do. Sidecars commit once a second.',
-    labelNames: ['group', 'topic', 'partition'],
-    registers,
-  })
-  const oldest = new Gauge({
-    name: 'orderflow_oldest_unhandled_seconds',
-    help: 'For how long the oldest event that a consumer group has still to handle has been in the log; 0 without one.',
-    labelNames: ['group', 'topic'],
-    registers,
-  })
-  const deadLetters = new Gauge({
-    name: 'orderflow_dead_letter_records',
-    help: 'Records of a topic of dead letters, at most: letters, and notes that one was resent.',
-    labelNames: ['topic'],
-    registers,
-  })
+  const { gauge, listener } = metricSet()
+  const up = gauge(
+    'orderflow_kafka_up',
+    'Whether Kafka told the exporter how things stand (1). All else of the exporter is missing when it did not.',
+  )
+  const lag = gauge(
+    'orderflow_consumer_lag_events',
+    'Events of a partition that a consumer group has still to handle: 0 only if none remains, an upper bound if many do. Sidecars commit once a second.',
+    ['group', 'topic', 'partition'],
+  )
+  const oldest = gauge(
+    'orderflow_oldest_unhandled_seconds',
+    'For how long the oldest event that a consumer group has still to handle has been in the log; 0 without one.',
+    ['group', 'topic'],
+  )
+  const deadLetters = gauge(
+    'orderflow_dead_letter_records',
+    'Records of a topic of dead letters, at most: letters, and notes that one was resent.',
+    ['topic'],
+  )
 
-  return listenerOf(registry, async () => {
-    for (const gauge of [lag, oldest, deadLetters]) gauge.reset()
+  return listener(async () => {
+    for (const each of [lag, oldest, deadLetters]) each.reset()
     const late = delay(deadlineMs, undefined, { ref: false })
     const seen = await Promise.race([look(kafka), late]).catch(() => undefined)
     up.set(seen ? 1 : 0)

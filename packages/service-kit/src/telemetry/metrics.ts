@@ -23,66 +23,51 @@ export interface Metrics {
 
 /** Creates a service's metrics. Metrics of the process are collected from the first scrape on, so they cost nothing without a scraper. */
 export function createMetrics(): Metrics {
-  const registry = createRegistry()
+  const metrics = metricSet()
   let isScraped = false
   return {
-    request: requestMetrics(registry),
-    topic: eventMetrics(registry),
-    queue: queueMetrics(registry),
+    request: requestMetrics(metrics),
+    topic: eventMetrics(metrics),
+    queue: queueMetrics(metrics),
     readiness(parts, ask) {
-      new Gauge({
-        name: 'orderflow_ready',
-        help: 'Whether a part that the service needs is ready (1), as its /readyz says.',
-        labelNames: ['part'],
-        registers: [registry],
-        async collect() {
-          const missing = await ask()
-          for (const part of parts) this.set({ part }, part in missing ? 0 : 1)
-        },
+      const help = 'Whether a part that the service needs is ready (1), as its /readyz says.'
+      metrics.gauge('orderflow_ready', help, ['part'], async (ready) => {
+        const missing = await ask()
+        for (const part of parts) ready.set({ part }, part in missing ? 0 : 1)
       })
     },
-    listener: listenerOf(registry, () => {
+    listener: metrics.listener(() => {
       // Starts a timer that measures the event loop.
-      if (!isScraped) collectDefaultMetrics({ register: registry })
+      if (!isScraped) collectDefaultMetrics({ register: metrics.registry })
       isScraped = true
     }),
   }
 }
 
 /** Measures the queues of a service's batches, by name (`QueueWatch`). */
-function queueMetrics(registry: MetricsRegistry) {
-  const registers = [registry]
+function queueMetrics({ gauge, histogram }: MetricSet) {
   const waiting = new Map<string, () => number>()
-  new Gauge({
-    name: 'orderflow_queue_depth',
-    help: 'Items that wait for the next batch: documents to be stored, events to be published to a topic.',
-    labelNames: ['queue'],
-    registers,
-    collect() {
-      for (const [queue, count] of waiting) this.set({ queue }, count())
+  gauge(
+    'orderflow_queue_depth',
+    'Items that wait for the next batch: documents to be stored, events to be published to a topic.',
+    ['queue'],
+    (depth) => {
+      for (const [queue, count] of waiting) depth.set({ queue }, count())
     },
-  })
-  const waits = new Histogram({
-    name: 'orderflow_queue_wait_seconds',
-    help: 'How long the first item of a batch waited for it.',
-    labelNames: ['queue'],
-    buckets: durations,
-    registers,
-  })
-  const batches = new Histogram({
-    name: 'orderflow_batch_size_items',
-    help: 'Items in a batch.',
-    labelNames: ['queue'],
-    buckets: sizes,
-    registers,
-  })
-  const flushes = new Histogram({
-    name: 'orderflow_flush_seconds',
-    help: 'How long it took to store or publish a batch, with all attempts.',
-    labelNames: ['queue'],
-    buckets: durations,
-    registers,
-  })
+  )
+  const waits = histogram(
+    'orderflow_queue_wait_seconds',
+    'How long the first item of a batch waited for it.',
+    ['queue'],
+    durations,
+  )
+  const batches = histogram('orderflow_batch_size_items', 'Items in a batch.', ['queue'], sizes)
+  const flushes = histogram(
+    'orderflow_flush_seconds',
+    'How long it took to store or publish a batch, with all attempts.',
+    ['queue'],
+    durations,
+  )
 
   return (queue: string) => ({
     opened: (count: () => number) => void waiting.set(queue, count),
@@ -103,14 +88,13 @@ interface AnsweredRequest {
 }
 
 /** Counts and times requests. The metric has OpenTelemetry's name, but its status label is the status class instead of the number. */
-function requestMetrics(registry: MetricsRegistry): (request: AnsweredRequest) => void {
-  const seconds = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Requests by operation and class of status, until their answer was sent. All that is no operation is other.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: durations,
-    registers: [registry],
-  })
+function requestMetrics({ histogram }: MetricSet): (request: AnsweredRequest) => void {
+  const seconds = histogram(
+    'http_server_request_duration_seconds',
+    'Requests by operation and class of status, until their answer was sent. All that is no operation is other.',
+    ['method', 'route', 'status'],
+    durations,
+  )
   return ({ operation = { method: other, route: other }, status, ms }) => {
     const answer = status === undefined ? 'aborted' : `${Math.floor(status / 100)}xx`
     seconds.observe({ ...operation, status: answer }, ms / 1_000)
@@ -148,81 +132,65 @@ interface TopicState {
 export const other = 'other'
 
 /** Creates the metrics of topics. Labels only have names of the code and the contract, so publishers add neither time series nor personal data. */
-function eventMetrics(
-  registry: MetricsRegistry,
-): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
-  const registers = [registry]
-  const events = new Counter({
-    name: 'orderflow_events_total',
-    help: 'Events that were delivered, by what became of them. A retried one is counted again when it comes again.',
-    labelNames: ['topic', 'outcome'],
-    registers,
-  })
-  const deadLetters = new Counter({
-    name: 'orderflow_dead_letters_total',
-    help: 'Events that can never be handled, by the reason on their dead letters.',
-    labelNames: ['topic', 'reason'],
-    registers,
-  })
-  const unhandled = new Counter({
-    name: 'orderflow_unhandled_events_total',
-    help: 'Events that the service has no handler for. A type without a schema counts as other.',
-    labelNames: ['topic', 'event'],
-    registers,
-  })
-  const reactions = new Histogram({
-    name: 'orderflow_reaction_seconds',
-    help: 'From when the event that caused this one reached the log, until this one was handled. By the clocks of broker and service.',
-    labelNames: ['topic', 'event'],
-    buckets: delays,
-    registers,
-  })
-  const inFlight = new Gauge({
-    name: 'orderflow_events_in_flight',
-    help: 'Events that were delivered and are not answered yet.',
-    labelNames: ['topic'],
-    registers,
-  })
-  const waits = new Histogram({
-    name: 'orderflow_delivery_wait_seconds',
-    help: 'How long the oldest event of a delivery was in the log before it came.',
-    labelNames: ['topic'],
-    buckets: delays,
-    registers,
-  })
-  const deliverySizes = new Histogram({
-    name: 'orderflow_delivery_size_events',
-    help: 'Events in a delivery.',
-    labelNames: ['topic'],
-    buckets: sizes,
-    registers,
-  })
-  const deliveries = new Histogram({
-    name: 'orderflow_delivery_seconds',
-    help: 'From when a delivery came until it was answered.',
-    labelNames: ['topic'],
-    buckets: durations,
-    registers,
-  })
+function eventMetrics({
+  counter,
+  gauge,
+  histogram,
+}: MetricSet): (topic: string, reasons: Iterable<string>, state?: TopicState) => TopicMetrics {
+  const events = counter(
+    'orderflow_events_total',
+    'Events that were delivered, by what became of them. A retried one is counted again when it comes again.',
+    ['topic', 'outcome'],
+  )
+  const deadLetters = counter(
+    'orderflow_dead_letters_total',
+    'Events that can never be handled, by the reason on their dead letters.',
+    ['topic', 'reason'],
+  )
+  const unhandled = counter(
+    'orderflow_unhandled_events_total',
+    'Events that the service has no handler for. A type without a schema counts as other.',
+    ['topic', 'event'],
+  )
+  const reactions = histogram(
+    'orderflow_reaction_seconds',
+    'From when the event that caused this one reached the log, until this one was handled. By the clocks of broker and service.',
+    ['topic', 'event'],
+    delays,
+  )
+  const inFlight = gauge('orderflow_events_in_flight', 'Events that were delivered and are not answered yet.', [
+    'topic',
+  ])
+  const waits = histogram(
+    'orderflow_delivery_wait_seconds',
+    'How long the oldest event of a delivery was in the log before it came.',
+    ['topic'],
+    delays,
+  )
+  const deliverySizes = histogram('orderflow_delivery_size_events', 'Events in a delivery.', ['topic'], sizes)
+  const deliveries = histogram(
+    'orderflow_delivery_seconds',
+    'From when a delivery came until it was answered.',
+    ['topic'],
+    durations,
+  )
   const states = new Map<string, TopicState>()
-  new Gauge({
-    name: 'orderflow_topic_stopped',
-    help: 'Whether the service no longer consumes the topic (1), because too many of its events met a bug.',
-    labelNames: ['topic'],
-    registers,
-    collect() {
-      for (const [topic, { isStopped }] of states) this.set({ topic }, isStopped() ? 1 : 0)
+  gauge(
+    'orderflow_topic_stopped',
+    'Whether the service no longer consumes the topic (1), because too many of its events met a bug.',
+    ['topic'],
+    (stopped) => {
+      for (const [topic, { isStopped }] of states) stopped.set({ topic }, isStopped() ? 1 : 0)
     },
-  })
-  new Gauge({
-    name: 'orderflow_record_deliveries',
-    help: 'How often the record was delivered that was delivered most often and is not handled yet; 0 without one.',
-    labelNames: ['topic'],
-    registers,
-    collect() {
-      for (const [topic, { mostDeliveries }] of states) this.set({ topic }, mostDeliveries())
+  )
+  gauge(
+    'orderflow_record_deliveries',
+    'How often the record was delivered that was delivered most often and is not handled yet; 0 without one.',
+    ['topic'],
+    (most) => {
+      for (const [topic, { mostDeliveries }] of states) most.set({ topic }, mostDeliveries())
     },
-  })
+  )
   const knownTypes = new Set<string>(eventTypes)
 
   return (topic, reasons, state) => {
@@ -249,37 +217,53 @@ function eventMetrics(
   }
 }
 
-/** Metrics that are served together, in the text format of OpenMetrics 1.0. */
-type MetricsRegistry = Registry<OpenMetricsContentType>
+type MetricSet = ReturnType<typeof metricSet>
 
-export function createRegistry(): MetricsRegistry {
-  const registry: MetricsRegistry = new Registry<OpenMetricsContentType>()
+/** Creates a set of metrics that are served together, in the text format of OpenMetrics 1.0. */
+export function metricSet() {
+  const registry = new Registry<OpenMetricsContentType>()
   registry.setContentType(openMetricsContentType)
-  return registry
-}
-
-/**
- * Returns a listener for `GET /metrics`. It answers other requests with 404.
- * @param before runs before each scrape
- */
-export function listenerOf(registry: MetricsRegistry, before: () => void | Promise<void>): RequestListener {
-  return async ({ method, url }, response) => {
-    if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end()
-    try {
-      await before()
-      const text = await registry.metrics()
-      response.writeHead(200, { 'content-type': registry.contentType }).end(text)
-    } catch {
-      response.writeHead(500).end()
-    }
+  const registers = [registry]
+  return {
+    registry,
+    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+    /** @param collect sets the values, at each scrape */
+    gauge<Label extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[] = [],
+      collect: (gauge: Gauge<Label>) => void | Promise<void> = () => {},
+    ): Gauge<Label> {
+      const gauge: Gauge<Label> = new Gauge({ name, help, labelNames, registers, collect: () => collect(gauge) })
+      return gauge
+    },
+    /**
+     * Returns a listener for `GET /metrics`. It answers other requests with 404.
+     * @param before runs before each scrape
+     */
+    listener:
+      (before: () => void | Promise<void>): RequestListener =>
+      async ({ method, url }, response) => {
+        if (method !== 'GET' || url !== '/metrics') return response.writeHead(404).end()
+        try {
+          await before()
+          const text = await registry.metrics()
+          response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+        } catch {
+          response.writeHead(500).end()
+        }
+      },
   }
 }
 
 /** Buckets in seconds for durations inside a service. Each bucket is a time series per combination of labels. */
-export const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 /** Buckets in seconds from one event to another. Services, sidecars and the broker between them may be away for a while. */
-export const delays = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600]
+const delays = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600]
 
 /** Buckets for numbers of items, up to the largest batch. */
-export const sizes = [1, 5, 20, 50, 100, 200, 500]
+const sizes = [1, 5, 20, 50, 100, 200, 500]
