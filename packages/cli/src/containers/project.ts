@@ -51,7 +51,7 @@ function newText(): string {
   )
 }
 
-/** How long services of an earlier version may still run beside those of this one. */
+/** How long services of version 0.1.0 may still run beside those of this one. */
 const upgradeMs = 15 * 60_000
 
 function withSecrets(text: string): string {
@@ -62,13 +62,10 @@ function withSecrets(text: string): string {
   ]
   const passwords = ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords), 'POSTGRESQL_PASSWORD', 'SIGNING_KEYS']
   const missing = [...passwords, ...tokens].filter((name) => !known[name])
-  // There is a log that has events without.
-  const upgraded = new Date(Date.now() + upgradeMs).toISOString()
   return withVariables(text, {
     ...Object.fromEntries(missing.map((name) => [name, newSecret()])),
-    ...(known.SIGNING_KEYS ? {} : { SIGNED_SINCE: upgraded }),
     // A file without it is of version 0.1.0 (docs/adr/0032).
-    ...(known.POSITION_IDS_BEFORE ? {} : { POSITION_IDS_BEFORE: upgraded }),
+    ...(known.POSITION_IDS_BEFORE ? {} : { POSITION_IDS_BEFORE: new Date(Date.now() + upgradeMs).toISOString() }),
   })
 }
 

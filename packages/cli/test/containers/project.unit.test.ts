@@ -48,30 +48,20 @@ describe('.env', () => {
     expect(made).to.match(/^[\w-]{32}$/)
   })
 
-  it('gets the key of signatures that it lacks, and time for services that do not sign yet; a new one needs none', async () => {
+  it('says of a new log that all its events are signed, and that none has an id of version 0.1.0', async () => {
     await ensureEnvFile(folder)
     const fresh = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
     expect(fresh.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
     expect(fresh).not.to.have.property('SIGNED_SINCE')
     expect(Date.parse(fresh.POSITION_IDS_BEFORE ?? '')).to.be.within(Date.now() - 60_000, Date.now())
-    const { SIGNING_KEYS: _, ...before } = fresh
-    const lines = Object.entries(before).map(([name, value]) => `${name}=${value}\n`)
-    writeFileSync(join(folder, '.env'), lines.join(''))
-    expect(await ensureEnvFile(folder)).to.equal(true)
-    const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
-    expect(after).to.deep.include(before)
-    expect(after.SIGNING_KEYS)
-      .to.match(/^[\w-]{32}$/)
-      .and.not.equal(fresh.SIGNING_KEYS)
-    expect(Date.parse(after.SIGNED_SINCE ?? '')).to.be.greaterThan(Date.now())
-    expect(await ensureEnvFile(folder)).to.equal(false)
   })
 
-  it('gets what one has not that an earlier version wrote, and keeps its passwords of databases', async () => {
-    writeFileSync(join(folder, '.env'), 'KAFKA_PASSWORD=old\nMONGO_PASSWORD=kept\n')
+  it('gets every secret that it lacks, keeps the others, and exempts no event from a signature', async () => {
+    writeFileSync(join(folder, '.env'), 'MONGO_PASSWORD=kept\n')
     expect(await ensureEnvFile(folder)).to.equal(true)
     const after = parseEnv(readFileSync(join(folder, '.env'), 'utf8'))
-    expect(after).to.include({ MONGO_PASSWORD: 'kept' })
+    expect(after).to.include({ MONGO_PASSWORD: 'kept' }).and.not.have.property('SIGNED_SINCE')
+    expect(after.SIGNING_KEYS).to.match(/^[\w-]{32}$/)
     expect(Date.parse(after.POSITION_IDS_BEFORE ?? ''), 'while services of 0.1.0 may run').to.be.greaterThan(Date.now())
     for (const name of ['KAFKA_BROKER_PASSWORD', ...Object.values(kafkaPasswords)])
       expect(after[name]).to.have.length(32)

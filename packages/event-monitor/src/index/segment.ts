@@ -34,11 +34,7 @@ PRAGMA user_version = 4;
 /** Length of a bucket of counted events: a rate of ten minutes has 120 buckets. */
 export const bucketMs = 5_000
 
-/**
- * Version of the files. A segment of another version is removed, and the monitor reads its events from the log again.
- * Version 1 has ids of positions, and could store events under the kind of other events after the disk was full.
- * Version 2 compresses with another dictionary. Version 3 calls offsets places, and replay notes resend notes.
- */
+/** Version of the files. A segment of another version is removed, and the monitor reads its events from the log again. */
 const version = 4
 
 /**
