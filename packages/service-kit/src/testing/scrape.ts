@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { withServer } from './serve-app.ts'
+import { withServer } from './http.ts'
 
 /** The samples of a scrape, by metric with its labels, as they are written. */
 export type Samples = Map<string, number>

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { expect } from 'chai'
 import { type DryRun, NoRecordError, withDryRun } from '../../src/runtime/dry-run.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 
 const token = 'k'.repeat(32)
 const known = { authorization: `Bearer ${token}` }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createAppChannel } from '../../src/stream/app-channel.ts'
 import type { Consumer } from '../../src/stream/consumer.ts'
 import { capturedLog } from '../../src/testing/captured-log.ts'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 
 const acknowledge: Consumer['deliver'] = async (entries) =>
   entries.map(({ entryId }) => ({ entryId, status: 'SUCCESS' }))

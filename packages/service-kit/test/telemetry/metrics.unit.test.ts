@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { withServer } from '../../src/testing/http.ts'
 import { samplesIn, scrape } from '../../src/testing/scrape.ts'
-import { withServer } from '../../src/testing/serve-app.ts'
 
 describe('metrics', () => {
   let metrics: Metrics

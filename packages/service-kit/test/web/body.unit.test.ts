@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 import type { Input } from '../../src/web/input.ts'
 import { route } from '../../src/web/route.ts'
 import { call, post } from './support/call.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 import { call } from './support/call.ts'
 import { thingId, thingsApp } from './support/things.ts'
 

@@ -1,6 +1,6 @@
 import { type RequestListener, request } from 'node:http'
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 import { call } from './support/call.ts'
 import { thingId, thingsApp, webWith } from './support/things.ts'
 

@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 import type { SiteFile } from '../../src/web/pages.ts'
 import { call } from './support/call.ts'
 import { thingRoutes, webWith } from './support/things.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { withServer } from '../../src/testing/serve-app.ts'
+import { withServer } from '../../src/testing/http.ts'
 import { call } from './support/call.ts'
 import { webWith } from './support/things.ts'
 

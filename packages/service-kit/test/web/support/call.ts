@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type RequestListener, request as send } from 'node:http'
 import { text as read } from 'node:stream/consumers'
-import { withServer } from '../../../src/testing/serve-app.ts'
+import { withServer } from '../../../src/testing/http.ts'
 
 export interface Sent {
   method?: string
