@@ -10,15 +10,19 @@ export {
   structuredMessage,
   toCloudEvent,
 } from './envelope/cloud-events.ts'
-export { createEnvelope, type NewEvent, noTenant, type Tenant, tenantOf } from './envelope/create.ts'
 export {
   completeEnvelope,
+  createEnvelope,
   deterministicId,
   type IdSource,
+  type NewEvent,
+  noTenant,
   type Origin,
   type RecordContent,
   recordId,
-} from './envelope/ids.ts'
+  type Tenant,
+  tenantOf,
+} from './envelope/create.ts'
 export {
   checkPayload,
   inexactFields,
@@ -28,9 +32,9 @@ export {
   parseFullEnvelope,
   requireExactFields,
   selectEvent,
+  upcast,
 } from './envelope/parse.ts'
 export { maskedEvent, mayShow, meansOneOf, openFields, personalFields, personalNames } from './envelope/personal.ts'
-export { upcast } from './envelope/upcast.ts'
 export { type Mode, modes, type Verdict, validateBytes, validateDocument } from './envelope/verdict.ts'
 export { deadLetterTopic } from './kafka/record.ts'
 export { amountFlaw, type Currency, currencyCodes, currencyOf } from './money.ts'

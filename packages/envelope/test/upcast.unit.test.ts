@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { upcastPayload } from '../src/envelope/upcast.ts'
+import { upcastPayload } from '../src/envelope/parse.ts'
 import {
   completeEnvelope,
   contractFolder,

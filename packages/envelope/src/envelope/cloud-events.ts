@@ -4,7 +4,7 @@ import { partsOf, payloadSchemas, typeOf } from '../schemas/schemas.ts'
 import type { ReceivedEnvelope } from '../schemas/types.ts'
 import { isObject } from '../validation/check.ts'
 import { EnvelopeError } from '../validation/problems.ts'
-import { completeEnvelope, deterministicId, type IdSource } from './ids.ts'
+import { completeEnvelope, deterministicId, type IdSource } from './create.ts'
 import { decode } from './parse.ts'
 
 /**

@@ -30,7 +30,7 @@ function createAjv(): Ajv2020 {
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
   // Says what a field is, and refuses nothing: see personal.ts.
   ajv.addKeyword({ keyword: 'x-pii', schemaType: 'boolean' })
-  // Says how the Payload of the version before becomes one of this version: see upcast.ts.
+  // Says how the Payload of the version before becomes one of this version: see `upcast`.
   ajv.addKeyword({ keyword: 'x-upcast', schemaType: 'object' })
   ajv.addSchema([withoutNot(commonSchema), ...eventSchemas.values()])
   return ajv
