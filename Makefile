@@ -54,6 +54,7 @@ rebuild: ## Rebuild a service's store from the log: SERVICE=... [FROM=2026-11-21
 check: ## Lint (scripts, Dockerfiles and workflows, too), types, and schemas beside the last release: [AGAINST=a folder or a commit]
 	@$(bin)/biome check
 	@$(bin)/tsc --noEmit
+	@$(bin)/tsc --noEmit -p packages/envelope
 	@$(bin)/tsc --noEmit -p packages/event-monitor/page
 	@$(orderflow) lint
 	@$(orderflow) envelope compat $${AGAINST:+--against "$$AGAINST"}

@@ -32,7 +32,7 @@ describe('a second version of OrderCreated, with one optional field', () => {
 
   it('leaves the tests of the contract, the services and the kit true', async () => {
     const tests = [
-      '{order-service,payment-service,packages/envelope}/test',
+      '{order-service,payment-service,envelope-schema,packages/envelope}/test',
       'packages/service-kit/test/{operations,stream,web}',
     ]
     await mocha(...tests.map((folder) => `${folder}/**/*.unit.test.ts`))

@@ -2,9 +2,9 @@
 export const parts = {
   contract: {
     mutate: ['packages/envelope/src/**/*.ts', '!**/*.gen.ts', '!**/{asyncapi,cli,compat,kafka}/**'],
-    tests: 'packages/envelope/test/*.unit.test.ts',
-    // It tests the schemas, not the source, and loads the generator of the types.
-    others: ['packages/envelope/test/schemas.unit.test.ts'],
+    tests: '{envelope-schema,packages/envelope}/test/*.unit.test.ts',
+    // They test the schemas, not the source, and one loads the generator of the types.
+    others: ['packages/envelope/test/generated.unit.test.ts', 'envelope-schema/test/schemas.unit.test.ts'],
   },
   domains: {
     mutate: ['{*-service,packages/event-*}/src/domain/**/*.ts'],

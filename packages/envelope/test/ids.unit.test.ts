@@ -1,15 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { v5 } from 'uuid'
-import {
-  completeEnvelope,
-  contractFolder,
-  deterministicId,
-  parseEnvelope,
-  type ReceivedEnvelope,
-  recordId,
-} from '../src/index.ts'
+import { completeEnvelope, deterministicId, parseEnvelope, type ReceivedEnvelope, recordId } from '../src/index.ts'
 import { anyText } from './support/any-text.ts'
 import { app, bytesOf, orderId, reduced } from './support/documents.ts'
 
@@ -54,27 +46,6 @@ const content = (changes = {}, key?: string) => ({
 })
 
 describe('ids of a record', () => {
-  const folder = new URL('fixtures/ids/', contractFolder)
-  for (const file of readdirSync(folder)) {
-    it(`are those of fixtures/ids/${file}, which other languages are tested with`, () => {
-      const {
-        valueBase64,
-        keyBase64,
-        timestamp,
-        id,
-        traceId,
-        recordId: ofRecord,
-      } = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
-      const record = {
-        value: Buffer.from(valueBase64, 'base64'),
-        key: keyBase64 === undefined ? undefined : Buffer.from(keyBase64, 'base64'),
-      }
-      const { Id, CorrelationId, TraceId } = completeEnvelope(none, record)
-      expect([Id, CorrelationId, TraceId]).to.deep.equal([id, traceId, traceId])
-      expect(recordId({ ...record, timestamp })).to.equal(ofRecord)
-    })
-  }
-
   it('differ for another value, key or time', () => {
     const records = [content(), content({ Version: 2 }), content({}, 'k'), content({}, 'l')]
     const ids = records.flatMap((record) => [

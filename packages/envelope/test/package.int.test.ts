@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createEnvelope, validateBytes } from '@orderflow/envelope'
 import { expect } from 'chai'
 import { buildPackage } from '../build.ts'
-import { createEnvelope, validateBytes } from '../src/index.ts'
 import { app, orderCreated, reduced } from './support/documents.ts'
 
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type EventType, parseEnvelope, type ReceivedEnvelope, selectEvent, typeOf } from '../src/index.ts'
 import { bytesOf, errorOf, orderCreated, orderId, reduced } from './support/documents.ts'
 
-const types = ['OrderCreated@1', 'PaymentRefunded@1'] as const
+const types = ['OrderCreated@1', 'PaymentApproved@1'] as const
 const received = (changes = {}): ReceivedEnvelope => parseEnvelope(bytesOf(reduced(changes)))
 const select = (changes = {}) => selectEvent(received(changes), types)
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { validateText } from '../src/envelope/verdict.ts'
-import { contractFolder, createEnvelope, eventTypes, type Mode, validateBytes, validateDocument } from '../src/index.ts'
+import { createEnvelope, eventTypes, type Mode, validateBytes, validateDocument } from '../src/index.ts'
 import { app, bytesOf, orderCreated, reduced } from './support/documents.ts'
 
 const full = createEnvelope({ app, type: 'OrderCreated@1', payload: orderCreated, creationDate: new Date(0) })
@@ -97,7 +97,7 @@ describe('the verdict on a document', () => {
         description: ___,
         required: ____,
         ...rest
-      } = JSON.parse(readFileSync(new URL(`schemas/envelope.${variant}.json`, contractFolder), 'utf8'))
+      } = JSON.parse(readFileSync(new URL(`../schemas/envelope.${variant}.json`, import.meta.url), 'utf8'))
       return rest
     })
     expect(one).to.deep.equal(other)

@@ -1,21 +1,9 @@
 import { Ajv } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { expect } from 'chai'
-import { asyncApiDocument, type ReceivedEnvelope, type Traffic } from '../../src/index.ts'
+import { asyncApiDocument } from '../../src/index.ts'
 import { reduced } from '../support/documents.ts'
-
-const envelope = { ...reduced(), TenantID: 'acme' } as unknown as ReceivedEnvelope
-const traffic: Traffic = {
-  version: '1.2.3',
-  applications: [
-    { name: 'shop', produces: { orderevents: ['OrderCreated'], paymentevents: [] }, consumes: [] },
-    { name: 'till', produces: {}, consumes: ['orderevents'] },
-  ],
-  outside: { orderevents: ['OrderCreated'], paymentevents: ['PaymentRefunded'] },
-  partitions: 12,
-  keys: { orderevents: ['OrderId'], paymentevents: ['OrderId'] },
-  examples: [{ description: 'an order', envelope }],
-}
+import { traffic } from '../support/traffic.ts'
 const { channels, operations, components } = asyncApiDocument(traffic)
 const messagesOf = (id: string) => operations[id]?.messages.map(({ $ref }) => $ref.split('/').at(-1))
 

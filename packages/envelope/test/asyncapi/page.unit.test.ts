@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { type AsyncApiDocument, asyncApiPage, contractFolder } from '../../src/index.ts'
+import { asyncApiDocument, asyncApiPage } from '../../src/index.ts'
+import { traffic } from '../support/traffic.ts'
 
-const text = readFileSync(new URL('asyncapi.json', contractFolder), 'utf8')
-const document = JSON.parse(text) as AsyncApiDocument
+const document = asyncApiDocument(traffic)
 const page = asyncApiPage(document)
 
 describe('the page of the AsyncAPI document', () => {
@@ -11,7 +10,6 @@ describe('the page of the AsyncAPI document', () => {
     for (const topic of Object.keys(document.channels)) expect(page).to.contain(`<h2 id="${topic}">`)
     for (const { title, examples } of Object.values(document.components.messages)) {
       expect(page).to.contain(`<h3>${title}</h3>`)
-      // A new event has one once it has a fixture.
       if (examples) expect(page).to.contain(`aria-label="Copy the example of ${title}"`)
     }
     for (const field of ['CustomerTaxId', 'CustomerName']) {

@@ -8,6 +8,7 @@ import { createEnvelope } from '../../src/index.ts'
 import { app, orderCreated } from '../support/documents.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const ownContract = new URL('../support/own-contract.ts', import.meta.url).href
 const launcher = fileURLToPath(new URL('../../src/cli/envelope.js', import.meta.url))
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -34,7 +35,7 @@ describe('the command envelope', () => {
 
   const run = (args: string[], input: string | Uint8Array = '') => {
     const options = { cwd: folder, input, encoding: 'utf8', maxBuffer: 2 ** 26 } as const
-    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], options)
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', ownContract, cli, ...args], options)
     return { status, stdout, stderr }
   }
 

@@ -2,22 +2,27 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { compat } from '../../src/cli/compat.ts'
-import { contractFolder } from '../../src/index.ts'
 import { run, usageError } from '../cli/run.ts'
+import { schemaFolders } from '../support/schema-folders.ts'
 
-const folder = fileURLToPath(new URL('schemas', contractFolder))
 const event = 'events/OrderCreated.1.json'
 
 describe('envelope compat', () => {
   let root: string
+  /** The schemas as they were. */
+  let folder: string
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'compat '))
-    cpSync(folder, join(root, 'schemas'), { recursive: true })
+    folder = mkdtempSync(join(tmpdir(), 'compat before '))
+    for (const target of [folder, join(root, 'schemas')])
+      for (const schemas of schemaFolders) cpSync(schemas, target, { recursive: true })
   })
-  afterEach(() => rmSync(root, { recursive: true }))
+  afterEach(() => {
+    for (const each of [root, folder]) rmSync(each, { recursive: true })
+  })
 
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@orderflow.example', ...args], {

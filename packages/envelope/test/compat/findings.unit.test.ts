@@ -1,15 +1,12 @@
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { changesBetween, compatibilityOf, type Rules } from '../../src/compat/changes.ts'
 import { findingsBetween } from '../../src/compat/findings.ts'
 import { schemasIn } from '../../src/compat/states.ts'
-import { contractFolder } from '../../src/index.ts'
+import { schemaFolders } from '../support/schema-folders.ts'
 
-const folder = fileURLToPath(new URL('schemas', contractFolder))
 const event = 'events/OrderCreated.1.json'
 
-/** The schemas as they are, but for newer Versions. */
-const today = new Map([...schemasIn(folder)].filter(([path]) => !/[2-9]\.json$/.test(path)))
+const today = new Map(schemaFolders.flatMap((folder) => [...schemasIn(folder)]))
 
 /** They, one of them changed. */
 function changed(path: string, change: (schema: Rules) => void, as = path) {

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { expect } from 'chai'
-import { bundle, contractFolder, type EventType, eventTypes } from '../src/index.ts'
+import { bundle, type EventType, eventTypes } from '../index.ts'
+import { fixturesIn } from './support/documents.ts'
 
 type Schema = { [keyword: string]: unknown; properties?: Record<string, Schema>; $ref?: string }
 
@@ -31,12 +31,8 @@ interface Fixture {
   input?: { Name?: unknown; Version?: unknown }
 }
 
-const documents = (kind: 'valid' | 'invalid') => {
-  const folder = new URL(`fixtures/${kind}/`, contractFolder)
-  return readdirSync(folder)
-    .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Fixture)
-    .map(({ envelope, input = envelope }) => input)
-}
+const documents = (kind: 'valid' | 'invalid') =>
+  fixturesIn<Fixture>(kind).map(({ envelope, input = envelope }) => input)
 
 const validOf = (type: string) =>
   documents('valid').filter((document) => `${document?.Name}@${document?.Version}` === type)

@@ -1,0 +1,16 @@
+import type { ReceivedEnvelope, Traffic } from '../../src/index.ts'
+import { reduced } from './documents.ts'
+
+const envelope = { ...reduced(), TenantID: 'acme' } as unknown as ReceivedEnvelope
+/** An application with two topics, which outside applications write, too. */
+export const traffic: Traffic = {
+  version: '1.2.3',
+  applications: [
+    { name: 'shop', produces: { orderevents: ['OrderCreated'], paymentevents: [] }, consumes: [] },
+    { name: 'till', produces: {}, consumes: ['orderevents'] },
+  ],
+  outside: { orderevents: ['OrderCreated'], paymentevents: ['PaymentRefunded'] },
+  partitions: 12,
+  keys: { orderevents: ['OrderId'], paymentevents: ['OrderId'] },
+  examples: [{ description: 'an order', envelope }],
+}
