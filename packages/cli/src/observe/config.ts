@@ -51,7 +51,7 @@ export const localJaeger = (ports: StackPorts): string =>
  * The official image contains Jaeger's page. The image that is built here contains the Go module, which has no page, and
  * sets the variable to our page.
  */
-export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, '${env:TRACE_PAGE:-}')
+export const containersJaeger = (): string => jaegerConfig('0.0.0.0', defaultPorts, `\${env:TRACE_PAGE:-}`)
 
 /** The groups of targets that Prometheus scrapes. */
 const jobs = ['services', 'sidecars', 'exporter'] as const

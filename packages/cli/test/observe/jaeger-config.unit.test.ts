@@ -18,8 +18,8 @@ describe('the configuration of Jaeger', () => {
     expect(existsSync(join(assets, 'index.html'))).to.equal(true)
   })
 
-  it('of containers listens to the others', () => {
-    const places = { otlp: '0.0.0.0:4318', page: '0.0.0.0:6686', assets: '/traces' }
+  it('of containers listens to other containers, and leaves the page to the image', () => {
+    const places = { otlp: '0.0.0.0:4318', page: '0.0.0.0:6686', assets: `\${env:TRACE_PAGE:-}` }
     expect(placesIn(containersJaeger())).to.deep.equal(places)
   })
 })

@@ -9,7 +9,7 @@ export const traffic: Traffic = {
     { name: 'shop', produces: { orderevents: ['OrderCreated'], paymentevents: [] }, consumes: [] },
     { name: 'till', produces: {}, consumes: ['orderevents'] },
   ],
-  outside: { orderevents: ['OrderCreated'], paymentevents: ['PaymentRefunded'] },
+  outside: { orderevents: ['OrderCreated'], paymentevents: ['OrderCancelled'] },
   partitions: 12,
   keys: { orderevents: ['OrderId'], paymentevents: ['OrderId'] },
   examples: [{ description: 'an order', envelope }],
